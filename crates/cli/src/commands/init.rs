@@ -10,6 +10,7 @@ use super::clients::{self, Words};
 use crate::app::App;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
+use crate::text::count;
 use crate::ui::DIM;
 
 /// Give agents on this machine one memory: write icm into their settings
@@ -111,6 +112,10 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
         ));
         return Ok(Outcome::No);
     }
+    if args.clients.is_empty() {
+        let found = count(plan.clients.len() as u64, "agent client", "agent clients");
+        app.ui.remark(format_args!("found {found}"));
+    }
     let words = Words {
         verb: "write",
         doing: "writing",
@@ -135,11 +140,14 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(went.outcome)
 }
 
+/// Returns whether something was written that the check of a client shows: a client lists no rules and skills.
 fn is_written(plan: &Plan, client: Client) -> bool {
+    let is_listed =
+        |what| matches!(what, What::Server | What::Hooks) || !install::has(client, What::Server);
     let written = plan.steps.iter().filter(|step| step.changes());
     written
         .flat_map(|step| &step.pieces)
-        .any(|piece| piece.client == client)
+        .any(|piece| piece.client == client && is_listed(piece.what))
 }
 
 pub(super) fn failed(error: install::InstallError) -> CliError {

@@ -72,6 +72,7 @@ fn init_shows_asks_writes_and_is_taken_back() {
     assert_eq!(home.files(), before);
 
     let run = home.world.icm(["init", "--dry-run"]).ok();
+    assert!(run.err.starts_with("found 3 agent clients\n"), "{run:?}");
     assert!(run.out.contains("+\t\t\"icm\": {"), "{run:?}");
     assert!(run.out.contains("+[mcp_servers.icm]"), "{run:?}");
     assert!(!run.out.contains("-\t// mine"), "{run:?}");
@@ -400,9 +401,13 @@ fn a_client_without_servers_is_told_what_to_do() {
             .contains("Aider has no MCP servers: `icm init --client aider --mode rules`"),
         "{run:?}"
     );
-    home.world
-        .icm(["init", "--client", "aider", "--mode", "rules", "--yes"])
+    let run = (home.world)
+        .icm([
+            "init", "--client", "aider", "codex", "--mode", "rules", "--yes",
+        ])
         .ok();
+    assert!(run.err.contains("check Aider: "), "{run:?}");
+    assert!(!run.err.contains("check Codex CLI: "), "{run:?}");
     assert!(home.read(".aider.icm.md").contains("icm"));
 }
 
@@ -439,6 +444,15 @@ fn doctor_starts_no_program_of_a_project() {
         assert_eq!(mend, "icm init --client claude-code --project");
     }
     assert!(!trap.exists());
+    // Others that read the file are not installed here.
+    let answer = home
+        .world
+        .icm(["doctor", "--clients", "--json"])
+        .ok()
+        .json();
+    let told = answer["checks"].as_array().unwrap().iter();
+    let told = told.filter(|check| check["message"].as_str().unwrap().contains(".mcp.json"));
+    assert_eq!(told.count(), 1, "{answer:#}");
     let store = home.world.store().display().to_string();
     write(own, &["serve"], serde_json::json!({"ICM_DB": store}));
     check(&home, 0, "claude-code", "ok", &store);

@@ -26,7 +26,14 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
     let store = app.db().ok().map(|(dir, _)| dir);
     let icm = clients::program(&machine)?;
     let mut checks = Vec::new();
-    for (client, file, entry) in install::entries(folder.as_deref(), &machine) {
+    let entries = install::entries(folder.as_deref(), &machine);
+    let readers: Vec<(Client, PathBuf)> = (entries.iter())
+        .map(|(client, file, _)| (*client, file.clone()))
+        .collect();
+    for (client, file, entry) in entries {
+        if !is_told(client, &file, &readers, &machine) {
+            continue;
+        }
         let name = client.name();
         let is_other = entry.as_ref().is_ok_and(|entry| !entry.is_icm());
         checks.push(match entry {
@@ -92,6 +99,14 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
         ));
     }
     Ok(checks)
+}
+
+/// Returns whether a file is told of under this client. Several read the same file of a project; those that are not
+/// installed are left out, unless none is.
+fn is_told(client: Client, file: &Path, readers: &[(Client, PathBuf)], machine: &Machine) -> bool {
+    let is_found = |client| install::found(client, machine).is_some();
+    let of_file = || (readers.iter()).filter_map(|(client, of)| (of == file).then_some(*client));
+    is_found(client) || (!of_file().any(is_found) && of_file().next() == Some(client))
 }
 
 fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {

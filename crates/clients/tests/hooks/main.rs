@@ -3,6 +3,7 @@
 mod answers;
 mod bad;
 mod bundle;
+mod module;
 mod plugin;
 mod random;
 mod samples;

@@ -32,18 +32,23 @@ function context(out) {
 }
 
 export const Icm = async ({ directory }) => {
-  // By session: the answer to its start, the newest message of the assistant, and that message's text.
+  // By session: its parent, the answer to its start, the newest message of the assistant, and that message's text.
+  const parents = new Map();
   const started = new Map();
   const messages = new Map();
   const texts = new Map();
-  const run = (event, session, more) => hook(event, { session_id: session, cwd: directory, ...more });
+  // Only some events of OpenCode name the parent, and a sub-agent is one session in every event.
+  const run = (event, session, more) =>
+    hook(event, { session_id: session, parent_id: parents.get(session), cwd: directory, ...more });
   return {
     event: async ({ event }) => {
       const of = event.properties ?? {};
       const session = of.sessionID ?? of.info?.sessionID ?? of.info?.id ?? of.part?.sessionID;
+      // The parent of a message is another message.
+      if (event.type.startsWith("session.") && of.info?.parentID) parents.set(session, of.info.parentID);
       switch (event.type) {
         case "session.created":
-          started.set(session, run(event.type, session, { parent_id: of.info?.parentID, source: "startup" }));
+          started.set(session, run(event.type, session, { source: "startup" }));
           break;
         case "session.compacted":
           started.set(session, run(event.type, session));
@@ -58,8 +63,8 @@ export const Icm = async ({ directory }) => {
           await run(event.type, session, { last_assistant_message: texts.get(session) });
           break;
         case "session.deleted":
-          for (const map of [started, messages, texts]) map.delete(session);
           await run(event.type, session);
+          for (const map of [parents, started, messages, texts]) map.delete(session);
           break;
       }
     },

@@ -97,3 +97,24 @@ fn the_answers_to_a_start_and_a_prompt_are_shown() {
         serde_json::json!({"main": ["it\nit"], "child": ["it\nit"]})
     );
 }
+
+/// A hook that is killed while it writes leaves the beginning of its answer, with an open frame.
+#[test]
+fn an_answer_that_is_cut_off_is_dropped() {
+    for answer in [
+        r#"{"additionalContext":"<memories>\nInvoices li"#,
+        "words",
+        "7",
+        "null",
+        "",
+    ] {
+        let Some((_, shown)) = play(answer) else {
+            return;
+        };
+        assert_eq!(
+            shown,
+            serde_json::json!({"main": [], "child": []}),
+            "{answer}"
+        );
+    }
+}

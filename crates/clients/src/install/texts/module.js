@@ -25,9 +25,11 @@ function hook(event, input) {
 function context(out) {
   try {
     const answer = JSON.parse(out);
-    return answer?.hookSpecificOutput?.additionalContext ?? answer?.additionalContext ?? "";
+    const text = answer?.hookSpecificOutput?.additionalContext ?? answer?.additionalContext;
+    return typeof text === "string" ? text : "";
   } catch {
-    return out.trim();
+    // A hook that was killed leaves a part of its answer.
+    return "";
   }
 }
 

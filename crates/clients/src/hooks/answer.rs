@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::names::Client;
 
-use super::events::injects;
+use super::events::{find, injects};
 use super::input::{Input, Moment};
 
 /// Returns the bytes for stdout. They let the client go on as without the hook, and give it `context`.
@@ -15,7 +15,7 @@ use super::input::{Input, Moment};
 pub fn answer(input: &Input, context: &str) -> Vec<u8> {
     let takes = injects(input.client, &input.event) && input.moment != Moment::Other;
     if context.is_empty() || !takes {
-        return neutral(input).as_bytes().to_vec();
+        return neutral(input.client, &input.event);
     }
     // Written by hand, so that the bytes do not depend on the order in which a map keeps its keys.
     let text = Value::from(context);
@@ -42,10 +42,14 @@ fn claude(event: &str, text: &Value) -> String {
     format!(r#"{{"hookSpecificOutput":{{"hookEventName":{event},"additionalContext":{text}}}}}"#)
 }
 
-/// Returns the answer without effect.
-fn neutral(input: &Input) -> &'static str {
-    match (input.client, input.moment) {
-        (Client::Cursor, Moment::Prompt) => r#"{"continue":true}"#,
+/// Returns the answer without effect: no bytes, or JSON that lets the client go on as without the hook.
+///
+/// It needs no input, so that a hook can answer when its input cannot be read. An event that icm does not know gets
+/// what most events of the client take, and a client without hooks gets no bytes.
+pub fn neutral(client: Client, event: &str) -> Vec<u8> {
+    let moment = find(client, event).map(|row| row.moment);
+    let answer = match (client, moment) {
+        (Client::Cursor, Ok(Moment::Prompt)) => r#"{"continue":true}"#,
         (Client::Cline, _) => r#"{"cancel":false}"#,
         // These parse what comes, so it has to be an object.
         (
@@ -57,5 +61,6 @@ fn neutral(input: &Input) -> &'static str {
             _,
         ) => "{}",
         _ => "",
-    }
+    };
+    answer.as_bytes().to_vec()
 }

@@ -27,7 +27,7 @@ mod input;
 mod read;
 mod which;
 
-pub use answer::answer;
+pub use answer::{answer, neutral};
 pub use error::HookError;
 pub use events::{EventRow, defaults, events, injects};
 pub use input::{Cause, Input, Moment, Subagent};

@@ -141,6 +141,35 @@ fn an_empty_context_is_the_neutral_answer() {
     assert!(answers > 100);
 }
 
+/// A hook whose input cannot be read still has to answer what its client parses.
+#[test]
+fn the_neutral_answer_needs_no_input() {
+    let mut answers = 0;
+    for sample in samples() {
+        let input = hooks::read(sample.client, sample.event(), &sample.bytes).expect("an input");
+        let neutral = hooks::neutral(sample.client, sample.event());
+        assert_eq!(neutral, hooks::answer(&input, ""), "{}", sample.name);
+        answers += 1;
+    }
+    assert!(answers > 100);
+    let long = "x".repeat(1 << 20);
+    for (client, event, expected) in [
+        (Client::Cursor, "beforeSubmitPrompt", r#"{"continue":true}"#),
+        (Client::Cursor, "UserPromptSubmit", r#"{"continue":true}"#),
+        (Client::Cursor, "afterFileEdit", "{}"),
+        (Client::Cursor, "later", "{}"),
+        (Client::GeminiCli, "", "{}"),
+        (Client::GeminiCli, &long, "{}"),
+        (Client::Cline, "later", r#"{"cancel":false}"#),
+        (Client::Codex, "later", ""),
+        (Client::Kiro, "userPromptSubmit", ""),
+        (Client::Zed, "Stop", ""),
+    ] {
+        let answer = hooks::neutral(client, event);
+        assert_eq!(answer, expected.as_bytes(), "{} {event:.20}", client.name());
+    }
+}
+
 /// Codex fails a hook at an unknown key, and its `Stop` takes a decision alone.
 #[test]
 fn codex_gets_the_keys_of_its_schema_alone() {

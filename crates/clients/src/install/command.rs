@@ -71,10 +71,31 @@ pub(super) fn is_icm(program: &str) -> bool {
 pub(super) fn is_hook(command: &str) -> bool {
     let command = command.trim_start().trim_start_matches("& ").trim_start();
     let (program, rest) = match command.chars().next() {
-        Some(quote @ ('"' | '\'')) => command[1..].split_once(quote).unwrap_or((command, "")),
+        Some(quote @ ('"' | '\'')) => {
+            let within = &command[1..];
+            let end = closing(within, quote).unwrap_or(within.len());
+            (&within[..end], within.get(end + 1..).unwrap_or_default())
+        }
         _ => command.split_once(' ').unwrap_or((command, "")),
     };
     is_icm(program) && rest.trim_start().starts_with("hook ")
+}
+
+/// Returns where a quoted word ends. A backslash escapes within double quotes, a second quote within single ones.
+fn closing(within: &str, quote: char) -> Option<usize> {
+    let mut chars = within.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_escape = match quote {
+            '"' => c == '\\' && matches!(chars.peek(), Some((_, '\\' | '"' | '$' | '`'))),
+            _ => c == quote && matches!(chars.peek(), Some((_, '\''))),
+        };
+        if is_escape {
+            chars.next();
+        } else if c == quote {
+            return Some(at);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -102,7 +123,25 @@ mod tests {
         );
         assert!(is_hook(&hook) && is_hook(&windows.hook_of_powershell("codex", "Stop")));
         assert!(is_hook("icm hook codex Stop") && is_hook("'/a b/icm' hook codex Stop"));
+        for program in [
+            r#"/a"b/icm"#,
+            r#"/"/icm"#,
+            "/it's/icm",
+            r"/a\/icm",
+            "/a b/$c`d/icm",
+        ] {
+            let icm = icm(program, Os::Unix);
+            for hook in [
+                icm.hook("codex", "Stop"),
+                icm.hook_of_powershell("codex", "Stop"),
+            ] {
+                assert!(is_hook(&hook), "{hook}");
+            }
+        }
         for other in [
+            r#""/a\" hook /icm" serve"#,
+            r#""/a/icm"#,
+            "\"",
             "/a/icmp hook x",
             "icm serve",
             "rtk hook claude",

@@ -510,6 +510,32 @@ fn an_older_entry_is_brought_up_to_date() {
     }
 }
 
+/// A second run has to find the hooks of the first one, whatever their commands escape.
+#[test]
+fn a_folder_with_quotes_gets_its_hooks_once() {
+    let mut clients = 0;
+    for client in Client::ALL
+        .iter()
+        .filter(|client| has(**client, What::Hooks))
+    {
+        let home = Home::new();
+        let mut request = home.request(*client);
+        request.what = vec![What::Hooks];
+        for icm in [r#"/opt/a"b/icm"#, "/opt/it's/icm", r"/opt/a\$`/icm"] {
+            request.icm = icm.into();
+            home.install(&request);
+            let once = home.tree();
+            let again = home.install(&request);
+            let is_idle = again.steps.iter().all(|step| !step.changes());
+            assert!(is_idle && home.tree() == once, "{client:?} {icm}: twice");
+        }
+        home.uninstall();
+        assert_eq!(home.tree().len(), 1, "{client:?}: only the project is left");
+        clients += 1;
+    }
+    assert!(clients > 10, "{clients}");
+}
+
 #[test]
 fn what_a_person_set_in_the_entry_stays() {
     let home = Home::new();

@@ -73,7 +73,7 @@ pub struct Input {
     pub agent: Option<Subagent>,
     /// The folder that the agent works in. It can differ from the folder of the hook's process.
     pub folder: Option<PathBuf>,
-    /// The file with the conversation; of a sub-agent that ends, its own.
+    /// The file with the conversation. At a sub-agent's end it is the agent's own, or `None` if the client names none.
     pub transcript: Option<PathBuf>,
     /// The user's prompt. Qwen Code runs its prompt hook without one after each tool call, Claude Code with notices.
     pub prompt: Option<String>,

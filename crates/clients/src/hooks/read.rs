@@ -242,10 +242,9 @@ impl Reader {
     }
 
     fn transcript(&self, moment: Moment) -> Result<Option<PathBuf>, HookError> {
-        if moment == Moment::SubagentStop
-            && let Some(own) = self.path(self.fields.agent_transcript)?
-        {
-            return Ok(Some(own));
+        // The session's file is its own transcript, which the agent's end must not be taken for.
+        if moment == Moment::SubagentStop {
+            return self.path(self.fields.agent_transcript);
         }
         self.path(self.fields.transcript)
     }

@@ -298,8 +298,7 @@ fn the_transcript_of_a_sub_agent_is_its_own_at_its_end() {
         br#"{"transcript_path":"/main"}"#,
     )
     .expect("an input");
-    assert_eq!(without.transcript.as_deref(), Some(Path::new("/main")));
-    assert_eq!(without.agent, None);
+    assert_eq!((without.transcript, without.agent), (None, None));
 }
 
 #[test]
@@ -320,4 +319,28 @@ fn unknown_fields_and_a_byte_order_mark_are_passed_over() {
     assert!(!old.stop_hook_active);
     let active = hooks::read(Client::ClaudeCode, "Stop", br#"{"stop_hook_active":true}"#);
     assert!(active.expect("an input").stop_hook_active);
+}
+
+/// The session's file would tell what the main agent said, and would count as read.
+#[test]
+fn no_sub_agent_ends_with_the_transcript_of_its_session() {
+    let mut ends = 0;
+    for sample in samples() {
+        let input = hooks::read(sample.client, sample.event(), &sample.bytes).expect("an input");
+        if input.moment != Moment::SubagentStop {
+            continue;
+        }
+        let path = input.transcript.unwrap_or_default();
+        let session = input.session.expect("a session");
+        let is_of_session = path.to_string_lossy().contains(&session);
+        assert!(
+            !is_of_session,
+            "{} {}: {}",
+            sample.client.name(),
+            sample.name,
+            path.display()
+        );
+        ends += 1;
+    }
+    assert!(ends > 8, "{ends}");
 }

@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use same_file::Handle;
+
 use super::error::InstallError;
 use super::file;
 use super::ledger::Ledger;
@@ -26,18 +28,37 @@ pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
     let mut folders: Vec<PathBuf> = dropped.flatten().cloned().collect();
     folders.sort_by_key(|folder| folder.components().count());
     file::remove_folders(&folders);
-    drop(lock);
-    let _ = fs::remove_file(plan.folder.join("lock"));
-    let _ = fs::remove_dir(&plan.folder);
+    unlock(lock, &plan.folder);
     done
 }
 
+/// The number of times that a run tries to get the lock. Each time, another run took the file away; a higher number
+/// makes a run wait longer where many start at once.
+const WAITS_MAX: usize = 64;
+
 /// Keeps a second run out. Without a lock, the check for changed bytes is what is left.
-fn lock(folder: &Path) -> Option<File> {
-    fs::create_dir_all(folder).ok()?;
-    let file = File::create(folder.join("lock")).ok()?;
-    file.lock().ok()?;
-    Some(file)
+fn lock(folder: &Path) -> Option<Handle> {
+    let path = folder.join("lock");
+    for _ in 0..WAITS_MAX {
+        // The run before may take the folder away just then.
+        let made = fs::create_dir_all(folder).and_then(|()| File::create(&path));
+        let Ok(file) = made else { continue };
+        let lock = Handle::from_file(file).ok()?;
+        lock.as_file().lock().ok()?;
+        // The run before may have removed the file in the meantime, and a third run may have locked a new one.
+        if Handle::from_path(&path).is_ok_and(|there| there == lock) {
+            return Some(lock);
+        }
+    }
+    None
+}
+
+/// Removes the file of the lock before the lock is given back, and the folder if nothing else is in it.
+fn unlock(lock: Option<Handle>, folder: &Path) {
+    if lock.is_some() {
+        let _ = fs::remove_file(folder.join("lock"));
+    }
+    let _ = fs::remove_dir(folder);
 }
 
 fn one(step: &Step, folder: &Path) -> Result<(), InstallError> {
@@ -79,5 +100,35 @@ fn one(step: &Step, folder: &Path) -> Result<(), InstallError> {
             }
             ledger.set(&step.target, None)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn one_run_at_a_time_has_the_lock() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path().join("icm-clients");
+        let (inside, runs) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let Some(lock) = lock(&folder) else { continue };
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        std::thread::yield_now();
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        runs.fetch_add(1, Ordering::SeqCst);
+                        unlock(Some(lock), &folder);
+                    }
+                });
+            }
+        });
+        assert!(runs.into_inner() > 700, "most runs get the lock");
+        assert!(!folder.exists());
     }
 }

@@ -57,6 +57,8 @@ impl Seg {
 pub(super) enum Edit {
     /// Sets a member or an element; maps on the way are made.
     Set(Vec<Seg>, Node),
+    /// Sets these members of the map there, takes out those without a value, and leaves the others as they are.
+    Merge(Vec<Seg>, Vec<(String, Option<Node>)>),
     /// Adds an element to the list there; maps on the way and the list are made.
     Push(Vec<Seg>, Node),
     /// Takes out a member or an element.
@@ -67,7 +69,10 @@ impl Edit {
     /// Returns the way to what changes.
     pub(super) fn path(&self) -> &[Seg] {
         match self {
-            Edit::Set(path, _) | Edit::Push(path, _) | Edit::Remove(path) => path,
+            Edit::Set(path, _)
+            | Edit::Merge(path, _)
+            | Edit::Push(path, _)
+            | Edit::Remove(path) => path,
         }
     }
 
@@ -75,6 +80,15 @@ impl Edit {
     pub(super) fn apply(&self, value: &mut Value) -> Option<()> {
         match self {
             Edit::Set(path, node) => *reach(value, path)? = node.value(),
+            Edit::Merge(path, members) => {
+                let map = reach(value, path)?.as_object_mut()?;
+                for (key, node) in members {
+                    match node {
+                        Some(node) => drop(map.insert(key.clone(), node.value())),
+                        None => drop(map.remove(key)),
+                    }
+                }
+            }
             Edit::Push(path, node) => {
                 let list = reach(value, path)?;
                 if list.is_null() {

@@ -555,6 +555,71 @@ fn what_a_person_set_in_the_entry_stays() {
     assert_eq!(entry["env"]["ICM_DB"], "/data/a store");
 }
 
+/// An update changes the command and the variables of icm, and no other byte.
+#[test]
+fn an_update_leaves_the_rest_of_the_entry_byte_for_byte() {
+    let json = |start: &str, end: &str, env: &str| {
+        format!(
+            "{{\n  // mine\n  \"mcpServers\": {{\n    \"icm\": {{ \"transport\": {start}\"command\": \"{{ICM}}\", /* here */ \"args\": [\"serve\"],\n      \
+             \"env\": {{ \"MINE\": \"1\"{env} }}{end}, \"timeout\": -1, \"ratio\": 2.50, \"none\": null,\n      \"big\": 1e400 }}\n  }}\n}}\n"
+        )
+    };
+    let db = ", \"ICM_DB\": \"{DB}\"";
+    let toml = "[mcp_servers.icm]\ncommand = \"{ICM}\" # here\nargs = [ 'serve' ] # kept\nstartup_timeout_sec = 2.50\nmost = -1\n\
+                since = 2026-11-26\ntransport = 'stdio'\n\n[mcp_servers.icm.env]\nMINE = '1'\nICM_DB = \"{DB}\" # the store\n\n[other]\na = 1\n";
+    let goose = "extensions:\n  icm:\n    name: icm\n    cmd: {ICM} # here\n    args: [serve]\n    timeout: -1\n    ratio: 2.50\n    none: null\n    \
+                 type: stdio\n    enabled: no\n    description: mine\n    envs:\n      MINE: 1\n      ICM_DB: {DB}\n";
+    let cn = "mcpServers:\n  - name: other\n    command: x\n  - name: icm # mine\n    command: {ICM}\n    args:\n      - serve\n    ratio: 2.50\n    \
+              env:\n      MINE: ~\n      ICM_DB: {DB}\n";
+    let mut updates = 0;
+    for (client, file, text) in [
+        (
+            Client::ClaudeCode,
+            ".claude.json",
+            json("\"http\", ", "", db),
+        ),
+        (
+            Client::ClaudeCode,
+            ".claude.json",
+            json("\"http\", ", "", ""),
+        ),
+        (Client::Cline, ".cline/mcp.json", json("{ ", "}", db)),
+        (Client::Codex, ".codex/config.toml", toml.to_owned()),
+        (Client::Goose, ".config/goose/config.yaml", goose.to_owned()),
+        (Client::Continue, ".continue/config.yaml", cn.to_owned()),
+    ] {
+        let filled = |icm: &str, db: &str| text.replace("{ICM}", icm).replace("{DB}", db);
+        let home = Home::new();
+        let request = home.request(client);
+        let file = match client {
+            Client::Cline => home.plan(&request).steps[0].file.clone(),
+            _ => home.path().join(file),
+        };
+        home.write(&file, &filled("/old/icm", "/old/store"));
+        let mut request = Request {
+            what: vec![What::Server],
+            icm: "/new/icm".into(),
+            ..request
+        };
+        request.env.insert("ICM_DB".into(), "/new/store".into());
+        if !text.contains("{DB}") {
+            request.env.clear();
+        }
+        home.install(&request);
+        let now = fs::read_to_string(&file).unwrap();
+        assert_eq!(now, filled("/new/icm", "/new/store"), "{client:?}");
+        assert!(!home.plan(&request).steps[0].changes(), "{client:?}: twice");
+        // A variable that is no longer wanted goes; a person's stays.
+        request.env.clear();
+        home.install(&request);
+        let now = fs::read_to_string(&file).unwrap();
+        assert!(now.contains("MINE") && !now.contains("ICM_DB"), "{now}");
+        assert!(!home.plan(&request).steps[0].changes(), "{client:?}: twice");
+        updates += 1;
+    }
+    assert_eq!(updates, 6);
+}
+
 #[test]
 fn a_client_that_is_there_twice_is_written_twice() {
     let home = Home::new();

@@ -72,6 +72,19 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
                 _ => return None,
             }
         }
+        Edit::Merge(path, members) => {
+            let CstContainerNode::Object(object) = reach(&top, path)? else {
+                return None;
+            };
+            for (key, node) in members {
+                match (object.get(key), node) {
+                    (Some(property), Some(node)) => property.set_value(input(node)),
+                    (Some(property), None) => property.remove(),
+                    (None, Some(node)) => drop(object.append(key, input(node))),
+                    (None, None) => {}
+                }
+            }
+        }
         Edit::Push(path, node) => {
             let (last, way) = path.split_last()?;
             let (Seg::Key(key), CstContainerNode::Object(object)) = (last, reach(&top, way)?)

@@ -37,6 +37,10 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         return Some(text);
     }
     let mut document: DocumentMut = text.parse().ok()?;
+    if let Edit::Merge(path, members) = edit {
+        merge(reach(document.as_table_mut(), path)?, members)?;
+        return Some(document.to_string());
+    }
     let (last, way) = edit.path().split_last()?;
     let Seg::Key(key) = last else {
         let Seg::Key(list) = way.last()? else {
@@ -54,6 +58,7 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
             table.remove(key)?;
             false
         }
+        Edit::Merge(..) => return None,
     };
     // A comment at the end of the file stays in front of a table that is added there.
     if made && let Some(added) = added(document.as_table_mut(), edit.path()) {
@@ -95,6 +100,23 @@ fn set(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
     }
     table.insert(key, Item::Table(block(pairs)));
     Some(true)
+}
+
+/// Sets and takes out members; a comment behind a value stays.
+fn merge(table: &mut dyn TableLike, members: &[(String, Option<Node>)]) -> Option<()> {
+    for (key, node) in members {
+        let old = table.get_mut(key).and_then(Item::as_value_mut);
+        match (node, old) {
+            (None, _) => drop(table.remove(key)),
+            (Some(node), Some(old)) => {
+                let decor = old.decor().clone();
+                *old = value(node);
+                *old.decor_mut() = decor;
+            }
+            (Some(node), None) => drop(set(table, key, node)?),
+        }
+    }
+    Some(())
 }
 
 /// Adds an element, and returns whether a table was added.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use serde_json::Value;
-use yaml_edit::{Document, Mapping, Sequence};
+use yaml_edit::{Document, Mapping, Sequence, YamlNode};
 
 use super::super::error::InstallError;
 use super::super::node::{Edit, Node, Seg};
@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<Value, InstallError> {
     serde_saphyr::from_str(text).map_err(|error| Format::Yaml.broken(error))
 }
 
-/// Entries stand at most two keys deep, so no more is edited.
+/// Entries stand at most two keys deep, so no more is edited but their members.
 pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     let is_empty = parse(text).ok()?.is_null();
     let (Seg::Key(top), rest) = edit.path().split_first()? else {
@@ -37,6 +37,15 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         _ => true,
     });
     match (edit, rest) {
+        (Edit::Merge(_, members), _) => {
+            let map = reach(map, edit.path())?;
+            for (key, node) in members {
+                match node {
+                    Some(node) => map.set(key.as_str(), member(node)?),
+                    None => drop(map.remove(key.as_str())),
+                }
+            }
+        }
         (Edit::Remove(_), []) => drop(map.remove(top.as_str())?),
         (Edit::Remove(_), [Seg::Key(key)]) => {
             drop(map.get_mapping(top.as_str())?.remove(key.as_str())?)
@@ -72,6 +81,28 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         _ => return None,
     }
     Some(document.to_string())
+}
+
+fn reach(top: Mapping, way: &[Seg]) -> Option<Mapping> {
+    let mut here = YamlNode::Mapping(top);
+    for seg in way {
+        here = match (seg, here) {
+            (Seg::Key(key), YamlNode::Mapping(map)) => map.get(key.as_str())?,
+            (Seg::At(at), YamlNode::Sequence(list)) => list.get(*at)?,
+            _ => return None,
+        };
+    }
+    match here {
+        YamlNode::Mapping(map) => Some(map),
+        _ => None,
+    }
+}
+
+/// Returns a value as a member can have it.
+fn member(node: &Node) -> Option<YamlNode> {
+    let mut out = String::new();
+    write(&mut out, &Node::map([("member", node.clone())]), 0);
+    Document::from_str(&out).ok()?.as_mapping()?.get("member")
 }
 
 /// Returns the text of a top key that has nothing but what the edit puts there.

@@ -10,6 +10,18 @@ use super::super::table::{Member, Server, Shape};
 /// The name of the entry in every client.
 pub(in crate::install) const NAME: &str = "icm";
 
+/// The variables that an entry gets from icm; one that is no longer wanted goes. All others are a person's.
+const OWN_VARIABLES: [&str; 5] = [
+    "ICM_DB",
+    "ICM_CONFIG",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+/// The member in which Cline writes a command, one level deeper than others.
+const TRANSPORT: &str = "transport";
+
 /// Returns the entry in a client's shape.
 pub(in crate::install) fn node(
     shape: &Shape,
@@ -54,13 +66,17 @@ pub(in crate::install) fn node(
     Node::Map(pairs)
 }
 
+/// Returns the part of an entry that has its command and its variables.
+pub(in crate::install) fn inner<'a>(shape: &Shape, entry: &'a Value) -> &'a Value {
+    entry
+        .get(TRANSPORT)
+        .filter(|inner| inner.get(shape.command).is_some())
+        .unwrap_or(entry)
+}
+
 /// Returns the command of an entry: the program and its arguments.
 pub(in crate::install) fn command(shape: &Shape, entry: &Value) -> Option<Vec<String>> {
-    // Cline writes the command one level deeper than it reads.
-    let entry = entry
-        .get("transport")
-        .filter(|inner| inner.get(shape.command).is_some())
-        .unwrap_or(entry);
+    let entry = inner(shape, entry);
     let texts = |value: &Value| -> Vec<String> {
         let list = value.as_array().into_iter().flatten();
         list.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -140,51 +156,68 @@ pub(super) fn put(
         }
         return Ok((vec![Edit::Set(path, node.clone())], true));
     }
-    // Members that a person set beside (`timeout`, `disabled`, `alwaysLoad`) stay.
-    let wanted = node.value();
-    let own = [
-        Some(server.shape.command),
-        server.shape.args,
-        Some(server.shape.env),
-    ];
-    let same = own
-        .into_iter()
-        .flatten()
-        .all(|key| found.get(key) == wanted.get(key));
-    if same {
-        return Ok((Vec::new(), false));
-    }
-    let Node::Map(pairs) = node else {
-        return Ok((Vec::new(), false));
-    };
-    let mut merged = pairs.clone();
-    for (key, value) in found.as_object().into_iter().flatten() {
-        let is_own = own.contains(&Some(key.as_str())) || key == "transport";
-        match merged.iter_mut().find(|(known, _)| known == key) {
-            Some((_, known)) if !is_own => *known = from_value(value),
-            Some(_) => {}
-            None if !is_own => merged.push((key.clone(), from_value(value))),
-            None => {}
-        }
-    }
-    Ok((vec![Edit::Set(path, Node::Map(merged))], true))
+    let edits = update(&server.shape, path, found, node);
+    let is_update = !edits.is_empty();
+    Ok((edits, is_update))
 }
 
-fn from_value(value: &Value) -> Node {
-    match value {
-        Value::Bool(yes) => Node::Bool(*yes),
-        Value::Number(number) => match number
-            .as_u64()
-            .and_then(|number| u32::try_from(number).ok())
-        {
-            Some(number) => Node::Number(number),
-            None => Node::text(number.to_string()),
-        },
-        Value::String(text) => Node::text(text),
-        Value::Array(list) => Node::List(list.iter().map(from_value).collect()),
-        Value::Object(map) => Node::map(map.iter().map(|(key, value)| (key, from_value(value)))),
-        Value::Null => Node::text(""),
+/// Returns the edits of icm's own members. Members that a person set beside (`timeout`, `disabled`, `alwaysLoad`) stay
+/// as they are, and so do a person's variables.
+fn update(shape: &Shape, mut path: Vec<Seg>, found: &Value, node: &Node) -> Vec<Edit> {
+    let Node::Map(pairs) = node else {
+        return Vec::new();
+    };
+    let there = inner(shape, found);
+    if !std::ptr::eq(there, found) {
+        path.push(Seg::Key(TRANSPORT.to_owned()));
     }
+    let own = [Some(shape.command), shape.args];
+    let differs = |(key, node): &&(String, Node)| {
+        own.contains(&Some(key.as_str())) && there.get(key) != Some(&node.value())
+    };
+    let members = pairs.iter().filter(differs);
+    let mut members: Vec<_> = members
+        .map(|(key, node)| (key.clone(), Some(node.clone())))
+        .collect();
+    let wanted = pairs.iter().find(|(key, _)| *key == shape.env);
+    let variables = variables(there.get(shape.env), wanted.map(|(_, node)| node));
+    let mut edits = Vec::new();
+    match there.get(shape.env).and_then(Value::as_object) {
+        Some(old) if !old.is_empty() => {
+            let is_gone = |key: &String| variables.contains(&(key.clone(), None));
+            if old.keys().all(is_gone) && wanted.is_none() {
+                members.push((shape.env.to_owned(), None));
+            } else if !variables.is_empty() {
+                let key = Seg::Key(shape.env.to_owned());
+                let path = path.iter().cloned().chain([key]);
+                edits.push(Edit::Merge(path.collect(), variables));
+            }
+        }
+        _ => members.extend(wanted.map(|(key, node)| (key.clone(), Some(node.clone())))),
+    }
+    if !members.is_empty() {
+        edits.insert(0, Edit::Merge(path, members));
+    }
+    edits
+}
+
+/// Returns the variables of icm that differ from what is wanted.
+fn variables(there: Option<&Value>, wanted: Option<&Node>) -> Vec<(String, Option<Node>)> {
+    let wanted = match wanted {
+        Some(Node::Map(wanted)) => wanted.as_slice(),
+        _ => &[],
+    };
+    let there = |name: &str| there.and_then(|there| there.get(name));
+    let set = wanted
+        .iter()
+        .filter(|(name, node)| there(name) != Some(&node.value()));
+    let set = set.map(|(name, node)| (name.clone(), Some(node.clone())));
+    let is_wanted = |name: &str| wanted.iter().any(|(wanted, _)| wanted == name);
+    let gone = OWN_VARIABLES
+        .iter()
+        .filter(|name| there(name).is_some() && !is_wanted(name));
+    let gone = gone.map(|name| ((*name).to_owned(), None));
+    set.chain(gone).collect()
 }
 
 pub(super) fn take(server: &Server, value: &Value) -> Vec<Edit> {

@@ -311,6 +311,31 @@ pub fn injects(client: Client, event: &str) -> bool {
     find(client, event).is_ok_and(|row| row.injects)
 }
 
+/// Returns whether an event tells that the model's context is a new one, without what the session has seen before.
+///
+/// It is `true` for starts and for the end of a compaction. The beginning of a compaction counts only in clients that
+/// tell its end by no event. Unknown events are `false`. The caller leaves an input alone that is [`Moment::Other`]:
+/// Antigravity's `PreInvocation` comes again within a turn.
+pub fn freshens(client: Client, event: &str) -> bool {
+    match find(client, event).map(|row| row.moment) {
+        Ok(Moment::SessionStart { .. } | Moment::SubagentStart | Moment::AfterCompaction) => true,
+        Ok(Moment::BeforeCompaction) => !tells_end_of_compaction(client),
+        _ => false,
+    }
+}
+
+/// Returns whether an event that is installed by default follows each compaction.
+///
+/// Factory's documentation has a start for it, which never comes (Factory-AI/factory, issue 760).
+fn tells_end_of_compaction(client: Client) -> bool {
+    let starts_again = matches!(
+        client,
+        Client::ClaudeCode | Client::Codex | Client::Qoder | Client::QwenCode
+    );
+    let is_end = |row: &EventRow| row.by_default && row.moment == Moment::AfterCompaction;
+    starts_again || events(client).iter().any(is_end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

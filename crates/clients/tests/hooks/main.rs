@@ -3,6 +3,7 @@
 mod answers;
 mod bad;
 mod bundle;
+mod fresh;
 mod module;
 mod plugin;
 mod random;

@@ -63,7 +63,6 @@ const CLAUDE: &[EventRow] = &[
     telling("SubagentStop", Moment::SubagentStop),
     telling("SessionEnd", Moment::SessionEnd),
     asked(telling("PostCompact", Moment::AfterCompaction)),
-    asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
 /// Qwen Code keeps what a hook says at the start of a sub-agent from the sub-agent.
@@ -76,7 +75,6 @@ const QWEN: &[EventRow] = &[
     telling("SubagentStop", Moment::SubagentStop),
     telling("SessionEnd", Moment::SessionEnd),
     asked(telling("PostCompact", Moment::AfterCompaction)),
-    asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
 /// `PreCompress` fires before each request to the model, so it tells no compaction.
@@ -85,14 +83,12 @@ const GEMINI: &[EventRow] = &[
     injecting("BeforeAgent", Moment::Prompt),
     telling("AfterAgent", Moment::Stop),
     telling("SessionEnd", Moment::SessionEnd),
-    asked(injecting("AfterTool", Moment::ToolUse)),
 ];
 
 /// The first `PreInvocation` of a conversation is its start; no event has the prompt.
 const ANTIGRAVITY: &[EventRow] = &[
     injecting("PreInvocation", START),
     telling("Stop", Moment::Stop),
-    asked(telling("PostToolUse", Moment::ToolUse)),
 ];
 
 /// Copilot CLI puts words for a sub-agent before its prompt, and gives both to the hook of the prompt, which speaks alone.
@@ -104,7 +100,6 @@ const COPILOT: &[EventRow] = &[
     telling("subagentStart", Moment::SubagentStart),
     telling("subagentStop", Moment::SubagentStop),
     telling("sessionEnd", Moment::SessionEnd),
-    asked(injecting("postToolUse", Moment::ToolUse)),
 ];
 
 /// The agent hooks of VS Code: a prompt takes no context, and a session has no end.
@@ -115,7 +110,6 @@ const VSCODE: &[EventRow] = &[
     telling("Stop", Moment::Stop),
     injecting("SubagentStart", Moment::SubagentStart),
     telling("SubagentStop", Moment::SubagentStop),
-    asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
 /// Cursor gives its model no context at a prompt.
@@ -127,7 +121,6 @@ const CURSOR: &[EventRow] = &[
     telling("subagentStart", Moment::SubagentStart),
     telling("subagentStop", Moment::SubagentStop),
     telling("sessionEnd", Moment::SessionEnd),
-    asked(telling("postToolUse", Moment::ToolUse)),
 ];
 
 const FACTORY: &[EventRow] = &[
@@ -137,7 +130,6 @@ const FACTORY: &[EventRow] = &[
     telling("Stop", Moment::Stop),
     telling("SubagentStop", Moment::SubagentStop),
     telling("SessionEnd", Moment::SessionEnd),
-    asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
 /// Kimi Code drops what a hook says at a start.
@@ -150,7 +142,6 @@ const KIMI: &[EventRow] = &[
     telling("SubagentStart", Moment::SubagentStart),
     telling("SubagentStop", Moment::SubagentStop),
     telling("SessionEnd", Moment::SessionEnd),
-    asked(telling("PostToolUse", Moment::ToolUse)),
 ];
 
 /// Cline runs the hooks of a task's start and end without reading their output.
@@ -162,7 +153,6 @@ const CLINE: &[EventRow] = &[
     telling("TaskComplete", Moment::Stop),
     telling("TaskCancel", Moment::Stop),
     telling("SessionShutdown", Moment::SessionEnd),
-    asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
 /// OpenCode and Kilo: their plugin file runs the hooks, with JSON of ours.
@@ -173,7 +163,6 @@ const OPENCODE: &[EventRow] = &[
     injecting("session.compacted", Moment::AfterCompaction),
     telling("session.idle", Moment::Stop),
     telling("session.deleted", Moment::SessionEnd),
-    asked(telling("tool.execute.after", Moment::ToolUse)),
 ];
 
 const KIRO: &[EventRow] = &[
@@ -182,14 +171,12 @@ const KIRO: &[EventRow] = &[
     telling("preCompact", Moment::BeforeCompaction),
     telling("postCompact", Moment::AfterCompaction),
     telling("stop", Moment::Stop),
-    asked(telling("postToolUse", Moment::ToolUse)),
 ];
 
 /// Windsurf has no hook that can say something to the model. The end of a turn has the text of the answer.
 const WINDSURF: &[EventRow] = &[
     asked(telling("pre_user_prompt", Moment::Prompt)),
     telling("post_cascade_response", Moment::Stop),
-    asked(telling("post_mcp_tool_use", Moment::ToolUse)),
 ];
 
 /// Returns the names of the events whose hooks are installed without being asked for.
@@ -222,46 +209,50 @@ pub fn events(client: Client) -> &'static [EventRow] {
 fn others(client: Client) -> &'static str {
     match client {
         Client::ClaudeCode => {
-            "PreToolUse PostToolUseFailure PostToolBatch Notification UserPromptExpansion StopFailure PreModelSwitch \
-             PostModelSwitch PermissionRequest PermissionDenied Setup TeammateIdle TaskCreated TaskCompleted \
-             Elicitation ElicitationResult ConfigChange WorktreeCreate WorktreeRemove InstructionsLoaded CwdChanged \
-             FileChanged DirectoryAdded MessageDisplay PreSkillShellCommand"
+            "PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptExpansion StopFailure \
+             PreModelSwitch PostModelSwitch PermissionRequest PermissionDenied Setup TeammateIdle TaskCreated \
+             TaskCompleted Elicitation ElicitationResult ConfigChange WorktreeCreate WorktreeRemove \
+             InstructionsLoaded CwdChanged FileChanged DirectoryAdded MessageDisplay PreSkillShellCommand"
         }
         Client::Codex => {
-            "PreToolUse PermissionRequest PreModelRequest PostModelRequest Interrupt StopFailure Notification"
+            "PreToolUse PostToolUse PermissionRequest PreModelRequest PostModelRequest Interrupt StopFailure \
+             Notification"
         }
         Client::QwenCode => {
-            "PreToolUse PostToolUseFailure PostToolBatch UserPromptExpansion SessionDelete MessageDisplay StopFailure \
-             Notification PermissionRequest PermissionDenied TodoCreated TodoCompleted InstructionsLoaded"
+            "PreToolUse PostToolUse PostToolUseFailure PostToolBatch UserPromptExpansion SessionDelete MessageDisplay \
+             StopFailure Notification PermissionRequest PermissionDenied TodoCreated TodoCompleted InstructionsLoaded"
         }
-        Client::Qoder => "PreToolUse PostToolUseFailure Setup PermissionRequest Notification",
+        Client::Qoder => {
+            "PreToolUse PostToolUse PostToolUseFailure Setup PermissionRequest Notification"
+        }
         Client::GeminiCli => {
-            "BeforeTool BeforeModel AfterModel BeforeToolSelection PreCompress Notification"
+            "BeforeTool AfterTool BeforeModel AfterModel BeforeToolSelection PreCompress Notification"
         }
-        Client::Antigravity => "SessionStart PreToolUse PostInvocation",
+        Client::Antigravity => "SessionStart PreToolUse PostToolUse PostInvocation",
         Client::CopilotCli => {
-            "preToolUse preMcpToolCall postToolUseFailure userPromptTransformed postResult prePRDescription \
-             errorOccurred permissionRequest notification"
+            "preToolUse preMcpToolCall postToolUse postToolUseFailure userPromptTransformed postResult \
+             prePRDescription errorOccurred permissionRequest notification"
         }
-        Client::VsCode => "PreToolUse",
+        Client::VsCode => "PreToolUse PostToolUse",
         Client::Cursor => {
-            "preToolUse postToolUseFailure beforeShellExecution afterShellExecution beforeMCPExecution \
+            "preToolUse postToolUse postToolUseFailure beforeShellExecution afterShellExecution beforeMCPExecution \
              afterMCPExecution beforeReadFile afterFileEdit afterAgentResponse afterAgentThought beforeTabFileRead \
              afterTabFileEdit workspaceOpen"
         }
-        Client::Factory => "PreToolUse Notification",
+        Client::Factory => "PreToolUse PostToolUse Notification",
         Client::KimiCode => {
-            "PreToolUse PostToolUseFailure StopFailure Notification PermissionRequest"
+            "PreToolUse PostToolUse PostToolUseFailure StopFailure Notification PermissionRequest"
         }
-        Client::Cline => "TaskError PreToolUse",
+        Client::Cline => "TaskError PreToolUse PostToolUse",
         Client::OpenCode | Client::Kilo => {
             "session.updated session.status session.diff session.error message.updated message.part.updated \
-             chat.params tool.execute.before experimental.chat.system.transform experimental.chat.messages.transform"
+             chat.params tool.execute.before tool.execute.after experimental.chat.system.transform \
+             experimental.chat.messages.transform"
         }
-        Client::Kiro => "preToolUse",
+        Client::Kiro => "preToolUse postToolUse",
         Client::Windsurf => {
             "pre_read_code post_read_code pre_write_code post_write_code pre_run_command post_run_command \
-             pre_mcp_tool_use post_cascade_response_with_transcript post_setup_worktree"
+             pre_mcp_tool_use post_mcp_tool_use post_cascade_response_with_transcript post_setup_worktree"
         }
         _ => "",
     }
@@ -293,13 +284,17 @@ pub(super) fn find(client: Client, event: &str) -> Result<EventRow, HookError> {
     if let Some(row) = named(rows) {
         return Ok(row);
     }
-    let mut unused = others(client).split_whitespace();
-    if let Some(name) = unused.find(|name| folded(name) == wanted) {
-        return Ok(asked(telling(name, Moment::Other)));
-    }
+    let unused = |of: Client| {
+        let mut names = others(of).split_whitespace();
+        let name = names.find(|name| folded(name) == wanted)?;
+        Some(asked(telling(name, Moment::Other)))
+    };
     let alike =
-        named(CLAUDE).and_then(|of| rows.iter().copied().find(|row| row.moment == of.moment));
-    alike.ok_or_else(|| HookError::UnknownEvent {
+        || named(CLAUDE).and_then(|of| rows.iter().copied().find(|row| row.moment == of.moment));
+    let found = unused(client)
+        .or_else(alike)
+        .or_else(|| unused(Client::ClaudeCode));
+    found.ok_or_else(|| HookError::UnknownEvent {
         client,
         event: event.chars().take(64).collect(),
         known: rows.iter().map(|row| row.name).collect(),
@@ -408,6 +403,11 @@ mod tests {
             (Client::GeminiCli, "PreCompress"),
             (Client::ClaudeCode, "Notification"),
             (Client::Cursor, "afterFileEdit"),
+            (Client::ClaudeCode, "PostToolUse"),
+            (Client::CopilotCli, "PostToolUse"),
+            (Client::GeminiCli, "AfterTool"),
+            (Client::GeminiCli, "PostToolUse"),
+            (Client::OpenCode, "tool.execute.after"),
         ] {
             let row = find(client, event).expect("a known event");
             assert_eq!((row.moment, row.injects), (Moment::Other, false), "{event}");
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!(
             error,
             "Gemini CLI has no event `PreCompact` that icm knows; it has SessionStart, BeforeAgent, AfterAgent, \
-             SessionEnd, AfterTool"
+             SessionEnd"
         );
         let long = find(Client::Codex, &"x".repeat(1 << 20))
             .expect_err("an error")

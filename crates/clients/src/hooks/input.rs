@@ -26,8 +26,6 @@ pub enum Moment {
     SubagentStop,
     /// The session ends.
     SessionEnd,
-    /// A tool has answered.
-    ToolUse,
     /// A moment that icm has no use for.
     Other,
 }

@@ -79,7 +79,7 @@ fn each_event_of_each_client_has_a_sample() {
             );
         }
     }
-    assert!(events > 100, "{events}");
+    assert!(events > 90, "{events}");
 }
 
 #[test]

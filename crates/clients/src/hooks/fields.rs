@@ -14,8 +14,6 @@ pub(super) struct Fields {
     /// The reason of a start, an end, a stop or a compaction; a client gives one of them.
     pub(super) reason: &'static [&'static str],
     pub(super) last_message: &'static [&'static str],
-    pub(super) stop_hook_active: &'static [&'static str],
-    pub(super) tool: &'static [&'static str],
 }
 
 const NONE: &[&str] = &[];
@@ -31,8 +29,6 @@ const CLAUDE: Fields = Fields {
     prompt: &["/prompt"],
     reason: &["/source", "/reason", "/trigger"],
     last_message: &["/last_assistant_message", "/prompt_response"],
-    stop_hook_active: &["/stop_hook_active"],
-    tool: &["/tool_name"],
 };
 
 /// Copilot CLI writes its own names, or those of Claude Code where a plugin uses its events, and VS Code mixes both.
@@ -52,8 +48,6 @@ const COPILOT: Fields = Fields {
         "/stop_reason",
     ],
     last_message: &["/response", "/finalMessage", "/last_assistant_message"],
-    stop_hook_active: &["/stop_hook_active", "/stopHookActive"],
-    tool: &["/toolName", "/tool_name"],
 };
 
 /// The agent that started a sub-agent; of a main agent's, it is the session.
@@ -69,8 +63,6 @@ const CURSOR: Fields = Fields {
     prompt: &["/prompt"],
     reason: &["/reason", "/trigger", "/status"],
     last_message: &["/summary"],
-    stop_hook_active: NONE,
-    tool: &["/tool_name"],
 };
 
 /// A task of Cline is a session; `parent_agent_id` decides whether `agent_id` is a sub-agent.
@@ -87,12 +79,6 @@ const CLINE: Fields = Fields {
     ],
     reason: &["/turn/status", "/reason"],
     last_message: &["/turn/outputText"],
-    stop_hook_active: NONE,
-    tool: &[
-        "/tool_result/name",
-        "/postToolUse/toolName",
-        "/tool_call/name",
-    ],
 };
 
 /// The JSON that the plugin file for OpenCode and Kilo writes, in the names of Claude Code or in those of OpenCode.
@@ -106,8 +92,6 @@ const OPENCODE: Fields = Fields {
     prompt: &["/prompt"],
     reason: &["/source", "/reason"],
     last_message: &["/last_assistant_message"],
-    stop_hook_active: NONE,
-    tool: &["/tool_name", "/tool"],
 };
 
 /// The session that started this one, in the JSON of that plugin file.
@@ -123,8 +107,6 @@ const WINDSURF: Fields = Fields {
     prompt: &["/tool_info/user_prompt"],
     reason: NONE,
     last_message: &["/tool_info/response"],
-    stop_hook_active: NONE,
-    tool: &["/tool_info/mcp_tool_name"],
 };
 
 const ANTIGRAVITY: Fields = Fields {
@@ -137,8 +119,6 @@ const ANTIGRAVITY: Fields = Fields {
     prompt: NONE,
     reason: &["/terminationReason"],
     last_message: NONE,
-    stop_hook_active: NONE,
-    tool: &["/toolCall/name"],
 };
 
 /// Returns the fields of a client.

@@ -79,8 +79,4 @@ pub struct Input {
     pub reason: Option<String>,
     /// The last message of the model, at the end of a turn.
     pub last_message: Option<String>,
-    /// Whether a stop hook let this turn go on before.
-    pub stop_hook_active: bool,
-    /// The tool that has answered.
-    pub tool: Option<String>,
 }

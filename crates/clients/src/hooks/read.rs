@@ -46,8 +46,6 @@ pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookErro
         prompt: fields.prompt()?,
         reason,
         last_message: fields.text(fields.fields.last_message)?,
-        stop_hook_active: fields.flag(fields.fields.stop_hook_active)?,
-        tool: fields.text(fields.fields.tool)?,
     };
     match client {
         Client::OpenCode | Client::Kilo => {
@@ -200,14 +198,6 @@ impl Reader {
 
     fn path(&self, pointers: &[&'static str]) -> Result<Option<PathBuf>, HookError> {
         Ok(self.text(pointers)?.map(PathBuf::from))
-    }
-
-    fn flag(&self, pointers: &[&'static str]) -> Result<bool, HookError> {
-        match self.first(pointers) {
-            None => Ok(false),
-            Some((_, Value::Bool(flag))) => Ok(*flag),
-            Some((at, other)) => Err(self.wrong(at, "a boolean", other)),
-        }
     }
 
     /// Returns the prompt: a text, or the texts of a list of content blocks (Kimi Code), one a line.

@@ -53,10 +53,6 @@ fn each_kind_of_broken_input_says_so() {
     );
     assert!(claude(br#"{"prompt": {"text": "a"}}"#).starts_with("`prompt` is an object"));
     assert!(
-        said(Client::Codex, "Stop", br#"{"stop_hook_active": "no"}"#)
-            .starts_with("`stop_hook_active` is a text")
-    );
-    assert!(
         said(
             Client::Windsurf,
             "pre_user_prompt",

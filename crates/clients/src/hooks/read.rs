@@ -115,7 +115,7 @@ fn parse(client: Client, stdin: &[u8]) -> Result<Value, HookError> {
             limit_bytes: INPUT_LEN_MAX,
         });
     }
-    let text = stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin);
+    let text = without_mark(stdin);
     if text.trim_ascii().is_empty() {
         return Err(HookError::Empty { client });
     }
@@ -138,6 +138,11 @@ fn parse(client: Client, stdin: &[u8]) -> Result<Value, HookError> {
             found: kind(&value),
         })
     }
+}
+
+/// Returns the input without a byte order mark, which shells of Windows put before it.
+pub(super) fn without_mark(stdin: &[u8]) -> &[u8] {
+    stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin)
 }
 
 /// Returns the reason of a start, as clients write it.

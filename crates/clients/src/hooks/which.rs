@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::names::Client;
+
+use super::read::without_mark;
 
 /// The word in place of a client's name in a plugin that several clients share: `icm hook plugin SessionStart`.
 pub const PLUGIN: &str = "plugin";
@@ -32,15 +36,26 @@ const HOOK_VARIABLES: [(&str, Client); 7] = [
     ("GEMINI_PROJECT_DIR", Client::GeminiCli),
 ];
 
+/// The fields that tell a client. No other one is kept: [`read()`](super::read()) parses the input as a whole.
+#[derive(Default, Deserialize)]
+struct Traits {
+    transcript_path: Option<Value>,
+    #[serde(rename = "transcriptPath")]
+    transcript_path_of_copilot: Option<Value>,
+    turn_id: Option<IgnoredAny>,
+}
+
 /// Returns the client that runs a hook named [`PLUGIN`], by its environment and its input.
 ///
 /// The path of the transcript counts first, then the fields and variables that one client has. Claude Code is the
-/// answer where nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none.
+/// answer where nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none. The
+/// cost is one pass over the input, without a tree of its values.
 pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
     let input: Value = serde_json::from_slice(stdin).unwrap_or_default();
     if is_of_cursor(&input) {
         return Client::Cursor;
     }
+    let input: Traits = serde_json::from_slice(without_mark(stdin)).unwrap_or_default();
     if let Some(client) = by_transcript(&input) {
         return client;
     }
@@ -49,7 +64,7 @@ pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
         return *client;
     }
     // Codex sets `PLUGIN_ROOT` beside Claude Code's variable, and names its turns.
-    let codex = input.get("turn_id").is_some() || (set("PLUGIN_ROOT") && set("CLAUDE_PLUGIN_ROOT"));
+    let codex = input.turn_id.is_some() || (set("PLUGIN_ROOT") && set("CLAUDE_PLUGIN_ROOT"));
     if codex {
         Client::Codex
     } else {
@@ -75,6 +90,9 @@ fn is_of_cursor(input: &Value) -> bool {
 fn by_transcript(input: &Value) -> Option<Client> {
     let names = ["transcript_path", "transcriptPath"];
     let path = names.iter().find_map(|name| input.get(name)?.as_str())?;
+fn by_transcript(input: &Traits) -> Option<Client> {
+    let paths = [&input.transcript_path, &input.transcript_path_of_copilot];
+    let path = paths.into_iter().flatten().find_map(Value::as_str)?;
     // Windows writes `\`, which is no separator here.
     let path = path.replace('\\', "/");
     let file = Path::new(&path).file_name()?.to_string_lossy().into_owned();

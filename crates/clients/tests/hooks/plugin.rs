@@ -144,4 +144,13 @@ fn every_input_of_cursor_is_known_as_cursors() {
     }
     assert!(of_cursor > 5 && others > 50, "{of_cursor} {others}");
     assert!(!is_borrowed(Client::ClaudeCode, b"not json"));
+/// Shells of Windows put a mark before the input, and values that no client gives must not hide the others.
+fn a_mark_and_odd_values_hide_no_client() {
+    for stdin in [
+        "\u{feff}{\"turn_id\":\"t\"}",
+        "\u{feff}{\"transcript_path\":\"/home/ann/.codex/1\"}",
+        r#"{"turn_id":{"deep":[1,2]},"transcript_path":7}"#,
+        r#"{"transcript_path":[],"transcriptPath":"/home/ann/.codex/1"}"#,
+    ] {
+        assert_eq!(which(env(&[]), stdin.as_bytes()), Client::Codex, "{stdin}");
 }

@@ -23,8 +23,6 @@ pub struct Answer {
     pub name: String,
     /// The server's version.
     pub version: String,
-    /// The number of tools that it offers.
-    pub tools: usize,
     /// The folder of its store, if the program is an icm that tells.
     pub store: Option<PathBuf>,
 }
@@ -45,7 +43,8 @@ pub fn probe(entry: &Entry, machine: &Machine, patience: Duration) -> Result<Ans
     });
     let hello = server.ask(1, "initialize", asked, until)?;
     server.tell("notifications/initialized")?;
-    let tools = server.ask(2, "tools/list", json!({}), until)?;
+    // Clients ask for the tools next, and a server that cannot tell them is of no use to them.
+    server.ask(2, "tools/list", json!({}), until)?;
     let text = |key: &str| {
         hello["serverInfo"][key]
             .as_str()
@@ -55,7 +54,6 @@ pub fn probe(entry: &Entry, machine: &Machine, patience: Duration) -> Result<Ans
     Ok(Answer {
         name: text("name"),
         version: text("version"),
-        tools: tools["tools"].as_array().map_or(0, Vec::len),
         store: entry
             .is_icm()
             .then(|| store(entry, machine, until))

@@ -57,7 +57,7 @@ pub enum HookError {
         problem: String,
     },
     /// The input is JSON, but no object.
-    #[error("the input is {found}, where {} gives an object", .client.title())]
+    #[error("the input is {found}, but {} gives an object; the hook must be given what the client writes, unchanged", .client.title())]
     NotAnObject {
         /// The client.
         client: Client,
@@ -66,7 +66,7 @@ pub enum HookError {
     },
     /// A field has another type than the client's.
     #[error(
-        "`{field}` is {found}, where {} gives {expected}; this version of the client may need a newer icm",
+        "`{field}` is {found}, but {} gives {expected}; this version of the client may need a newer icm",
         .client.title()
     )]
     WrongType {

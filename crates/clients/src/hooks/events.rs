@@ -10,7 +10,7 @@ use super::input::{Cause, Moment};
 pub struct EventRow {
     /// The event as the client writes it.
     pub name: &'static str,
-    /// The moment; a start has the cause that holds where the input names none.
+    /// The moment; a start has the cause that holds if the input names none.
     pub moment: Moment,
     /// Whether the client gives the hook's context to the model.
     pub injects: bool,
@@ -45,7 +45,7 @@ const fn telling(name: &'static str, moment: Moment) -> EventRow {
     }
 }
 
-/// The same event, installed only when asked for.
+/// An event that is installed only when asked for.
 const fn asked(row: EventRow) -> EventRow {
     EventRow {
         by_default: false,
@@ -321,7 +321,7 @@ pub fn freshens(client: Client, event: &str) -> bool {
 
 /// Returns whether an event that is installed by default follows each compaction.
 ///
-/// Factory's documentation has a start for it, which never comes (Factory-AI/factory, issue 760).
+/// Factory documents a start with source `compact`, and does not run it (Factory-AI/factory, issue 760).
 fn tells_end_of_compaction(client: Client) -> bool {
     let starts_again = matches!(
         client,

@@ -237,7 +237,7 @@ impl Reader {
     }
 
     fn transcript(&self, moment: Moment) -> Result<Option<PathBuf>, HookError> {
-        // The session's file is its own transcript, which the agent's end must not be taken for.
+        // The file of the session has the words of the main agent, and its reader would count them as read.
         if moment == Moment::SubagentStop {
             return self.path(self.fields.agent_transcript);
         }

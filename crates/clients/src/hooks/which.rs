@@ -48,7 +48,7 @@ struct Traits {
 /// Returns the client that runs a hook named [`PLUGIN`], by its environment and its input.
 ///
 /// The path of the transcript counts first, then the fields and variables that one client has. Claude Code is the
-/// answer where nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none. The
+/// answer if nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none. The
 /// cost is one pass over the input, without a tree of its values.
 pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
     let input: Value = serde_json::from_slice(stdin).unwrap_or_default();

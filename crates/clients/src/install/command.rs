@@ -26,7 +26,7 @@ impl Icm {
         command
     }
 
-    /// Returns the same for PowerShell.
+    /// Returns the command of a hook for PowerShell.
     pub(super) fn hook_of_powershell(&self, client: &str, event: &str) -> String {
         let quoted = |word: &str| format!("'{}'", word.replace('\'', "''"));
         let flags = self.flags.iter().map(|flag| match flag.starts_with("--") {

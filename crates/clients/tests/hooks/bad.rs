@@ -37,19 +37,19 @@ fn each_kind_of_broken_input_says_so() {
     );
     assert_eq!(
         claude(b"[1]"),
-        "the input is a list, where Claude Code gives an object"
+        "the input is a list, but Claude Code gives an object; the hook must be given what the client writes, unchanged"
     );
     assert_eq!(
         claude(b"null"),
-        "the input is null, where Claude Code gives an object"
+        "the input is null, but Claude Code gives an object; the hook must be given what the client writes, unchanged"
     );
     assert_eq!(
         claude(br#"{"session_id": 7}"#),
-        "`session_id` is a number, where Claude Code gives a text; this version of the client may need a newer icm"
+        "`session_id` is a number, but Claude Code gives a text; this version of the client may need a newer icm"
     );
     assert!(
         claude(br#"{"prompt": ["a", 7]}"#)
-            .starts_with("`prompt` is a number, where Claude Code gives a text or")
+            .starts_with("`prompt` is a number, but Claude Code gives a text or")
     );
     assert!(claude(br#"{"prompt": {"text": "a"}}"#).starts_with("`prompt` is an object"));
     assert!(
@@ -58,7 +58,7 @@ fn each_kind_of_broken_input_says_so() {
             "pre_user_prompt",
             br#"{"tool_info": {"user_prompt": true}}"#
         )
-        .starts_with("`tool_info.user_prompt` is a boolean, where Windsurf gives a text")
+        .starts_with("`tool_info.user_prompt` is a boolean, but Windsurf gives a text")
     );
 }
 

@@ -13,7 +13,15 @@ use icm_clients::names::Client;
 use serde_json::Value;
 
 /// Notes what it is given and answers with a text of the environment.
-const HOOK: &str = "#!/bin/sh\n{ cat; echo; } >> \"$HOOK_CALLS\"\nprintf '%s' \"$HOOK_ANSWER\"\n";
+///
+/// The answer comes in two pieces, of which the second one has its last three bytes.
+const HOOK: &str = r#"#!/bin/sh
+{ cat; echo; } >> "$HOOK_CALLS"
+len=$(printf '%s' "$HOOK_ANSWER" | wc -c)
+printf '%s' "$HOOK_ANSWER" | head -c $((len > 3 ? len - 3 : len))
+sleep 0.02
+test $len -le 3 || printf '%s' "$HOOK_ANSWER" | tail -c 3
+"#;
 
 /// Plays the sessions of `module.mjs` with hooks that answer with `answer`.
 ///
@@ -89,12 +97,12 @@ fn a_sub_agent_is_one_session_in_every_event() {
 
 #[test]
 fn the_answers_to_a_start_and_a_prompt_are_shown() {
-    let Some((_, shown)) = play(r#"{"additionalContext":"it"}"#) else {
+    let Some((_, shown)) = play(r#"{"additionalContext":"é"}"#) else {
         return;
     };
     assert_eq!(
         shown,
-        serde_json::json!({"main": ["it\nit"], "child": ["it\nit"]})
+        serde_json::json!({"main": ["é\né"], "child": ["é\né"]})
     );
 }
 

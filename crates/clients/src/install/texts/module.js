@@ -13,6 +13,8 @@ function hook(event, input) {
       const child = spawn(COMMAND, ["hook", CLIENT, event, ...MORE], { stdio: ["pipe", "pipe", "ignore"], timeout: 10000 });
       child.on("error", () => resolve(""));
       child.on("close", () => resolve(context(out)));
+      // A piece of the output may end within a character.
+      child.stdout.setEncoding("utf8");
       child.stdout.on("data", (data) => (out += data));
       child.stdin.on("error", () => {});
       child.stdin.end(JSON.stringify({ hook_event_name: event, ...input }));

@@ -620,6 +620,48 @@ fn an_update_leaves_the_rest_of_the_entry_byte_for_byte() {
     assert_eq!(updates, 6);
 }
 
+/// A person may have changed the time of a hook, or what its client shows while it runs.
+#[test]
+fn an_update_of_a_hook_changes_its_command_alone() {
+    for (client, file, key, before) in [
+        (
+            Client::ClaudeCode,
+            ".claude/settings.json",
+            "Stop",
+            "{\"hooks\": [{ ",
+        ),
+        (Client::Cursor, ".cursor/hooks.json", "stop", "{ "),
+    ] {
+        let home = Home::new();
+        let request = Request {
+            what: vec![What::Hooks],
+            ..home.request(client)
+        };
+        home.install(&request);
+        let file = home.path().join(file);
+        let value: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let now = match &value["hooks"][key][0] {
+            group if group.get("hooks").is_some() => group["hooks"][0]["command"].to_string(),
+            hook => hook["command"].to_string(),
+        };
+        let old = now.replace("/opt/a b/icm", "/old/icm");
+        assert_ne!(now, old, "{client:?}");
+        let end = if before.contains('[') { " }]}" } else { " }" };
+        let text = |command: &str| {
+            format!(
+                "{{\"version\": 1, \"hooks\": {{\"{key}\": [{before}\"timeout\": 2.5, \"command\": {command}, \"mine\": null{end}]}}}}\n"
+            )
+        };
+        home.uninstall();
+        home.write(&file, &text(&old));
+        home.install(&request);
+        let text_now = fs::read_to_string(&file).unwrap();
+        let hook = format!("{before}\"timeout\": 2.5, \"command\": {now}, \"mine\": null{end}");
+        assert!(text_now.contains(&hook), "{client:?}: {text_now}");
+        assert!(!home.plan(&request).steps[0].changes(), "{client:?}: twice");
+    }
+}
+
 #[test]
 fn a_client_that_is_there_twice_is_written_twice() {
     let home = Home::new();

@@ -48,18 +48,23 @@ pub(super) fn put(
             None => edits.push(Edit::Push(list, wanted)),
             Some(path) => {
                 // A person may have changed the time or added a matcher: the command alone has to be right.
-                let wanted = inner(hooks, wanted);
+                let wanted = inner(hooks, wanted).value();
                 let keys: &[&str] = if hooks.style == Style::Shells {
                     &["bash", "powershell"]
                 } else {
                     &["command"]
                 };
                 let there = find(value, path);
-                let same =
-                    |key: &&str| there.and_then(|there| there.get(key)) == wanted.value().get(*key);
-                if !keys.iter().all(same) {
+                let differs =
+                    |key: &&&str| there.and_then(|there| there.get(key)) != wanted.get(key);
+                let commands = keys.iter().filter(differs).map(|key| {
+                    let command = wanted.get(key).and_then(Value::as_str);
+                    ((*key).to_owned(), command.map(Node::text))
+                });
+                let commands: Vec<_> = commands.collect();
+                if !commands.is_empty() {
                     is_update = true;
-                    edits.push(Edit::Set(path.clone(), wanted));
+                    edits.push(Edit::Merge(path.clone(), commands));
                 }
             }
         }

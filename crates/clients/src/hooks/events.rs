@@ -361,7 +361,7 @@ mod tests {
             for row in events(*client).iter().filter(|row| row.by_default) {
                 let is_of_use = match row.moment {
                     Moment::Prompt => row.injects,
-                    Moment::ToolUse | Moment::Other => false,
+                    Moment::Other => false,
                     _ => true,
                 };
                 assert!(is_of_use, "{client:?}: {}", row.name);

@@ -29,8 +29,7 @@ mod which;
 
 pub use answer::{answer, neutral};
 pub use error::HookError;
-pub use events::{EventRow, defaults, events, injects};
-pub use events::{EventRow, events, freshens, injects};
+pub use events::{EventRow, defaults, events, freshens, injects};
 pub use input::{Cause, Input, Moment, Subagent};
 pub use read::read;
 pub use which::{PLUGIN, is_borrowed, which};

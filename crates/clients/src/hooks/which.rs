@@ -43,6 +43,7 @@ struct Traits {
     #[serde(rename = "transcriptPath")]
     transcript_path_of_copilot: Option<Value>,
     turn_id: Option<IgnoredAny>,
+    cursor_version: Option<IgnoredAny>,
 }
 
 /// Returns the client that runs a hook named [`PLUGIN`], by its environment and its input.
@@ -51,11 +52,11 @@ struct Traits {
 /// answer if nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none. The
 /// cost is one pass over the input, without a tree of its values.
 pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
-    let input: Value = serde_json::from_slice(stdin).unwrap_or_default();
-    if is_of_cursor(&input) {
+    let input: Traits = serde_json::from_slice(without_mark(stdin)).unwrap_or_default();
+    // Cursor tells its version in each input.
+    if input.cursor_version.is_some() {
         return Client::Cursor;
     }
-    let input: Traits = serde_json::from_slice(without_mark(stdin)).unwrap_or_default();
     if let Some(client) = by_transcript(&input) {
         return client;
     }
@@ -78,18 +79,10 @@ pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
 /// another answer than Claude Code, so these hooks say nothing there. Continue runs them, too, in Claude Code's shape;
 /// `init` gives it no hooks of its own, so they are the only ones.
 pub fn is_borrowed(client: Client, stdin: &[u8]) -> bool {
-    client == Client::ClaudeCode
-        && serde_json::from_slice(stdin).is_ok_and(|input| is_of_cursor(&input))
+    let input: Traits = serde_json::from_slice(without_mark(stdin)).unwrap_or_default();
+    client == Client::ClaudeCode && input.cursor_version.is_some()
 }
 
-/// Cursor tells its version in each input.
-fn is_of_cursor(input: &Value) -> bool {
-    input.get("cursor_version").is_some()
-}
-
-fn by_transcript(input: &Value) -> Option<Client> {
-    let names = ["transcript_path", "transcriptPath"];
-    let path = names.iter().find_map(|name| input.get(name)?.as_str())?;
 fn by_transcript(input: &Traits) -> Option<Client> {
     let paths = [&input.transcript_path, &input.transcript_path_of_copilot];
     let path = paths.into_iter().flatten().find_map(Value::as_str)?;

@@ -64,7 +64,8 @@ impl Entry {
         folder: &Path,
         entry: &Value,
     ) -> Entry {
-        let env = entry.get(server.shape.env).and_then(Value::as_object);
+        let inner = server::inner(&server.shape, entry);
+        let env = inner.get(server.shape.env).and_then(Value::as_object);
         let env = env.into_iter().flatten().filter_map(|(name, value)| {
             let value = value.as_str()?.to_owned();
             Some((name.clone(), value))
@@ -208,27 +209,4 @@ fn read_local(
             ..Entry::of(server, client, path, Path::new(folder), entry)
         })
         .collect())
-) -> Result<Option<Entry>, InstallError> {
-    let Some(bytes) = file::read(path)? else {
-        return Ok(None);
-    };
-    let text = Text::new(Some(&bytes))?;
-    let value = server.format.parse(&text.plain)?;
-    let Some((_, entry)) = server::entry(server, &value) else {
-        return Ok(None);
-    };
-    let inner = server::inner(&server.shape, entry);
-    let env = inner.get(server.shape.env).and_then(Value::as_object);
-    let env = env.into_iter().flatten().filter_map(|(name, value)| {
-        let value = value.as_str()?.to_owned();
-        Some((name.clone(), value))
-    });
-    Ok(Some(Entry {
-        client,
-        file: path.to_path_buf(),
-        command: server::command(&server.shape, entry).unwrap_or_default(),
-        env: env.collect(),
-        folder: folder.to_path_buf(),
-        drops_env: table::row(client).drops_env,
-    }))
 }

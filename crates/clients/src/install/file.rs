@@ -174,7 +174,6 @@ fn write_beside(
     {
         use std::os::unix::fs::PermissionsExt;
         // Of a new file the umask takes its part. The readers of an old one are set before it has a byte.
-        // The umask takes its part. What replaces a file may be a secret, until it has the mode of that file.
         builder.permissions(fs::Permissions::from_mode(match (old, executable) {
             (Some(_), _) => 0o600,
             (None, true) => 0o777,

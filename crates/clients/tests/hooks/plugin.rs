@@ -144,7 +144,10 @@ fn every_input_of_cursor_is_known_as_cursors() {
     }
     assert!(of_cursor > 5 && others > 50, "{of_cursor} {others}");
     assert!(!is_borrowed(Client::ClaudeCode, b"not json"));
+}
+
 /// Shells of Windows put a mark before the input, and values that no client gives must not hide the others.
+#[test]
 fn a_mark_and_odd_values_hide_no_client() {
     for stdin in [
         "\u{feff}{\"turn_id\":\"t\"}",
@@ -153,4 +156,5 @@ fn a_mark_and_odd_values_hide_no_client() {
         r#"{"transcript_path":[],"transcriptPath":"/home/ann/.codex/1"}"#,
     ] {
         assert_eq!(which(env(&[]), stdin.as_bytes()), Client::Codex, "{stdin}");
+    }
 }

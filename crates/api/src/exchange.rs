@@ -92,6 +92,19 @@ pub struct Rejected {
     pub why: String,
 }
 
+/// A good line of an import: the memory that it is about, and whether it changed that memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedLine {
+    /// From 1.
+    pub line: u64,
+    /// A ULID; `None` if several memories without a name have the line's text.
+    pub id: Option<String>,
+    /// Whether the memory was there before, and stays as it was.
+    pub unchanged: bool,
+    /// Secrets that were stored or masked, in one line each.
+    pub warnings: Vec<String>,
+}
+
 /// What an import did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportReport {

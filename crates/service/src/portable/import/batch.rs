@@ -11,6 +11,9 @@ use crate::snapshot::QueryResult;
 
 /// A good line on its way into the log.
 pub(super) struct Line {
+    /// From 1, in its file.
+    pub(super) number: u64,
+    pub(super) warnings: Vec<String>,
     pub(super) checked: ValidatedStore,
     /// Names the memory: by its key, or by scope, topic, content and how often they came before.
     pub(super) name: Name,
@@ -53,11 +56,12 @@ impl Unnamed {
     }
 }
 
-/// The fate of a line.
+/// The fate of a line, and the memory that it is about.
 pub(super) enum Fate {
-    Added,
-    Updated,
-    Unchanged,
+    Added(SubjectId),
+    Updated(SubjectId),
+    /// `None` if several memories without a name have the line's text.
+    Unchanged(Option<SubjectId>),
 }
 
 /// The versions of the memory that a line is about, and whether a name led to it; none where it is new here.
@@ -105,18 +109,19 @@ pub(super) fn import_batch(
             if let Some(nth) = line.checked.nth_line
                 && nth <= unnamed.count(views, &line.checked)?
             {
-                fates.push(Fate::Unchanged);
+                fates.push(Fate::Unchanged(None));
                 continue;
             }
-            events.push(line.checked.stored(command.new_id()));
-            fates.push(Fate::Added);
+            let id = command.new_id();
+            events.push(line.checked.stored(id));
+            fates.push(Fate::Added(id));
             continue;
         };
         // What was ever stored here is not news, even if it was changed or forgotten since.
         if let Some(hidden) = versions.last().filter(|it| it.hidden && by_name) {
             // An import that was undone is done anew.
             events.push(line.checked.stored_over(hidden));
-            fates.push(Fate::Added);
+            fates.push(Fate::Added(hidden.id));
             continue;
         }
         let known = versions
@@ -127,11 +132,11 @@ pub(super) fn import_batch(
             (false, Some(before)) => match Change::of_store(&line.checked).event(before) {
                 Some(event) => {
                     events.push(event);
-                    fates.push(Fate::Updated);
+                    fates.push(Fate::Updated(before.id));
                 }
-                None => fates.push(Fate::Unchanged),
+                None => fates.push(Fate::Unchanged(Some(before.id))),
             },
-            _ => fates.push(Fate::Unchanged),
+            _ => fates.push(Fate::Unchanged(versions.last().map(|newest| newest.id))),
         }
     }
     if !events.is_empty() {

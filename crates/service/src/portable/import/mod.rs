@@ -22,12 +22,12 @@ use self::request::request_of;
 use crate::command::RequestKeyOf;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
-use icm_api::ids::{ID_LEN, id_range};
+use icm_api::ids::{ID_LEN, id_range, id_text};
 use icm_api::limits;
 use icm_api::markdown;
 use icm_api::when;
 use icm_api::when::{DayMeans, rfc3339_signed};
-use icm_api::{Caller, ImportReport, Progress, Rejected};
+use icm_api::{Caller, ImportReport, ImportedLine, Progress, Rejected};
 
 pub use lines::next_line;
 
@@ -94,7 +94,29 @@ impl Service {
         allow_secret: bool,
         progress: &dyn Progress,
     ) -> Result<ImportReport> {
-        self.import(Format::Jsonl, caller, files, allow_secret, progress)
+        self.import(
+            Format::Jsonl,
+            caller,
+            files,
+            allow_secret,
+            progress,
+            &mut |_| (),
+        )
+    }
+
+    /// Imports one file of JSON lines as [`Service::import_jsonl`] does, and reports each good line once its events are
+    /// durable. The report has the bad lines.
+    ///
+    /// # Errors
+    /// As [`Service::import_jsonl`].
+    pub fn import_lines_told(
+        &self,
+        caller: &Caller,
+        file: (String, Box<dyn BufRead>),
+        progress: &dyn Progress,
+        told: &mut dyn FnMut(ImportedLine),
+    ) -> Result<ImportReport> {
+        self.import(Format::Jsonl, caller, vec![file], false, progress, told)
     }
 
     /// The same of memories in Markdown, as [`Service::export_markdown`] writes them: what stands for a line there
@@ -106,7 +128,14 @@ impl Service {
         allow_secret: bool,
         progress: &dyn Progress,
     ) -> Result<ImportReport> {
-        self.import(Format::Markdown, caller, files, allow_secret, progress)
+        self.import(
+            Format::Markdown,
+            caller,
+            files,
+            allow_secret,
+            progress,
+            &mut |_| (),
+        )
     }
 
     fn import(
@@ -116,6 +145,7 @@ impl Service {
         files: Vec<(String, Box<dyn BufRead>)>,
         allow_secret: bool,
         progress: &dyn Progress,
+        told: &mut dyn FnMut(ImportedLine),
     ) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         let mut seen = Seen::default();
@@ -123,7 +153,7 @@ impl Service {
         let done = self.import_files(
             (format, caller, allow_secret),
             files,
-            (&mut report, &mut seen),
+            (&mut report, &mut seen, told),
             progress,
         );
         progress.finish();
@@ -155,7 +185,7 @@ impl Service {
         &self,
         (format, caller, allow_secret): (Format, &Caller, bool),
         files: Vec<(String, Box<dyn BufRead>)>,
-        (report, seen): (&mut ImportReport, &mut Seen),
+        (report, seen, told): (&mut ImportReport, &mut Seen, &mut dyn FnMut(ImportedLine)),
         progress: &dyn Progress,
     ) -> Result<()> {
         for (name, mut input) in files {
@@ -169,10 +199,12 @@ impl Service {
                 progress.advance(1);
                 let fields = entry.fields;
                 let file = file_name(&name);
-                match fields.and_then(|it| self.check_line(caller, &it, file, allow_secret, seen)) {
-                    Ok((line, warnings)) => {
+                match fields.and_then(|it| {
+                    self.check_line(caller, (entry.line, &it), file, allow_secret, seen)
+                }) {
+                    Ok(line) => {
                         let place = |warning| format!("{name}:{}: {warning}", entry.line);
-                        report.warnings.extend(warnings.into_iter().map(place));
+                        report.warnings.extend(line.warnings.iter().map(place));
                         bytes += line.checked.content.len();
                         lines.push(line);
                     }
@@ -181,7 +213,7 @@ impl Service {
                         .push(self.rejected(entry.line, &name, &error)),
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
-                    self.import_lines(caller, command, &lines, &unnamed, report)?;
+                    self.import_lines(caller, command, &lines, &unnamed, (report, told))?;
                     lines.clear();
                     bytes = 0;
                 }
@@ -202,7 +234,7 @@ impl Service {
                     seen.ignored.extend(sections.ignored);
                 }
             }
-            self.import_lines(caller, command, &lines, &unnamed, report)?;
+            self.import_lines(caller, command, &lines, &unnamed, (report, told))?;
         }
         Ok(())
     }
@@ -226,7 +258,7 @@ impl Service {
         command: CommandId,
         lines: &[Line],
         unnamed: &RefCell<Unnamed>,
-        report: &mut ImportReport,
+        (report, told): (&mut ImportReport, &mut dyn FnMut(ImportedLine)),
     ) -> Result<()> {
         let mut rest = lines;
         while !rest.is_empty() {
@@ -243,12 +275,19 @@ impl Service {
                 RequestKeyOf(None),
                 |command, views| import_batch(command, views, batch, &mut unnamed.borrow_mut()),
             )?;
-            for fate in fates {
-                match fate {
-                    Fate::Added => report.added += 1,
-                    Fate::Updated => report.updated += 1,
-                    Fate::Unchanged => report.unchanged += 1,
-                }
+            for (line, fate) in batch.iter().zip(fates) {
+                let (count, id, unchanged) = match fate {
+                    Fate::Added(id) => (&mut report.added, Some(id), false),
+                    Fate::Updated(id) => (&mut report.updated, Some(id), false),
+                    Fate::Unchanged(id) => (&mut report.unchanged, id, true),
+                };
+                *count += 1;
+                told(ImportedLine {
+                    line: line.number,
+                    id: id.map(id_text),
+                    unchanged,
+                    warnings: line.warnings.clone(),
+                });
             }
             rest = later;
         }
@@ -258,11 +297,11 @@ impl Service {
     fn check_line(
         &self,
         caller: &Caller,
-        fields: &Map<String, Value>,
+        (number, fields): (u64, &Map<String, Value>),
         file: Option<&str>,
         allow_secret: bool,
         seen: &mut Seen,
-    ) -> Result<(Line, Vec<String>)> {
+    ) -> Result<Line> {
         let mut request = request_of(fields)?;
         request.allow_secret = allow_secret;
         let id = fields.get("id").and_then(whole_id);
@@ -326,7 +365,13 @@ impl Service {
             }
         };
         seen.occurred += u64::from(occurred_ms.is_some());
-        Ok((Line { checked, name, id }, warnings))
+        Ok(Line {
+            number,
+            warnings,
+            checked,
+            name,
+            id,
+        })
     }
 
     /// Returns the time that a `created_at` or `updated_at` names, milliseconds since the epoch: a text as users write

@@ -11,18 +11,18 @@ use icm_api::limits::CONTENT_LEN_MAX;
 use icm_api::{Progress, Summarizer};
 use icm_guard::sanitize::clean_line;
 
-/// Bytes that are kept of what it says on stderr.
+/// Bytes of stderr that are kept.
 const SAID_LEN_MAX: usize = 64 * 1_024;
-/// Characters of its last line that an error repeats.
+/// Characters of the last line of stderr that an error repeats.
 const SAID_SHOWN: usize = 200;
-/// How often somebody looks whether it is done.
+/// Pause between two looks at the process.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Runs a summarizer on a text; returns what it answers, trimmed. Nothing of it outlives the time it has.
+/// Runs a summarizer on a text and returns its answer, trimmed. The process and its children end within the timeout.
 ///
 /// # Errors
-/// `Invalid` when it cannot be started, takes too long, ends with another code than 0, or answers
-/// nothing, more than 64 KiB, or no Unicode.
+/// `Invalid` if the command cannot be started, takes too long, exits with another code than 0, or answers nothing, more
+/// than 64 KiB, or no UTF-8.
 pub(crate) fn run(
     summarizer: &Summarizer,
     input: String,
@@ -32,7 +32,7 @@ pub(crate) fn run(
     run_called(("summarizer", hint), summarizer, input, progress)
 }
 
-/// The same of a command that is called otherwise in errors, with what to do about them.
+/// Runs a command as [`run`] does; errors name the command `called` and have `hint` as their hint.
 ///
 /// # Errors
 /// As [`run`].
@@ -56,7 +56,7 @@ pub fn run_called(
     else {
         return Err(ServiceError::Internal("a child without pipes".to_owned()));
     };
-    // Nobody waits for the one that writes: a command need not read all, or anything.
+    // The writing thread is not joined: a command may leave its input unread.
     thread::spawn(move || stdin.write_all(input.as_bytes()));
     let answer = collected(stdout, CONTENT_LEN_MAX + 1);
     let said = collected(stderr, SAID_LEN_MAX);
@@ -64,7 +64,7 @@ pub fn run_called(
     let left = || until.saturating_duration_since(Instant::now());
     let mut answered = None;
     let status = loop {
-        // What says too much need not say it all.
+        // An answer above the limit ends the command early.
         answered = answered.or_else(|| answer.try_recv().ok());
         let too_long = |answer: &Vec<u8>| answer.len() > CONTENT_LEN_MAX;
         if answered.as_ref().is_some_and(too_long) {
@@ -79,7 +79,6 @@ pub fn run_called(
             }
             Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
             Ok(None) => {
-                // It may have ended meanwhile; either way it is waited for.
                 stop(&mut child);
                 let seconds = summarizer.timeout.as_secs_f64();
                 return Err(failed(format!("took longer than {seconds} seconds")));
@@ -87,7 +86,7 @@ pub fn run_called(
             Err(error) => return Err(failed(format!("was lost ({})", plain(error)))),
         }
     };
-    // What it started may hold its pipes open: that is not waited for longer than it has.
+    // Children of the command may hold the pipes open: waiting ends at the timeout.
     if !status.success() {
         let said = said.recv_timeout(left().min(Duration::from_secs(1)));
         let said = said.unwrap_or_default();
@@ -142,13 +141,13 @@ fn shell(command: &str) -> Command {
     };
     let mut shell = Command::new(shell);
     shell.arg(flag).arg(command);
-    // A group of its own, so that all that it starts can be ended with it.
+    // A process group of its own, so that the command's children can be ended with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
     shell
 }
 
-/// Ends a command and all that it has started. It may have ended meanwhile; either way it is waited for.
+/// Ends a command and its process group, and waits for it. A command that has ended already is fine.
 fn stop(child: &mut std::process::Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id())
@@ -161,20 +160,19 @@ fn stop(child: &mut std::process::Child) {
     let _ = child.wait();
 }
 
-/// What comes out of a pipe until it is closed, and no more than `most` bytes of it; the rest is read
-/// and dropped, so that nobody is held up.
+/// Returns up to `most` bytes of a pipe, sent once the pipe is closed or has given so many. The rest is read and dropped,
+/// so that the writer is not held up.
 fn collected(mut pipe: impl Read + Send + 'static, most: usize) -> mpsc::Receiver<Vec<u8>> {
     let (done, collected) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // Whoever asked may have given up.
+        // The receiver may have given up.
         let send = |bytes: &mut Vec<u8>| _ = done.send(std::mem::take(bytes));
         let mut full = false;
         let mut chunk = vec![0; 16 * 1_024];
         loop {
             match pipe.read(&mut chunk) {
                 Ok(0) => break,
-                // The rest is read all the same, so that nobody is kept from saying it.
                 Ok(_) if full => {}
                 Ok(n) => {
                     bytes.extend_from_slice(&chunk[..n.min(most - bytes.len())]);

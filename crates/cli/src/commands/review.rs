@@ -16,12 +16,12 @@ use crate::memory_view;
 use crate::text::{self, count};
 use crate::ui::{BOLD, DIM};
 
-/// Go through what `icm extract` and hooks stored: keep or forget
+/// Keep or forget the memories that `icm extract` and hooks stored
 ///
-/// Memories that were extracted have trust `external` until somebody keeps them. On a terminal one memory is shown at a
-/// time, and one key decides: `k` keeps it (its trust becomes `user`), `f` forgets it, `e` leaves it for later, `q` ends.
-/// Each decision is written at once, and `icm undo --last 1` takes it back. Without a terminal, or with `--json`, the
-/// memories are listed.
+/// Extracted memories have trust `external` until somebody keeps them. On a terminal one memory is shown at a time, and
+/// one key decides: `k` keeps it (its trust becomes `user`), `f` forgets it, `l` or `s` leaves it for later, and `q`,
+/// Escape or Ctrl-C ends the review. Any other key asks again. Each decision is written at once, and `icm undo --last 1`
+/// takes it back. Without a terminal, or with `--json`, the memories are listed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,11 +40,12 @@ pub(crate) struct ReviewArgs {
     forget: Vec<String>,
 }
 
-/// The decisions of a run.
+/// The decisions of a review, as JSON has them.
 #[derive(Debug, Default, Serialize)]
 struct Decided {
     kept: Vec<String>,
     forgotten: Vec<String>,
+    /// Memories that are still open.
     left: usize,
 }
 
@@ -75,7 +76,7 @@ pub(crate) fn run(args: ReviewArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-/// Returns the extracted memories that nobody kept yet, the oldest first.
+/// Returns the extracted memories that nobody has kept yet, the oldest first.
 fn open_ones(service: &Service, topic: Option<&str>) -> Result<Vec<Memory>, CliError> {
     let mut memories = service.list(&ListRequest {
         topic: topic.map(str::to_owned),
@@ -86,17 +87,25 @@ fn open_ones(service: &Service, topic: Option<&str>) -> Result<Vec<Memory>, CliE
     Ok(memories)
 }
 
-/// Decides what was named on the command line: all of it, or nothing if a name is wrong.
+/// Keeps and forgets the memories that the command line names; an id that is named twice counts once. A wrong id changes
+/// nothing.
 fn decide_named(args: &ReviewArgs, open: Vec<Memory>, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let caller = app.caller()?;
     let named = |ids: &[String]| -> Result<Vec<String>, CliError> {
-        ids.iter().map(|id| one_of(&open, id, service)).collect()
+        let mut found = Vec::new();
+        for id in ids {
+            let id = one_of(&open, id, service)?;
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        }
+        Ok(found)
     };
     let (keep, forget) = (named(&args.keep)?, named(&args.forget)?);
     if let Some(both) = keep.iter().find(|id| forget.contains(id)) {
         return Err(
-            CliError::invalid(format!("{both} is to be kept and forgotten"))
+            CliError::invalid(format!("both `--keep` and `--forget` name {both}"))
                 .with_hint("name it once"),
         );
     }
@@ -113,7 +122,7 @@ fn decide_named(args: &ReviewArgs, open: Vec<Memory>, app: &App) -> Result<Outco
     report(&decided, app)
 }
 
-/// Returns the id of the memory that a beginning names among those that are open.
+/// Returns the id of the open memory that begins with `id`.
 fn one_of(open: &[Memory], id: &str, service: &Service) -> Result<String, CliError> {
     let given = id.trim().to_ascii_uppercase();
     let mut fitting = open.iter().filter(|memory| memory.id.starts_with(&given));
@@ -124,17 +133,18 @@ fn one_of(open: &[Memory], id: &str, service: &Service) -> Result<String, CliErr
                 .with_hint("give more of the id"),
         ),
         (None, _) => {
-            // A memory that is not there is told as everywhere else.
+            // An unknown id gets the error of every other command.
             service.get(id, None)?;
             Err(
-                CliError::invalid(format!("{id} is not up for review")).with_hint(
-                    "`icm review` lists what is; `icm update` and `icm forget` change any memory",
+                CliError::invalid(format!("{id} is not waiting for review")).with_hint(
+                    "`icm review` lists the ids; `icm update` and `icm forget` change any memory",
                 ),
             )
         }
     }
 }
 
+/// Raises the trust of a memory to `user`.
 fn keep_one(service: &Service, caller: &Caller, id: &str) -> Result<(), CliError> {
     let request = UpdateRequest {
         id: id.to_owned(),
@@ -145,18 +155,18 @@ fn keep_one(service: &Service, caller: &Caller, id: &str) -> Result<(), CliError
     Ok(())
 }
 
-/// Shows one memory after the other, and does what the key says.
+/// Shows one memory after the other and waits for a key: the decision.
 fn ask(open: &[Memory], app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let caller = app.caller()?;
     let terminal = Term::stderr();
     let mut decided = Decided::default();
     'memories: for (nth, memory) in open.iter().enumerate() {
-        memory_view::print(&app.ui, memory, &place(memory))?;
+        memory_view::print(&app.ui, memory, &origin_line(memory))?;
         app.ui.flush()?;
         loop {
             let asked = format!(
-                "[k]eep  [f]orget  [e] later  [q]uit  {} of {} ",
+                "[k]eep  [f]orget  [l]ater  [q]uit  {} of {} ",
                 nth + 1,
                 open.len()
             );
@@ -176,7 +186,7 @@ fn ask(open: &[Memory], app: &App) -> Result<Outcome, CliError> {
                     decided.forgotten.push(memory.id.clone());
                     "forgotten"
                 }
-                Key::Char('e' | 'E' | 's' | 'S' | ' ') => "left for later",
+                Key::Char('l' | 'L' | 's' | 'S') => "left for later",
                 Key::Char('q' | 'Q') | Key::Escape | Key::CtrlC => {
                     terminal.write_line("").map_err(failed)?;
                     break 'memories;
@@ -195,8 +205,8 @@ fn ask(open: &[Memory], app: &App) -> Result<Outcome, CliError> {
     report(&decided, app)
 }
 
-/// Returns the place that a memory was extracted from, and the reasons.
-fn place(memory: &Memory) -> String {
+/// Returns a line with the file and line that a memory was extracted from, its score and its signals.
+fn origin_line(memory: &Memory) -> String {
     let mark = memory.metadata.as_ref().map(|metadata| &metadata[MARK]);
     let Some(mark) = mark else {
         return String::new();

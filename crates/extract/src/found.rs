@@ -1,6 +1,7 @@
 //! The sentences that are found, and the rules for finding them.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A sentence that is worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,17 +16,17 @@ pub struct Found {
     pub importance: Importance,
     /// Names, identifiers and code of the sentence: at most eight, each at most 64 bytes.
     pub keywords: Vec<String>,
-    /// The place of the sentence.
-    pub place: Place,
+    /// The origin of the sentence.
+    pub origin: Origin,
     /// The speaker of the sentence.
     pub speaker: Speaker,
     /// When it was said, milliseconds since the epoch, if the transcript has a time.
     pub at_ms: Option<i64>,
 }
 
-/// The place of a sentence.
+/// The lines and the message that a sentence comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Origin {
     /// The line that the sentence begins at, from 1. In a transcript of JSON lines this is the line of the message.
     pub line: u64,
     /// The line that the sentence ends at.
@@ -45,8 +46,8 @@ pub struct Passage {
     pub text: String,
     /// The speaker of the text.
     pub speaker: Speaker,
-    /// The place of the text.
-    pub place: Place,
+    /// The origin of the text.
+    pub origin: Origin,
 }
 
 /// The speaker of a sentence.
@@ -74,9 +75,8 @@ pub enum Importance {
     Medium,
 }
 
-/// A reason for the score of a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// A reason for the score of a sentence. In JSON it is its [`Signal::name`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Signal {
     /// Somebody asked to keep it: `remember that`, `note:`, `from now on`, `never use`.
@@ -155,7 +155,7 @@ impl Signal {
         }
     }
 
-    /// Returns the name, as JSON has it.
+    /// Returns the name that texts and JSON have.
     pub fn name(self) -> &'static str {
         match self {
             Signal::Marked => "marked",
@@ -168,8 +168,8 @@ impl Signal {
             Signal::Reason => "reason",
             Signal::Several => "several",
             Signal::Specific => "specific",
-            Signal::VerySpecific => "veryspecific",
-            Signal::ByUser => "byuser",
+            Signal::VerySpecific => "very-specific",
+            Signal::ByUser => "by-user",
             Signal::Question => "question",
             Signal::Hypothetical => "hypothetical",
             Signal::Progress => "progress",
@@ -177,6 +177,20 @@ impl Signal {
             Signal::Request => "request",
             Signal::Long => "long",
         }
+    }
+}
+
+impl Serialize for Signal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Signal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Signal, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let signal = Signal::ALL.into_iter().find(|signal| signal.name() == name);
+        signal.ok_or_else(|| D::Error::custom(format!("unknown signal `{name}`")))
     }
 }
 
@@ -198,5 +212,24 @@ impl Default for Rules {
             max: 50,
             tool_output: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_the_names_of_signals() {
+        for signal in Signal::ALL {
+            let json = serde_json::to_value(signal).expect("it is a text");
+            assert_eq!(json, signal.name());
+            assert_eq!(serde_json::from_value::<Signal>(json).ok(), Some(signal));
+            let fits = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(signal.name().chars().all(fits), "{signal:?}");
+        }
+        let names = [Signal::VerySpecific, Signal::ByUser].map(Signal::name);
+        assert_eq!(names, ["very-specific", "by-user"]);
+        assert!(serde_json::from_str::<Signal>("\"byuser\"").is_err());
     }
 }

@@ -28,7 +28,7 @@ mod error;
 mod found;
 mod frames;
 mod keywords;
-pub mod places;
+pub mod read_offsets;
 mod score;
 mod sentences;
 mod speakers;
@@ -38,6 +38,6 @@ mod words;
 
 pub use alike::{ALIKE_MAX, Compared, alike, says_same};
 pub use error::ExtractError;
-pub use found::{Found, Importance, Passage, Place, Rules, Signal, Speaker};
+pub use found::{Found, Importance, Origin, Passage, Rules, Signal, Speaker};
 pub use text::{from_text, passages_of_text};
 pub use transcript::{LINE_LEN_MAX, Progress, from_transcript, is_transcript, passages};

@@ -1,4 +1,4 @@
-//! A small file of the places up to which transcripts were read.
+//! A small file of the offsets up to which transcripts were read.
 //!
 //! The file is a cache: if it is lost or damaged, transcripts are read from their beginning again, and what was stored
 //! already is skipped as a duplicate.
@@ -14,14 +14,14 @@ use crate::transcript::Progress;
 
 /// The name of the file in the cache folder of a store.
 pub const FILE_NAME: &str = "transcripts.json";
-/// Transcripts that are known at most. The ones that were read longest ago are forgotten.
-const PLACES_MAX: usize = 1_000;
-/// Bytes of the file; a longer one is none of ours.
+/// Most transcripts in the file; the one that was read longest ago goes first. Raising this lengthens the file.
+const TRANSCRIPTS_MAX: usize = 1_000;
+/// Most bytes of the file. A longer one counts as damaged.
 const FILE_LEN_MAX: u64 = 4 * 1_024 * 1_024;
 
-/// The places up to which transcripts were read, by path.
+/// The offsets up to which transcripts were read, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Places {
+pub struct ReadOffsets {
     transcripts: BTreeMap<String, Kept>,
 }
 
@@ -33,9 +33,9 @@ struct Kept {
     nth: u64,
 }
 
-impl Places {
+impl ReadOffsets {
     /// Reads the file. A file that is missing, damaged or too long counts as empty.
-    pub fn read(file: &Path) -> Places {
+    pub fn read(file: &Path) -> ReadOffsets {
         let mut bytes = Vec::new();
         let read =
             File::open(file).and_then(|file| file.take(FILE_LEN_MAX + 1).read_to_end(&mut bytes));
@@ -43,7 +43,7 @@ impl Places {
             Ok(len) if len as u64 <= FILE_LEN_MAX => {
                 serde_json::from_slice(&bytes).unwrap_or_default()
             }
-            _ => Places::default(),
+            _ => ReadOffsets::default(),
         }
     }
 
@@ -53,7 +53,7 @@ impl Places {
         Some(&kept.progress)
     }
 
-    /// Notes how far a transcript was read. A path that is no Unicode is not noted.
+    /// Notes how far a transcript was read. A path that is not valid Unicode is ignored.
     pub fn set(&mut self, transcript: &Path, progress: Progress) {
         let Some(path) = transcript.to_str() else {
             return;
@@ -62,7 +62,7 @@ impl Places {
         let nth = newest.unwrap_or(0).saturating_add(1);
         self.transcripts
             .insert(path.to_owned(), Kept { progress, nth });
-        while self.transcripts.len() > PLACES_MAX {
+        while self.transcripts.len() > TRANSCRIPTS_MAX {
             let oldest = self.transcripts.iter().min_by_key(|(_, kept)| kept.nth);
             let Some(oldest) = oldest.map(|(path, _)| path.clone()) else {
                 return;
@@ -84,15 +84,15 @@ impl Places {
         Ok(())
     }
 
-    /// Reads the file anew, notes how far one transcript was read, and writes it: what another process noted of other
-    /// transcripts meanwhile is kept.
+    /// Reads the file again, notes how far one transcript was read, and writes the file. Notes that another process made
+    /// of other transcripts meanwhile are kept.
     ///
     /// # Errors
-    /// See [`Places::write`].
+    /// See [`ReadOffsets::write`].
     pub fn note(file: &Path, transcript: &Path, progress: Progress) -> io::Result<()> {
-        let mut places = Places::read(file);
-        places.set(transcript, progress);
-        places.write(file)
+        let mut offsets = ReadOffsets::read(file);
+        offsets.set(transcript, progress);
+        offsets.write(file)
     }
 }
 
@@ -101,18 +101,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_kept_and_a_damaged_file_is_empty() {
+    fn offsets_are_kept_and_a_damaged_file_is_empty() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("cache").join(FILE_NAME);
         let progress = Progress {
             offset: 7,
             ..Progress::default()
         };
-        Places::note(&file, Path::new("/a"), progress.clone()).expect("written");
-        Places::note(&file, Path::new("/b"), Progress::default()).expect("written");
-        let places = Places::read(&file);
-        assert_eq!(places.get(Path::new("/a")), Some(&progress));
-        assert_eq!(places.get(Path::new("/c")), None);
+        ReadOffsets::note(&file, Path::new("/a"), progress.clone()).expect("written");
+        ReadOffsets::note(&file, Path::new("/b"), Progress::default()).expect("written");
+        let offsets = ReadOffsets::read(&file);
+        assert_eq!(offsets.get(Path::new("/a")), Some(&progress));
+        assert_eq!(offsets.get(Path::new("/c")), None);
         for damage in [
             "",
             "{",
@@ -120,9 +120,9 @@ mod tests {
             "{\"transcripts\":{\"/a\":{\"offset\":-1,\"nth\":1}}}",
         ] {
             std::fs::write(&file, damage).expect("written");
-            assert_eq!(Places::read(&file), Places::default(), "{damage}");
+            assert_eq!(ReadOffsets::read(&file), ReadOffsets::default(), "{damage}");
         }
-        Places::note(&file, Path::new("/a"), progress).expect("written over");
+        ReadOffsets::note(&file, Path::new("/a"), progress).expect("written over");
         assert_eq!(
             std::fs::read_dir(file.parent().expect("it has one"))
                 .expect("a folder")
@@ -133,11 +133,11 @@ mod tests {
 
     #[test]
     fn the_oldest_is_forgotten() {
-        let mut places = Places::default();
-        for nth in 0..=PLACES_MAX {
-            places.set(Path::new(&format!("/{nth}")), Progress::default());
+        let mut offsets = ReadOffsets::default();
+        for nth in 0..=TRANSCRIPTS_MAX {
+            offsets.set(Path::new(&format!("/{nth}")), Progress::default());
         }
-        assert_eq!(places.get(Path::new("/0")), None);
-        assert!(places.get(Path::new("/1")).is_some());
+        assert_eq!(offsets.get(Path::new("/0")), None);
+        assert!(offsets.get(Path::new("/1")).is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the sentences of a text that are worth keeping.
 
 use crate::best::Best;
-use crate::found::{Found, Passage, Place, Rules, Signal, Speaker};
+use crate::found::{Found, Origin, Passage, Rules, Signal, Speaker};
 use crate::frames::without_frames;
 use crate::keywords::keywords;
 use crate::score::{Scored, is_vague, score};
@@ -174,12 +174,12 @@ impl Said<'_> {
         Passage {
             text: text[..text.floor_char_boundary(len_max)].to_owned(),
             speaker: self.speaker,
-            place: self.place((line, last_line)),
+            origin: self.origin((line, last_line)),
         }
     }
 
-    fn place(&self, (line, last_line): (u64, u64)) -> Place {
-        Place {
+    fn origin(&self, (line, last_line): (u64, u64)) -> Origin {
+        Origin {
             line,
             last_line,
             offset: self.offset,
@@ -198,7 +198,7 @@ impl Said<'_> {
             score: scored.score,
             signals: scored.signals,
             text,
-            place: self.place((line, last_line)),
+            origin: self.origin((line, last_line)),
             speaker: self.speaker,
             at_ms: self.at_ms,
         }

@@ -14,8 +14,8 @@ fn texts(text: &str) -> Vec<String> {
 fn a_sentence_with_a_bare_pronoun_stays_with_what_it_speaks_of_or_goes() {
     let joined = "Tokio's timer wheel was the cause. It needs version 1.40 or newer because older ones leak.";
     assert_eq!(texts(joined), [joined]);
-    let place = &found(&format!("Hello there.\n\n{joined}"))[0].place;
-    assert_eq!((place.line, place.last_line), (3, 3));
+    let origin = &found(&format!("Hello there.\n\n{joined}"))[0].origin;
+    assert_eq!((origin.line, origin.last_line), (3, 3));
     assert!(texts("It was fixed by an upgrade to version 1.40.").is_empty());
     assert!(texts("Thanks a lot.\n\nThat uses Redis because of its speed.").is_empty());
     // The sentence after it stands for itself.
@@ -35,7 +35,7 @@ fn an_item_gets_the_words_that_introduce_it_if_it_needs_them() {
     );
     let found = found(text);
     assert_eq!(found[0].importance, Importance::Medium);
-    assert_eq!(found[0].place.line, 3);
+    assert_eq!(found[0].origin.line, 3);
 }
 
 #[test]

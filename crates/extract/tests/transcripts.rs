@@ -44,10 +44,10 @@ fn claude_code_is_read_without_thinking_tools_and_reminders() {
     );
     assert_eq!(found[0].speaker, Speaker::User);
     assert_eq!(found[0].at_ms, Some(1_767_323_045_678));
-    assert_eq!(found[0].place.line, 3);
-    assert_eq!(found[0].place.message.as_deref(), Some("u1"));
+    assert_eq!(found[0].origin.line, 3);
+    assert_eq!(found[0].origin.message.as_deref(), Some("u1"));
     assert!(
-        CLAUDE[found[0].place.offset.expect("an offset") as usize..]
+        CLAUDE[found[0].origin.offset.expect("an offset") as usize..]
             .starts_with("{\"type\":\"user\",\"message\"")
     );
     assert_eq!(found[1].speaker, Speaker::Assistant);
@@ -193,7 +193,7 @@ fn a_last_line_without_its_end_is_read_once_it_is_whole() {
     let more = format!("{line}\n{}\n", line.replace("Kafka", "Pulsar"));
     let (found, progress) = read(more.as_bytes(), Some(progress));
     assert_eq!(texts(&found), ["We decided to use Pulsar."]);
-    assert_eq!((found[0].place.line, progress.lines), (2, 2));
+    assert_eq!((found[0].origin.line, progress.lines), (2, 2));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn passages_have_all_that_was_said_as_far_as_there_is_room() {
             passages(reader, from, &Rules::default(), room, || false).expect("it reads");
         let list: Vec<_> = list
             .into_iter()
-            .map(|it| (it.speaker, it.place.line, it.text))
+            .map(|it| (it.speaker, it.origin.line, it.text))
             .collect();
         (list, progress)
     };
@@ -324,8 +324,8 @@ proptest! {
         let rules = Rules { threshold: 0, tool_output: true, ..Rules::default() };
         for text in [text, words.concat(), words.join(" ")] {
             for found in from_text(&text, &rules) {
-                prop_assert!(found.place.line >= 1 && found.place.line <= found.place.last_line);
-                prop_assert!(found.place.last_line <= text.lines().count() as u64);
+                prop_assert!(found.origin.line >= 1 && found.origin.line <= found.origin.last_line);
+                prop_assert!(found.origin.last_line <= text.lines().count() as u64);
             }
             read_by(text.as_bytes(), None, &rules);
         }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use icm_api::limits;
-use icm_extract::places::{FILE_NAME, Places};
+use icm_extract::read_offsets::{FILE_NAME, ReadOffsets};
 use icm_extract::{Found, Progress, Rules};
 use serde::Serialize;
 
-use self::keep::{Candidate, Fate, Home, Judged};
+use self::keep::{By, Candidate, Destination, Fate, Judged, Run};
 use self::material::Material;
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -25,11 +25,11 @@ use crate::values::how_many;
 ///
 /// Decisions, causes of errors, conventions and facts about how things are built are found by rules, sentence by
 /// sentence. Questions, guesses, code and reports of progress are left out. What is found has trust `external` and an
-/// importance of `medium` at most, until `icm review` keeps it. What the topic says already is skipped, and no memory
-/// that is there is changed. `icm undo --last 1` takes a run back.
+/// importance of `medium` at most, until `icm review` keeps it. A sentence that a memory says already, in any topic seen
+/// from the scope, is skipped. No existing memory is changed. `icm undo --last 1` takes a run back.
 ///
-/// A file may be plain text, Markdown, or the transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI. Of a
-/// transcript only what is new since the last run is read. What a memory server injected into it is never read.
+/// A file may be plain text, Markdown, or the transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI. A
+/// run reads only the part of a transcript that is new since the last run. Text that a memory server injected is skipped.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -99,7 +99,7 @@ struct Read {
 
 pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
     let topic = limits::topic(&args.topic)?;
-    let home = Home {
+    let destination = Destination {
         topic,
         scope: app.scope(args.scope.clone())?,
     };
@@ -112,25 +112,22 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
     };
     let command = app.config.extractor().filter(|_| !args.rules);
     let path = args.file.as_deref().filter(|path| *path != Path::new("-"));
-    let places = app.db()?.0.join("cache").join(FILE_NAME);
+    let offsets = app.db()?.0.join("cache").join(FILE_NAME);
     let material = Material::open(path, app)?;
-    let known = path.and_then(|path| known_place(&places, path, args.again));
+    let known = path.and_then(|path| read_before(&offsets, path, args.again));
 
     let (candidates, by, progress, more) = match &command {
         None => {
             let (found, progress) = material.found(known.clone(), &rules)?;
-            let made = |found: Found| Ok(Candidate::by_rules(found, &home.topic));
-            (
-                found.into_iter().map(made).collect(),
-                "rules",
-                progress,
-                false,
-            )
+            let candidate = |found: Found| Ok(Candidate::by_rules(found, &destination.topic));
+            let candidates = found.into_iter().map(candidate).collect();
+            (candidates, By::Rules, progress, false)
         }
         Some(command) => {
             let (passages, progress, more) = material.passages(known.clone(), &rules)?;
-            let made = by_command::candidates(command, &passages, &home.topic, rules.max)?;
-            (made, "command", progress, more)
+            let candidates =
+                by_command::candidates(command, &passages, &destination.topic, rules.max)?;
+            (candidates, By::Command, progress, more)
         }
     };
     let read = progress
@@ -138,33 +135,35 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
         .map(|now| read_since(known.as_ref(), now, more));
 
     let service = app.service()?;
-    let caller = app.caller()?;
-    let secrets = app.config.secrets()?;
-    let judged = match args.dry_run {
-        true => keep::judge(service, &home, candidates, &secrets)?,
-        false => {
-            let from = (material.name.as_str(), by);
-            keep::store(service, &caller, &home, from, candidates, &secrets)?
-        }
+    let run = Run {
+        service,
+        caller: &app.caller()?,
+        destination: &destination,
+        from: &material.name,
+        by,
+        secrets: &app.config.secrets()?,
     };
+    let judged = keep::keep(&run, candidates, args.dry_run)?;
     if let (Some(path), Some(progress), false) = (path, progress, args.dry_run)
         && service.is_there()
         && let Ok(path) = path.canonicalize()
     {
         // Without it the transcript is read anew, and what is known is skipped.
-        if let Err(error) = Places::note(&places, &path, progress) {
+        if let Err(error) = ReadOffsets::note(&offsets, &path, progress) {
             app.ui
-                .note(&format!("cannot write {}: {error}", places.display()));
+                .note(&format!("cannot write {}: {error}", offsets.display()));
         }
     }
-    print(&judged, &args, (&home.topic, &material.name, by, read), app)
+    print(&judged, &args, &run, read, app)
 }
 
-fn known_place(places: &Path, path: &Path, again: bool) -> Option<Progress> {
+/// Returns how far the runs before read a transcript.
+fn read_before(offsets: &Path, path: &Path, again: bool) -> Option<Progress> {
     let path = path.canonicalize().ok().filter(|_| !again)?;
-    Places::read(places).get(&path).cloned()
+    ReadOffsets::read(offsets).get(&path).cloned()
 }
 
+/// Returns the part of a transcript that this run read.
 fn read_since(before: Option<&Progress>, now: &Progress, more: bool) -> Read {
     // A file that was written anew has fewer lines, or others.
     let before =
@@ -182,19 +181,21 @@ fn read_since(before: Option<&Progress>, now: &Progress, more: bool) -> Read {
 fn print(
     judged: &[Judged],
     args: &ExtractArgs,
-    (topic, from, by, read): (&str, &str, &'static str, Option<Read>),
+    run: &Run<'_>,
+    read: Option<Read>,
     app: &App,
 ) -> Result<Outcome, CliError> {
+    let from = run.from;
     let of = |fate: Fate| judged.iter().filter(|it| it.fate == fate).count();
     let (stored, skipped, rejected) = (of(Fate::Stored), of(Fate::Skipped), of(Fate::Rejected));
-    // No transcript at all, rather than one that goes on with lines of other forms.
+    // A file of which no line was understood is no transcript.
     let strange = read
         .is_some_and(|read| read.first_line == 1 && read.messages == 0 && read.not_understood > 0);
     if app.ui.json {
         app.ui.json(&Answer {
-            topic,
-            from,
-            by,
+            topic: &run.destination.topic,
+            from: run.from,
+            by: run.by.name(),
             dry_run: args.dry_run,
             stored,
             skipped,
@@ -223,7 +224,7 @@ fn print(
     if let Some(read) = read.filter(|read| read.not_understood > 0) {
         let lines = count(read.not_understood, "line", "lines");
         app.ui.note(&format!(
-            "{lines} of {from} have no form that is known, and were skipped"
+            "{lines} of {from} have an unknown form and were skipped"
         ));
     }
     if read.is_some_and(|read| read.more) {
@@ -243,7 +244,7 @@ fn print(
     })
 }
 
-/// A line for each sentence, and below it why it is not stored.
+/// Prints a row for each sentence, and below it the reason why it is not stored.
 fn print_table(judged: &[Judged], dry_run: bool, app: &App) -> Result<(), CliError> {
     let ui = &app.ui;
     let mut rows: Vec<Vec<Cell>> = judged
@@ -255,13 +256,13 @@ fn print_table(judged: &[Judged], dry_run: bool, app: &App) -> Result<(), CliErr
                 Fate::Skipped => ("skipped", DIM),
                 Fate::Rejected => ("rejected", BAD),
             };
-            let place = it.line.map_or(String::new(), |line| format!("line {line}"));
+            let line = it.line.map_or(String::new(), |line| format!("line {line}"));
             let score = it.score.map_or(String::new(), |score| score.to_string());
             vec![
                 Cell::new(word).style(style),
                 Cell::new(score).right(),
                 Cell::new(it.importance.name()).style(DIM),
-                Cell::new(place).style(DIM),
+                Cell::new(line).style(DIM),
                 Cell::new(it.signals.join(" ")).style(DIM).at_most(40),
                 Cell::new(&it.text).style(if it.fate == Fate::Skipped { DIM } else { PLAIN }),
             ]

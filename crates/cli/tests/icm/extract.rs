@@ -57,7 +57,7 @@ fn a_text_becomes_memories_that_know_where_they_come_from() {
         (&mark["from"], &mark["line"], &mark["by"]),
         (&json!("notes.md"), &json!(3), &json!("rules"))
     );
-    assert_eq!(mark["signals"], json!(["decision", "veryspecific"]));
+    assert_eq!(mark["signals"], json!(["decision", "very-specific"]));
 
     // Once more: nothing new. One command takes the first run back.
     let run = world.icm(["extract", "-t", "notes", "notes.md"]).ok();
@@ -117,7 +117,7 @@ fn a_dry_run_shows_scores_and_reasons_and_writes_nothing() {
     );
     assert!(!answer.to_string().contains("hunter2"), "{answer}");
     let table = world.icm(&args[..5]).ends(1);
-    assert!(table.out.contains("decision veryspecific"), "{table:?}");
+    assert!(table.out.contains("decision very-specific"), "{table:?}");
     assert!(
         table
             .out
@@ -169,12 +169,47 @@ fn an_existing_memory_is_never_changed() {
         .into_iter()
         .find(|memory| memory["content"] == text);
     assert_eq!(kept.as_ref(), before.first());
-    // Another topic does not know it.
+    // A memory of another topic counts, too.
     let answer = world
         .icm_with(["extract", "-t", "other", "--json"], NOTES.as_bytes())
         .ok()
         .json();
-    assert_eq!(answer["stored"], 2);
+    assert_eq!(
+        (&answer["stored"], &answer["skipped"]),
+        (&json!(0), &json!(2))
+    );
+    assert_eq!(answer["found"][0]["id"], before[0]["id"]);
+    // A memory that is not seen from the scope does not count.
+    world
+        .icm([
+            "store",
+            "-t",
+            "x",
+            "-c",
+            "We agreed on tabs in Go code.",
+            "--scope",
+            "project:a",
+        ])
+        .ok();
+    let text = "We agreed on tabs in Go code.".as_bytes();
+    let in_scope = |scope: &str| {
+        let args = [
+            "extract",
+            "-t",
+            "other",
+            "--json",
+            "--scope",
+            scope,
+            "--dry-run",
+        ];
+        let answer = world.icm_with(args, text).ok().json();
+        answer["stored"].clone()
+    };
+    assert_eq!(
+        (in_scope("project:a"), in_scope("project:b")),
+        (json!(0), json!(1))
+    );
+    assert_eq!(in_scope("global"), 1);
 }
 
 #[test]
@@ -229,6 +264,36 @@ fn of_a_transcript_only_what_is_new_is_read() {
 }
 
 #[test]
+fn each_sentence_names_its_memory_and_its_warning() {
+    let world = World::new();
+    let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let config = world.write("config.toml", "[secrets]\naction = \"mask\"\n");
+    let text = format!("We decided to use Kafka.\n\nRemember that the token for CI is {secret}.\n");
+    let mut command = world.command(["extract", "-t", "notes", "--json"]);
+    command
+        .env("ICM_CONFIG", config)
+        .stdin(std::process::Stdio::piped());
+    let answer = run(&mut command, text.as_bytes()).ok().json();
+    assert_eq!(answer["stored"], 2, "{answer}");
+    let stored = memories(&world);
+    let ids: Vec<_> = ["Remember", "We decided"]
+        .iter()
+        .map(|begin| {
+            let of = |it: &&Value| it["content"].as_str().unwrap().starts_with(begin);
+            stored.iter().find(of).unwrap()["id"].clone()
+        })
+        .collect();
+    assert_eq!(
+        (&answer["found"][1]["id"], &answer["found"][0]["id"]),
+        (&ids[0], &ids[1])
+    );
+    let why = answer["found"][1]["why"].as_str().unwrap();
+    assert!(why.starts_with("stdin:3: "), "{answer}");
+    assert!(answer["found"][0].get("why").is_none(), "{answer}");
+    assert!(!answer.to_string().contains(&secret), "{answer}");
+}
+
+#[test]
 fn bad_input_gets_one_clear_line() {
     let world = World::new();
     std::fs::create_dir(world.path("folder")).unwrap();
@@ -274,7 +339,7 @@ fn bad_input_gets_one_clear_line() {
     let run = world.icm(["extract", "-t", "n", "other.jsonl"]).ends(1);
     assert!(
         run.err
-            .contains("2 lines of other.jsonl have no form that is known"),
+            .contains("2 lines of other.jsonl have an unknown form"),
         "{run:?}"
     );
     // Nothing that is worth keeping is no failure.
@@ -361,12 +426,21 @@ fn review_lists_keeps_and_forgets() {
 
     world
         .icm(["review", "--keep", first, "--forget", first])
-        .fails(2, "kept and forgotten");
+        .fails(2, "both `--keep` and `--forget` name");
     world
         .icm(["review", "--keep", "01"])
         .fails(2, "several memories begin with 01");
     assert_eq!(open().len(), 2);
-    let done = world.json(["review", "--keep", first, "--forget", second]);
+    // An id that is named twice counts once.
+    let done = world.json([
+        "review",
+        "--keep",
+        first,
+        &first[..25],
+        "--forget",
+        second,
+        second,
+    ]);
     assert_eq!(
         done,
         json!({"kept": [first], "forgotten": [second], "left": 0})
@@ -377,7 +451,7 @@ fn review_lists_keeps_and_forgets() {
     world.icm(["rebuild"]).ok();
     assert_eq!(world.json(["get", first])["trust"], "user");
     let run = world.icm(["review", "--keep", first]);
-    run.fails(2, "not up for review");
+    run.fails(2, "not waiting for review");
     // A memory that a person forgot is not extracted again.
     let answer = world
         .icm_with(["extract", "-t", "notes", "--json"], NOTES.as_bytes())
@@ -403,12 +477,13 @@ fn review_asks_for_one_key_each() {
         .ok()
         .json();
     assert_eq!(answer["stored"], 4, "{answer}");
-    let run = world.icm_asked(&["review"], "kxfeq").ok();
+    let run = world.icm_asked(&["review"], "kxfelsq").ok();
     assert!(
         run.out
             .contains("1 kept, 1 forgotten; 2 memories left to review"),
         "{run:?}"
     );
+    assert_eq!(run.err.matches("left for later").count(), 2, "{run:?}");
     assert!(run.err.contains("4 of 4"), "{run:?}");
     assert_eq!(contents(&world).len(), 3);
     let trusts: Vec<_> = memories(&world)

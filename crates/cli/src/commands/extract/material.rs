@@ -16,24 +16,38 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::progress::Bar;
 
-/// Bytes of a text, and of what comes on stdin. A file with a transcript may be longer.
+/// Most bytes of a text and of stdin. A file with a transcript may be longer. Raising this takes as much memory.
 const TEXT_LEN_MAX: u64 = 64 * 1_024 * 1_024;
-/// Bytes that tell a transcript from a text.
+/// Bytes at the beginning of a file that tell a transcript from a text.
 const HEAD_LEN: u64 = 4_096;
-/// Bytes of text that a command gets: about 60,000 tokens.
+/// Most bytes of text for a command: about 60,000 tokens.
 const COMMAND_INPUT_LEN_MAX: usize = 256 * 1_024;
 
 /// The text or transcript of a run.
 pub(super) struct Material {
     /// The name of the file without its folders, or `stdin`.
     pub(super) name: String,
-    what: What,
+    content: Content,
     bar: Arc<Bar>,
 }
 
-enum What {
+/// The content of the input.
+enum Content {
+    /// Plain text or Markdown.
     Text(String),
+    /// A transcript in JSON, and its length in bytes; 0 if it was piped in.
     Transcript(RefCell<Box<dyn ReadSeek>>, u64),
+}
+
+impl Content {
+    /// Returns the content of bytes that were read whole.
+    fn of_bytes(bytes: Vec<u8>, name: &str) -> Result<Content, CliError> {
+        let head = &bytes[..bytes.len().min(HEAD_LEN as usize)];
+        Ok(match is_transcript(head) {
+            true => Content::Transcript(RefCell::new(Box::new(Cursor::new(bytes))), 0),
+            false => Content::Text(text_of(bytes, name)?),
+        })
+    }
 }
 
 trait ReadSeek: Read + Seek {}
@@ -43,7 +57,7 @@ impl Material {
     /// Opens a file, or reads stdin.
     ///
     /// # Errors
-    /// The file cannot be read, is a folder, is too long or no UTF-8; nothing is piped in.
+    /// The file cannot be read, is a folder, is too long, or is not UTF-8; or nothing is piped in.
     pub(super) fn open(path: Option<&Path>, app: &App) -> Result<Material, CliError> {
         let bar = Arc::new(Bar::new(&app.ui));
         let Some(path) = path else {
@@ -53,10 +67,7 @@ impl Material {
             }
             let bytes = bounded(&mut io::stdin().lock(), STDIN)?;
             return Ok(Material {
-                what: match is_transcript(&bytes[..bytes.len().min(HEAD_LEN as usize)]) {
-                    true => What::Transcript(RefCell::new(Box::new(Cursor::new(bytes))), 0),
-                    false => What::Text(text_of(bytes, STDIN)?),
-                },
+                content: Content::of_bytes(bytes, STDIN)?,
                 name: STDIN.to_owned(),
                 bar,
             });
@@ -76,11 +87,8 @@ impl Material {
         // A pipe cannot be read twice.
         if !metadata.is_file() {
             let bytes = bounded(&mut file, &shown)?;
-            let what = match is_transcript(&bytes[..bytes.len().min(HEAD_LEN as usize)]) {
-                true => What::Transcript(RefCell::new(Box::new(Cursor::new(bytes))), 0),
-                false => What::Text(text_of(bytes, &shown)?),
-            };
-            return Ok(Material { name, what, bar });
+            let content = Content::of_bytes(bytes, &shown)?;
+            return Ok(Material { name, content, bar });
         }
         let mut head = Vec::new();
         file.by_ref()
@@ -88,22 +96,22 @@ impl Material {
             .read_to_end(&mut head)
             .map_err(failed)?;
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        let what = match is_transcript(&head) {
-            true => What::Transcript(RefCell::new(Box::new(file)), metadata.len()),
-            false => What::Text(text_of(bounded(&mut file, &shown)?, &shown)?),
+        let content = match is_transcript(&head) {
+            true => Content::Transcript(RefCell::new(Box::new(file)), metadata.len()),
+            false => Content::Text(text_of(bounded(&mut file, &shown)?, &shown)?),
         };
-        Ok(Material { name, what, bar })
+        Ok(Material { name, content, bar })
     }
 
-    /// Returns what the rules find, and of a transcript how far it was read.
+    /// Returns the sentences that the rules find, and how far a transcript was read.
     pub(super) fn found(
         &self,
         from: Option<Progress>,
         rules: &Rules,
     ) -> Result<(Vec<Found>, Option<Progress>), CliError> {
-        let (file, len) = match &self.what {
-            What::Text(text) => return Ok((from_text(text, rules), None)),
-            What::Transcript(file, len) => (file, *len),
+        let (file, len) = match &self.content {
+            Content::Text(text) => return Ok((from_text(text, rules), None)),
+            Content::Transcript(file, len) => (file, *len),
         };
         let read = self.counted(len, from.as_ref(), || {
             from_transcript(&mut *self.watched(file), from.clone(), rules, || false)
@@ -112,14 +120,14 @@ impl Material {
         Ok((found, Some(progress)))
     }
 
-    /// Returns what a command gets, of a transcript how far it was read, and whether more of it is left.
+    /// Returns the input of a command, how far a transcript was read, and whether more of it is left.
     pub(super) fn passages(
         &self,
         from: Option<Progress>,
         rules: &Rules,
     ) -> Result<(Vec<Passage>, Option<Progress>, bool), CliError> {
-        let (file, len) = match &self.what {
-            What::Text(text) => {
+        let (file, len) = match &self.content {
+            Content::Text(text) => {
                 let passages = passages_of_text(text, rules);
                 let len: usize = passages.iter().map(|passage| passage.text.len()).sum();
                 if len > COMMAND_INPUT_LEN_MAX {
@@ -132,7 +140,7 @@ impl Material {
                 }
                 return Ok((passages, None, false));
             }
-            What::Transcript(file, len) => (file, *len),
+            Content::Transcript(file, len) => (file, *len),
         };
         let read = self.counted(len, from.as_ref(), || {
             let room = COMMAND_INPUT_LEN_MAX;
@@ -152,7 +160,7 @@ impl Material {
         })
     }
 
-    /// Does the reading with a bar of the bytes that are new.
+    /// Reads with a progress bar of the new bytes.
     fn counted<T>(&self, len: u64, from: Option<&Progress>, read: impl FnOnce() -> T) -> T {
         let new = len.saturating_sub(from.map_or(0, |from| from.offset));
         self.bar.start_bytes("reading", new);

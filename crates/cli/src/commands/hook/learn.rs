@@ -1,34 +1,32 @@
-//! What a session learned: found by rules in what is new of its transcript, and stored.
+//! Extracts memories from the new part of a session's transcript by rules, and stores them.
 
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use icm_api::{Caller, RecallRequest};
+use icm_api::Caller;
 use icm_clients::hooks::{Input, Moment};
-use icm_extract::places::{FILE_NAME, Places};
-use icm_extract::{Found, Rules, from_text, from_transcript, says_same};
+use icm_extract::read_offsets::{FILE_NAME, ReadOffsets};
+use icm_extract::{Found, Rules, from_text, from_transcript};
 use icm_service::Service;
 
 use crate::app::App;
-use crate::commands::extract::keep::{self, Candidate, Home};
+use crate::commands::extract::keep::{self, By, Candidate, Destination, Run};
 use crate::error::CliError;
 
-/// How long a transcript is read at the end of a turn. The rest is read the next time.
+/// Longest reading of a transcript at the end of a turn. The next hook reads the rest.
 const TURN_WAIT: Duration = Duration::from_secs(2);
-/// The same at the end of a session, where clients wait for a second or so.
+/// Longest reading of a transcript at the end of a session. Some clients wait for about a second only.
 const END_WAIT: Duration = Duration::from_millis(700);
-/// Memories that one hook stores. A turn rarely says more that is worth keeping.
+/// Most memories that one hook stores. Raising this stores more sentences of low value.
 const FOUND_MAX: usize = 8;
-/// Memories that a sentence is compared with.
-const COMPARED: usize = 5;
-/// The topic, followed by the project's name.
+/// The first level of the topic; the second is the project's name.
 const TOPIC: &str = "sessions";
 
-/// Stores what is found in what is new of the session's transcript. What a memory says already is skipped.
+/// Stores what the rules find in the new part of the session's transcript. Sentences that a memory says already are skipped.
 ///
 /// # Errors
-/// The transcript cannot be read, or the store not be written.
+/// The transcript cannot be read, or the store cannot be written.
 pub(super) fn learn(
     service: &Service,
     caller: &Caller,
@@ -42,9 +40,9 @@ pub(super) fn learn(
     };
     let (name, found, read) = match &input.transcript {
         Some(path) if path.is_file() => {
-            let places = app.db()?.0.join("cache").join(FILE_NAME);
-            let (found, progress) = from_file(path, &places, input, &rules)?;
-            (file_name(path), found, Some((places, path, progress)))
+            let offsets = app.db()?.0.join("cache").join(FILE_NAME);
+            let (found, progress) = from_file(path, &offsets, input, &rules)?;
+            (file_name(path), found, Some((offsets, path, progress)))
         }
         _ => {
             let said = input.last_message.as_deref().unwrap_or_default();
@@ -52,27 +50,26 @@ pub(super) fn learn(
             (name, from_text(said, &rules), None)
         }
     };
-    let new = new_ones(service, caller, found)?;
-    if !new.is_empty() {
-        let home = home(caller)?;
-        let candidates = new.into_iter();
-        let candidates = candidates.map(|found| Ok(Candidate::by_rules(found, &home.topic)));
-        let secrets = app.config.secrets()?;
-        keep::store(
+    if !found.is_empty() {
+        let destination = destination(caller)?;
+        let candidates = found.into_iter();
+        let candidates = candidates.map(|found| Ok(Candidate::by_rules(found, &destination.topic)));
+        let run = Run {
             service,
             caller,
-            &home,
-            (&name, "rules"),
-            candidates.collect(),
-            &secrets,
-        )?;
+            destination: &destination,
+            from: &name,
+            by: By::Rules,
+            secrets: &app.config.secrets()?,
+        };
+        keep::keep(&run, candidates.collect(), false)?;
     }
-    if let Some((places, path, progress)) = read
+    if let Some((offsets, path, progress)) = read
         && let Ok(path) = path.canonicalize()
         && service.is_there()
-        && let Err(error) = Places::note(&places, &path, progress)
+        && let Err(error) = ReadOffsets::note(&offsets, &path, progress)
     {
-        // It is read anew the next time, and what is known is skipped.
+        // The next hook reads the same part again and skips what is known.
         tracing::debug!(%error, "how far a transcript was read is not noted");
     }
     Ok(())
@@ -80,14 +77,14 @@ pub(super) fn learn(
 
 fn from_file(
     path: &Path,
-    places: &Path,
+    offsets: &Path,
     input: &Input,
     rules: &Rules,
 ) -> Result<(Vec<Found>, icm_extract::Progress), CliError> {
     let doing = || format!("cannot read {}", path.display());
     let mut file = File::open(path).map_err(|error| CliError::io(doing(), &error))?;
     let whole = path.canonicalize().ok();
-    let known = whole.and_then(|path| Places::read(places).get(&path).cloned());
+    let known = whole.and_then(|path| ReadOffsets::read(offsets).get(&path).cloned());
     let wait = match input.moment {
         Moment::SessionEnd => END_WAIT,
         _ => TURN_WAIT,
@@ -102,36 +99,13 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Those that no memory says which is seen from here, whatever its topic.
-fn new_ones(service: &Service, caller: &Caller, found: Vec<Found>) -> Result<Vec<Found>, CliError> {
-    let mut new = Vec::new();
-    for found in found {
-        let request = RecallRequest {
-            query: found.text.clone(),
-            limit: Some(COMPARED),
-            floor: Some(0.0),
-            no_links: true,
-            ..RecallRequest::default()
-        };
-        let near = service.recall(caller, &request)?;
-        let mut texts = near
-            .results
-            .iter()
-            .filter_map(|hit| hit.memory.content.as_deref());
-        if !texts.any(|known| says_same(&found.text, known)) {
-            new.push(found);
-        }
-    }
-    Ok(new)
-}
-
-/// The topic of the project, seen in it alone if it can be told from others.
-fn home(caller: &Caller) -> Result<Home, CliError> {
+/// Returns the topic of the project. Its scope is the project, or global if the project has no id.
+fn destination(caller: &Caller) -> Result<Destination, CliError> {
     let topic = match &caller.project {
         Some(project) => format!("{TOPIC}/{project}"),
         None => TOPIC.to_owned(),
     };
-    Ok(Home {
+    Ok(Destination {
         topic: icm_api::limits::topic(&topic)?,
         scope: caller.project_id.as_ref().map(|id| format!("project:{id}")),
     })

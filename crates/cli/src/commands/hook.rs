@@ -91,6 +91,9 @@ fn answer(args: &HookArgs, app: &App) {
         Ok(None) => return,
         Err(problem) => {
             failed(&problem);
+            let client = Client::named(&args.client).unwrap_or(Client::ClaudeCode);
+            let event = args.event.as_deref().unwrap_or_default();
+            let _ = app.ui.bytes(&hooks::neutral(client, event));
             return;
         }
     };
@@ -169,7 +172,7 @@ fn after(input: &Input, app: &App) -> Result<(), CliError> {
         true => learn::learn(service, &caller, input, app),
         false => Ok(()),
     };
-    if input.moment == Moment::BeforeCompaction && !tells_of_compaction(input) {
+    if input.moment == Moment::BeforeCompaction && hooks::freshens(input.client, &input.event) {
         before_fresh_context(service, &caller, input, &options(app))?;
     }
     if ends {
@@ -218,19 +221,6 @@ fn caller_of(input: &Input, app: &App) -> Result<Caller, CliError> {
         caller.session = Some(session);
     }
     Ok(caller)
-}
-
-/// Whether the client tells when it has shortened the conversation.
-fn tells_of_compaction(input: &Input) -> bool {
-    let of_claude = [
-        Client::ClaudeCode,
-        Client::Codex,
-        Client::QwenCode,
-        Client::Qoder,
-    ];
-    let mut rows = hooks::events(input.client).iter();
-    of_claude.contains(&input.client)
-        || rows.any(|row| row.by_default && row.moment == Moment::AfterCompaction)
 }
 
 /// `--try`: shows what the prompt would bring, or what a start would, and why.

@@ -69,7 +69,7 @@ fn one_event_of_each_compaction_tells_that_the_context_is_new() {
             play(*client, start.name, r#""cwd":"/src""#, &mut seen);
             assert!(!seen, "{client:?}: a start");
         }
-        let prompt = event(*client, |moment| moment == Moment::Prompt);
+        let prompt = rows.iter().find(|row| row.moment == Moment::Prompt);
         let prompt = prompt.map_or("PreInvocation", |row| row.name);
         play(*client, prompt, r#""prompt":"where?""#, &mut seen);
         let events = compaction(*client);

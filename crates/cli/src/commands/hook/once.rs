@@ -26,7 +26,7 @@ const TRIES: u32 = 20;
 /// nobody from answering.
 pub(super) fn is_first(input: &Input, app: &App) -> bool {
     // Tools are used many times within one turn, and the answer to a prompt may still be on its way.
-    if matches!(input.moment, hooks::Moment::ToolUse | hooks::Moment::Other) {
+    if input.moment == hooks::Moment::Other {
         return true;
     }
     let (Some(session), Ok((dir, _))) = (session_name(input), app.db()) else {

@@ -1,9 +1,12 @@
 //! Text that a program put into a conversation: recalled memories, reminders, contexts of hooks.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-/// Names of the tags around injected text. What stands between them was said by nobody, and a memory must not be
-/// extracted again from its own injection.
+use crate::speakers::speaker_of;
+
+/// Names of the tags around injected text. Nobody said that text, and no memory may be extracted again from its own
+/// injection.
 const TAGS: &[&str] = &[
     "memories",
     "memory",
@@ -47,34 +50,42 @@ const TAGS: &[&str] = &[
     "think",
 ];
 
+/// Most bytes of a tag with its attributes. Raising this costs time on hostile texts.
+const TAG_LEN_MAX: usize = 2_048;
+/// Most bytes between the beginning of a line and a tag behind the name of a speaker.
+const SPEAKER_LEN_MAX: usize = 64;
+
 /// Returns the text without what stands between the tags of injected text. Line ends stay, so that lines keep their
-/// numbers. A tag that is not closed takes the rest of the text with it. A tag behind a backtick is a word about the
-/// tag, and stays. Linear in the text.
+/// numbers.
+///
+/// A tag without a closing tag takes the rest of the text with it if it has attributes or begins a line. Elsewhere it is
+/// a word, as in `set <memory> to 4 GB`, and stays. So does a tag behind a backtick, and a tag in the middle of a line
+/// that is opened again before it is closed. A self-closed tag is taken out alone. Linear in the text.
 pub(crate) fn without_frames(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
     }
     let lower = text.to_ascii_lowercase();
+    let mut closings = Closings::default();
     let mut kept = String::new();
     let mut done = 0;
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &lower.as_bytes()[at..]) {
         let open = at + found;
         at = open + 1;
-        let Some(tag) = tag_at(&lower[at..]) else {
+        let Some(name) = name_at(&lower[at..]) else {
             continue;
         };
         if lower[..open].ends_with('`') {
             continue;
         }
-        let closing = format!("</{tag}");
-        let end = match memchr::memmem::find(&lower.as_bytes()[at..], closing.as_bytes()) {
-            Some(close) => {
-                let after = at + close + closing.len();
-                let shut = memchr::memchr(b'>', &lower.as_bytes()[after..]);
-                shut.map_or(text.len(), |shut| after + shut + 1)
-            }
-            None => text.len(),
+        let tag = Tag {
+            name,
+            rest: &lower[at + name.len()..],
+            begins_line: lower[done..open].trim_end().is_empty() || begins_line(&lower, open),
+        };
+        let Some(end) = tag.frame_end(&lower, at, &mut closings) else {
+            continue;
         };
         kept.push_str(&text[done..open]);
         kept.extend(text[open..end].matches('\n'));
@@ -88,16 +99,132 @@ pub(crate) fn without_frames(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Returns the tag of injected text that begins here, behind the `<`.
-fn tag_at(rest: &str) -> Option<&'static str> {
-    let name_len = rest
-        .bytes()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-        .count();
-    let after = rest.as_bytes().get(name_len);
+/// An opening tag of injected text, in lower case.
+struct Tag<'t> {
+    name: &'static str,
+    /// The text behind the name.
+    rest: &'t str,
+    begins_line: bool,
+}
+
+impl Tag<'_> {
+    /// Returns the byte at which the frame ends, `None` if the tag is a word. `at` is the byte behind the `<`.
+    fn frame_end(&self, text: &str, at: usize, closings: &mut Closings) -> Option<usize> {
+        let behind = at + self.name.len();
+        if let Some(len) = self.self_closed_len() {
+            return Some(behind + len);
+        }
+        let is_framed = self.begins_line || self.has_attribute();
+        let Some((close, end)) = closings.next(text, at, self.name) else {
+            return self.takes_rest().then_some(text.len());
+        };
+        let again = format!("<{}", self.name);
+        let between = text.as_bytes().get(behind..close).unwrap_or_default();
+        let is_word = !is_framed && memchr::memmem::find(between, again.as_bytes()).is_some();
+        (!is_word).then_some(end)
+    }
+
+    /// Returns the bytes behind the name up to the end of a tag such as `<reminder/>`.
+    fn self_closed_len(&self) -> Option<usize> {
+        let bytes = &self.rest.as_bytes()[..self.rest.len().min(TAG_LEN_MAX)];
+        let end = memchr::memchr(b'>', bytes)?;
+        let inside = &bytes[..end];
+        // A `/>` inside of quotes does not end the tag.
+        let quotes = memchr::memchr_iter(b'"', inside).count();
+        (inside.ends_with(b"/") && quotes % 2 == 0).then_some(end + 1)
+    }
+
+    /// Returns whether an attribute with a quoted value follows the name.
+    fn has_attribute(&self) -> bool {
+        let rest = self.rest.trim_start();
+        let name_len = name_len(rest);
+        let value = rest[name_len..].strip_prefix('=');
+        name_len > 0
+            && rest.len() < self.rest.len()
+            && value.is_some_and(|value| value.starts_with(['"', '\'']))
+    }
+
+    /// Returns whether the tag takes the rest of the text with it although no closing tag follows.
+    fn takes_rest(&self) -> bool {
+        if self.has_attribute() {
+            return true;
+        }
+        if !self.begins_line {
+            return false;
+        }
+        let line = self.rest.split('\n').next().unwrap_or_default();
+        match line.split_once('>') {
+            // A sentence may begin with a word in angle brackets: `<think> is not shown`.
+            Some((_, said)) => {
+                let mut said = said.chars();
+                let goes_on =
+                    said.next() == Some(' ') && said.next().is_some_and(|c| c.is_ascii_lowercase());
+                !goes_on || self.name.contains(['-', '_'])
+            }
+            // The text was cut off in the tag.
+            None => self.rest.trim().is_empty(),
+        }
+    }
+}
+
+/// The next closing tag by name, so that a text with many tags is searched once for each name.
+#[derive(Default)]
+struct Closings {
+    next: HashMap<&'static str, Option<(usize, usize)>>,
+}
+
+impl Closings {
+    /// Returns the bytes at which the next closing tag behind `at` begins and ends. `at` never decreases.
+    fn next(&mut self, text: &str, at: usize, name: &'static str) -> Option<(usize, usize)> {
+        match self.next.get(name) {
+            Some(None) => return None,
+            Some(Some((begin, end))) if *begin >= at => return Some((*begin, *end)),
+            _ => {}
+        }
+        let closing = format!("</{name}");
+        let found = memchr::memmem::find(&text.as_bytes()[at..], closing.as_bytes());
+        let found = found.map(|found| {
+            let begin = at + found;
+            let behind = begin + closing.len();
+            let shut = memchr::memchr(b'>', &text.as_bytes()[behind..]);
+            (begin, shut.map_or(text.len(), |shut| behind + shut + 1))
+        });
+        self.next.insert(name, found);
+        found
+    }
+}
+
+/// Returns whether nothing but blanks, marks of a quotation and the name of a speaker stands before a byte in its line.
+fn begins_line(text: &str, byte: usize) -> bool {
+    let before = text[..byte].trim_end_matches([' ', '\t', '>']);
+    if before.is_empty() || before.ends_with('\n') {
+        return true;
+    }
+    let mut begin = byte.saturating_sub(SPEAKER_LEN_MAX);
+    while !text.is_char_boundary(begin) {
+        begin += 1;
+    }
+    let line = match text[begin..byte].rfind('\n') {
+        Some(line_end) => &text[begin + line_end + 1..byte],
+        None if begin == 0 => &text[..byte],
+        None => return false,
+    };
+    speaker_of(line).is_some_and(|(_, said)| said.is_empty())
+}
+
+/// Returns the name of a tag of injected text that begins here, behind the `<`.
+fn name_at(rest: &str) -> Option<&'static str> {
+    let name = &rest[..name_len(rest)];
+    let after = rest.as_bytes().get(name.len());
     let ends = after.is_none_or(|byte| matches!(byte, b'>' | b' ' | b'\n' | b'\t' | b'\r' | b'/'));
-    let name = &rest[..name_len];
     TAGS.iter().find(|tag| **tag == name && ends).copied()
+}
+
+/// Returns the bytes of the name that a text begins with.
+fn name_len(text: &str) -> usize {
+    text.bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        .count()
 }
 
 #[cfg(test)]
@@ -114,7 +241,19 @@ mod tests {
             ),
             ("<system-reminder>x</system-reminder>b", "b"),
             ("<System-Reminder>x</SYSTEM-REMINDER >b", "b"),
-            ("a <hook_context>never\nclosed", "a \n"),
+            ("a\n <hook_context>never\nclosed", "a\n \n"),
+            ("<think>never\nclosed", "\n"),
+            ("<permissions instructions>\nnever closed", "\n"),
+            ("> <system-reminder> never closed", "> "),
+            (
+                "user: a\nassistant: <think>never closed",
+                "user: a\nassistant: ",
+            ),
+            ("a <memories nonce=\"1\">never\nclosed", "a \n"),
+            ("a <memories nonce=\"1", "a "),
+            ("<icm>x</icm> <think>never closed", " "),
+            ("a <icm>x</icm> b <icm>y</icm> c", "a  b  c"),
+            ("a <reminder note=\"/>\">x</reminder> b", "a  b"),
             (
                 "the tag `<memories>` is known",
                 "the tag `<memories>` is known",
@@ -124,6 +263,51 @@ mod tests {
             ("é<icm>x</icm", "é"),
         ] {
             assert_eq!(without_frames(text), left, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tags_in_prose_are_words() {
+        for text in [
+            "Set <memory> to 4 GB in the manifest. We decided to keep invoices in PostgreSQL 16.\nNext line.",
+            "Add <permissions> to it.\nMore.",
+            "The <instructions> tag is empty.",
+            "A model writes <think> first.",
+            "<think> is not shown. We decided so.",
+            "if size <memory and x = 3 we stop",
+            "<memory and disk are scarce",
+            "Set <memory limit> to 4 GB.",
+            "a </memories> b",
+        ] {
+            assert_eq!(without_frames(text), text);
+        }
+        for (text, left) in [
+            ("a <reminder/> b <reminder x=\"1\" /> c", "a  b  c"),
+            (
+                "Set <memory> to 4 GB.\n<memory>\nx\n</memory>\nb",
+                "Set <memory> to 4 GB.\n\n\n\nb",
+            ),
+        ] {
+            assert_eq!(without_frames(text), left, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn many_tags_are_read_in_one_pass() {
+        // Each of these takes minutes if every tag searches the rest of the text.
+        let long = 512 * 1_024;
+        for piece in [
+            "a <memory> ",
+            "a <memory ",
+            "<",
+            "<memory>",
+            "\n<think> a",
+            "  <icm/>",
+        ] {
+            let text = piece.repeat(long / piece.len());
+            assert!(without_frames(&text).len() <= text.len());
+            let closed = format!("{text}</memory>");
+            assert!(without_frames(&closed).len() <= closed.len());
         }
     }
 }

@@ -70,6 +70,97 @@ fn claude_code_is_read_without_thinking_tools_and_reminders() {
     assert_eq!(tool.text, "Note: we decided to use Toolbox for builds.");
 }
 
+/// Reads passages in pieces of so many bytes until nothing is new.
+fn in_pieces(file: &str, room: usize) -> Vec<(Speaker, u64, String)> {
+    let mut all = Vec::new();
+    let mut from = None;
+    loop {
+        let mut reader = Cursor::new(file.as_bytes());
+        let (list, progress) =
+            passages(&mut reader, from.clone(), &Rules::default(), room, || false)
+                .expect("it reads");
+        all.extend(
+            list.into_iter()
+                .map(|it| (it.speaker, it.origin.line, it.text)),
+        );
+        if from.as_ref() == Some(&progress) {
+            return all;
+        }
+        from = Some(progress);
+    }
+}
+
+#[test]
+fn a_turn_without_room_comes_the_next_time() {
+    let said = [
+        "We use Kafka.\nFor events.",
+        "We use Go.",
+        "We use Rust here.",
+    ];
+    let object = r#"{"type":"user","message":{"role":"user","content":"We use JSON."}}"#;
+    let plain = format!(
+        "User: {}\nAssistant: {}\nUser: {}\n",
+        said[0], said[1], said[2]
+    );
+    for file in [
+        plain.clone(),
+        format!("{plain}{object}\n"),
+        format!("{plain}{object}"),
+        format!("{plain}{}\n", "x".repeat(LINE_LEN_MAX + 1)),
+    ] {
+        let whole = in_pieces(&file, 10_000);
+        assert_eq!(whole.len(), 3 + usize::from(file.contains("JSON")));
+        for room in [26, 30, 40, 60] {
+            assert_eq!(in_pieces(&file, room), whole, "{room}");
+        }
+    }
+}
+
+#[test]
+fn a_deadline_in_a_turn_loses_nothing() {
+    let file = "User: Hello.\nAssistant: Thanks for that, here is the rest.\n\nWe decided to use Kafka for\nevents.\n\n\
+                We decided to use Go 1.24 for tools.\nUser: We decided to use tabs in Go.\n";
+    let (whole, end) = read(file.as_bytes(), None);
+    assert_eq!(whole.len(), 3);
+    for lines in 1..=8 {
+        let (mut all, mut from) = (Vec::new(), None);
+        for _ in 0..20 {
+            let left = Cell::new(lines);
+            let stop = || left.replace(left.get() - 1) <= 0;
+            let mut reader = Cursor::new(file.as_bytes());
+            let (found, progress) =
+                from_transcript(&mut reader, from, &Rules::default(), stop).expect("it reads");
+            all.extend(found);
+            from = Some(progress);
+        }
+        assert_eq!(texts(&all), texts(&whole), "{lines}");
+        assert_eq!(from.as_ref(), Some(&end), "{lines}");
+    }
+}
+
+#[test]
+fn lines_that_come_later_belong_to_the_last_speaker() {
+    let first = "User: Hello.\nAssistant: Thanks.\n";
+    let (_, progress) = read(first.as_bytes(), None);
+    let file = format!("{first}We decided to use Kafka for events.\n");
+    let (found, progress) = read(file.as_bytes(), Some(progress));
+    assert_eq!(texts(&found), ["We decided to use Kafka for events."]);
+    assert_eq!(
+        (found[0].speaker, found[0].origin.line),
+        (Speaker::Assistant, 3)
+    );
+    assert_eq!(progress.skipped, 0);
+    // So do the lines behind a line that is too long, and those of a turn that is too long.
+    for filler in [
+        format!("{}\n", "x".repeat(LINE_LEN_MAX + 1)),
+        format!("{}\n", "x ".repeat(1_000)).repeat(LINE_LEN_MAX / 2_000 + 2),
+    ] {
+        let file = format!("{first}{filler}\nWe decided to use Kafka for events.\n");
+        let (found, _) = read(file.as_bytes(), None);
+        assert_eq!(texts(&found), ["We decided to use Kafka for events."]);
+    }
+}
+
 #[test]
 fn other_clients_are_read_by_their_content() {
     let codex = r#"{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"1","instructions":"We decided to use Meta."}}

@@ -38,6 +38,9 @@ pub struct Progress {
     pub messages: u64,
     /// Lines that were not understood or were longer than [`LINE_LEN_MAX`].
     pub skipped: u64,
+    /// The speaker of the last turn of plain text, which the next line may continue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<Speaker>,
 }
 
 /// Returns whether the beginning of a file looks like a transcript in JSON, and not like a text.
@@ -60,7 +63,8 @@ pub fn is_transcript(head: &[u8]) -> bool {
 /// compactions and injected text are never read; the output of tools only if the rules want it.
 ///
 /// Reading begins at `from`, or at the beginning if the file was written anew since. It ends at the end of the file, or
-/// once `stop` is true, which is asked after each line. A last line that is not whole waits for the next time. A line
+/// once `stop` is true, which is asked before each line. A turn of plain text that is cut off by `stop` is left for the
+/// next reading as a whole. A last line that is not whole waits for the next time. A line
 /// above [`LINE_LEN_MAX`] is skipped. Time is linear in what is new, memory is bounded. Only a file that is one JSON
 /// document (older chats of Gemini CLI) is read whole each time, and its messages are counted.
 ///
@@ -79,8 +83,9 @@ pub fn from_transcript(
     }
 }
 
-/// Returns what is said in what is new of a transcript, at most so many bytes of it, and how far it was read: what has
-/// no room is left for the next time. A message that is longer alone is cut. Else as [`from_transcript`].
+/// Returns all that is said in the new part of a transcript, at most `len_max_bytes`, and how far it was read. A message
+/// or turn without room is left for the next reading; the first one of a reading is cut to the room. Else as
+/// [`from_transcript`].
 ///
 /// # Errors
 /// As [`from_transcript`].
@@ -162,10 +167,19 @@ impl Reading<'_> {
         reader: &mut (impl Read + Seek),
         stop: &impl Fn() -> bool,
     ) -> Result<(), ExtractError> {
-        seek(reader, SeekFrom::Start(self.progress.offset))?;
+        let begin = self.progress.offset;
+        seek(reader, SeekFrom::Start(begin))?;
         let mut reader = BufReader::with_capacity(64 * 1_024, reader);
         let mut line = Vec::new();
-        while !stop() {
+        loop {
+            if stop() {
+                let is_open = self.turn.as_ref().map(|turn| turn.offset);
+                // A turn that fills a whole reading is read to its end, so that each reading gets on.
+                if is_open != Some(begin) {
+                    self.put_back();
+                    return Ok(());
+                }
+            }
             let offset = self.progress.offset;
             match next_line(&mut reader, &mut line)
                 .map_err(|source| ExtractError::Io { offset, source })?
@@ -174,6 +188,7 @@ impl Reading<'_> {
                 Next::Torn(len) => {
                     // An object that is closed is not torn, though its line end is missing yet.
                     if let Some(object) = parsed(&line).filter(Value::is_object)
+                        && self.close_turn()
                         && self.object(&object)
                     {
                         self.progress.offset += len;
@@ -181,7 +196,9 @@ impl Reading<'_> {
                     break;
                 }
                 Next::TooLong(len) => {
-                    self.close_turn();
+                    if !self.close_turn() {
+                        break;
+                    }
                     self.progress.skipped += 1;
                     self.advance(len);
                 }
@@ -213,22 +230,20 @@ impl Reading<'_> {
         }
         if line.trim_ascii_start().starts_with(b"{") {
             match parsed(line) {
-                Some(object) => {
-                    self.close_turn();
-                    return self.object(&object);
-                }
-                None if self.turn.is_none() => {
+                Some(object) => return self.close_turn() && self.object(&object),
+                None if self.turn.is_none() && self.progress.speaker.is_none() => {
                     self.progress.skipped += 1;
                     return true;
                 }
                 None => {}
             }
         }
-        self.plain(&String::from_utf8_lossy(line));
-        true
+        self.plain(&String::from_utf8_lossy(line))
     }
 
+    /// Takes the object of a line; `false` if there is no room for what it says.
     fn object(&mut self, object: &Value) -> bool {
+        self.progress.speaker = None;
         match shape_of(object) {
             Shape::Message(message) => {
                 let line = Line::Only(self.progress.lines + 1);
@@ -273,40 +288,68 @@ impl Reading<'_> {
         true
     }
 
-    /// A line of a conversation in plain text.
-    fn plain(&mut self, line: &str) {
-        if let Some((speaker, said)) = speaker_of(line) {
-            self.close_turn();
-            self.turn = Some(OpenTurn {
-                speaker,
-                text: format!("{said}\n"),
-                line: self.progress.lines + 1,
-                offset: self.progress.offset,
-            });
-            return;
-        }
-        match &mut self.turn {
-            Some(turn) => {
-                turn.text.push_str(line.trim_end_matches(['\n', '\r']));
-                turn.text.push('\n');
-                if turn.text.len() > LINE_LEN_MAX {
-                    self.close_turn();
+    /// Takes a line of a conversation in plain text; `false` if there is no room for the turn before it.
+    fn plain(&mut self, line: &str) -> bool {
+        let (speaker, said) = match speaker_of(line) {
+            Some((speaker, said)) => {
+                if !self.close_turn() {
+                    return false;
                 }
+                (speaker, said)
             }
-            None => self.progress.skipped += 1,
-        }
+            None => {
+                let line = line.trim_end_matches(['\n', '\r']);
+                if let Some(turn) = &mut self.turn {
+                    turn.text.push_str(line);
+                    turn.text.push('\n');
+                    if turn.text.len() <= LINE_LEN_MAX {
+                        return true;
+                    }
+                    // The next line continues the turn.
+                    return self.close_turn();
+                }
+                let Some(speaker) = self.progress.speaker else {
+                    self.progress.skipped += 1;
+                    return true;
+                };
+                (speaker, line)
+            }
+        };
+        self.progress.speaker = Some(speaker);
+        self.turn = Some(OpenTurn {
+            speaker,
+            text: format!("{said}\n"),
+            line: self.progress.lines + 1,
+            offset: self.progress.offset,
+        });
+        true
     }
 
-    fn close_turn(&mut self) {
+    /// Takes the open turn; `false` if there is no room for it, and then reading goes on at its beginning the next time.
+    fn close_turn(&mut self) -> bool {
         let Some(turn) = self.turn.take() else {
-            return;
+            return true;
         };
         let message = Message {
             texts: vec![(turn.speaker, turn.text.as_str())],
             at_ms: None,
             id: None,
         };
-        self.message(&message, Line::First(turn.line), Some(turn.offset));
+        let taken = self.message(&message, Line::First(turn.line), Some(turn.offset));
+        if !taken {
+            self.turn = Some(turn);
+            self.put_back();
+        }
+        taken
+    }
+
+    /// Leaves the open turn for the next reading.
+    fn put_back(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            self.progress.offset = turn.offset;
+            self.progress.lines = turn.line - 1;
+            self.progress.speaker = Some(turn.speaker);
+        }
     }
 
     fn document(

@@ -131,7 +131,7 @@ impl Tag<'_> {
         let inside = &bytes[..end];
         // A `/>` inside of quotes does not end the tag.
         let quotes = memchr::memchr_iter(b'"', inside).count();
-        (inside.ends_with(b"/") && quotes % 2 == 0).then_some(end + 1)
+        (inside.ends_with(b"/") && quotes.is_multiple_of(2)).then_some(end + 1)
     }
 
     /// Returns whether an attribute with a quoted value follows the name.

@@ -31,7 +31,7 @@ pub fn says_same(new: &str, known: &str) -> bool {
     Compared::of(new).says_same(&Compared::of(known))
 }
 
-/// A text made ready to be compared with many others.
+/// A text that is prepared for comparisons with many others.
 #[derive(Debug, Clone)]
 pub struct Compared {
     words: Words,
@@ -71,21 +71,22 @@ const NEGATIONS: &[&str] = &[
     "without", "stop", "nicht", "nie", "kein", "keine", "pas", "jamais", "nunca",
 ];
 
-/// Returns the words of a text that it can't be told without: numbers, names, identifiers and negations, folded.
+/// Returns the words that tell a text from others: numbers, names, identifiers and negations, folded.
 fn telling(text: &str) -> BTreeSet<String> {
     let words = words(text);
-    let told = words.iter().filter(|word| {
+    let telling = words.iter().filter(|word| {
         matches!(
             word.kind,
             Kind::Number | Kind::Name | Kind::Identifier | Kind::Code
         ) || NEGATIONS.contains(&word.folded.as_str())
     });
-    told.map(|word| match NEGATIONS.contains(&word.folded.as_str()) {
-        // One negation is as good as another.
-        true => "not".to_owned(),
-        false => word.folded.clone(),
-    })
-    .collect()
+    telling
+        .map(|word| match NEGATIONS.contains(&word.folded.as_str()) {
+            // Every negation counts as the same word.
+            true => "not".to_owned(),
+            false => word.folded.clone(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub(crate) struct Best {
     max: usize,
     kept: Vec<Kept>,
     taken: u64,
-    /// So many points have the worst of those that are kept; later ones need more.
+    /// The lowest score of a kept sentence; a later sentence needs a higher one.
     floor: u32,
 }
 

@@ -11,7 +11,7 @@ const LINE_LEN_MAX: usize = 64 * 1_024;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) text: String,
-    /// It is an item of a list.
+    /// Whether the block is an item of a list.
     pub(crate) item: bool,
     /// The words before a list that introduce it, or the heading above; of an item only.
     pub(crate) intro: Option<String>,

@@ -39,7 +39,7 @@ pub struct Origin {
     pub message: Option<String>,
 }
 
-/// A text that somebody says in a transcript, for a program other than the rules.
+/// The text of one speaker in one go, as input of a program other than the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The text without what was injected into it.
@@ -97,23 +97,23 @@ pub enum Signal {
     Reason,
     /// Two phrases of one of the signals above.
     Several,
-    /// It names one thing: a file, a version, a name, code.
+    /// The sentence names one thing: a file, a version, a name, code.
     Specific,
-    /// It names two or more things.
+    /// The sentence names two or more things.
     VerySpecific,
     /// A person said it.
     ByUser,
-    /// It asks.
+    /// The sentence is a question.
     Question,
-    /// It guesses or weighs: `maybe`, `we could`, `not sure`.
+    /// A guess or a weighing: `maybe`, `we could`, `not sure`.
     Hypothetical,
-    /// It reports what is being done: `let me`, `I will now`.
+    /// A report of work in progress: `let me`, `I will now`.
     Progress,
-    /// It is polite: `thanks`, `sounds good`.
+    /// A courtesy: `thanks`, `sounds good`.
     Greeting,
-    /// It gives a task: `please fix`, `add a test`.
+    /// A task for the reader: `please fix`, `add a test`.
     Request,
-    /// It is long.
+    /// The sentence is long.
     Long,
 }
 

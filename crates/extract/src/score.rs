@@ -161,15 +161,15 @@ fn is_habit(words: &[Word<'_>]) -> bool {
 
 /// Counts the names, identifiers, numbers and pieces of code, each once.
 fn specific(words: &[Word<'_>], opening: usize) -> usize {
-    let mut told: Vec<&str> = words
+    let mut named: Vec<&str> = words
         .iter()
         .skip(opening)
         .filter(|word| !matches!(word.kind, Kind::Plain))
         .map(|word| word.folded.as_str())
         .collect();
-    told.sort_unstable();
-    told.dedup();
-    told.len()
+    named.sort_unstable();
+    named.dedup();
+    named.len()
 }
 
 /// Returns whether a character belongs to a script that is written without spaces.

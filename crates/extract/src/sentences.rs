@@ -15,7 +15,7 @@ pub(crate) struct Sentence {
     pub(crate) last_line: u64,
     /// The words that introduce the list of which it is an item.
     pub(crate) intro: Option<String>,
-    /// It follows the sentence before it in one paragraph.
+    /// Whether the sentence before it stands in the same paragraph.
     pub(crate) follows: bool,
 }
 

@@ -64,13 +64,13 @@ pub fn passages_of_text(text: &str, rules: &Rules) -> Vec<Passage> {
 /// The lines of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Line {
-    /// It begins at this line.
+    /// The text begins at this line.
     First(u64),
     /// All of it stands in this one.
     Only(u64),
 }
 
-/// A text that somebody said.
+/// The text of a speaker.
 pub(crate) struct Said<'a> {
     pub(crate) text: &'a str,
     pub(crate) speaker: Speaker,

@@ -137,15 +137,15 @@ fn read(
     Ok((reading.sink, progress))
 }
 
-/// The use that is made of messages.
+/// The collector of what messages say.
 enum Sink {
     /// The best sentences.
     Best(Best),
-    /// The texts, as long as there is room for so many bytes.
+    /// The texts; `left` is the room for more, in bytes.
     Passages { list: Vec<Passage>, left: usize },
 }
 
-/// One reading of a transcript.
+/// The state of a reading of a transcript.
 struct Reading<'r> {
     progress: Progress,
     sink: Sink,
@@ -372,14 +372,14 @@ impl Reading<'_> {
                 && let Shape::Message(message) = shape_of(object)
                 && !self.message(&message, Line::Only(nth), None)
             {
-                // It comes the next time.
+                // The next reading takes this message.
                 nth -= 1;
                 return false;
             }
             !stop()
         });
         self.progress = Progress {
-            // A document that became shorter is another one: the next reading begins at its beginning.
+            // A shorter document is another one: the next reading begins at its beginning.
             messages: if nth < before.messages { 0 } else { nth },
             skipped: before.skipped,
             ..Progress::default()

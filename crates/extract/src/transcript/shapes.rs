@@ -154,7 +154,7 @@ fn part_texts(part: &Value, speaker: Speaker) -> Vec<(Speaker, &str)> {
         }
         Some("tool_result") => match &part["content"] {
             Value::String(text) => vec![(Speaker::Tool, text)],
-            // One level: a result in a result is none.
+            // A result inside of a result is not read.
             Value::Array(parts) => {
                 let texts = parts.iter().filter_map(|part| part["text"].as_str());
                 texts.map(|text| (Speaker::Tool, text)).collect()

@@ -51,7 +51,7 @@ impl By {
     }
 }
 
-/// One extraction: its store, its input and its destination.
+/// An extraction: its store, its input and its destination.
 pub(crate) struct Run<'r> {
     pub(crate) service: &'r Service,
     pub(crate) caller: &'r Caller,
@@ -248,7 +248,7 @@ fn import(
     };
     let input: Box<dyn BufRead> = Box::new(std::io::Cursor::new(lines.into_bytes()));
     let file = (run.from.to_owned(), input);
-    let mut told = |line: ImportedLine| {
+    let mut take_line = |line: ImportedLine| {
         let Some(verdict) = index_of(line.line).and_then(|index| judged.get_mut(index)) else {
             return;
         };
@@ -264,9 +264,9 @@ fn import(
             });
         }
     };
-    let report = run
-        .service
-        .import_lines_told(run.caller, file, &NoProgress, &mut told)?;
+    let report =
+        run.service
+            .import_lines_reported(run.caller, file, &NoProgress, &mut take_line)?;
     for rejected in report.rejected {
         if let Some(verdict) = index_of(rejected.line).and_then(|index| judged.get_mut(index)) {
             verdict.fate = Fate::Rejected;

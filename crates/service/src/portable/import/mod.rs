@@ -109,18 +109,25 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::import_jsonl`].
-    pub fn import_lines_told(
+    pub fn import_lines_reported(
         &self,
         caller: &Caller,
         file: (String, Box<dyn BufRead>),
         progress: &dyn Progress,
-        told: &mut dyn FnMut(ImportedLine),
+        report_line: &mut dyn FnMut(ImportedLine),
     ) -> Result<ImportReport> {
-        self.import(Format::Jsonl, caller, vec![file], false, progress, told)
+        self.import(
+            Format::Jsonl,
+            caller,
+            vec![file],
+            false,
+            progress,
+            report_line,
+        )
     }
 
-    /// The same of memories in Markdown, as [`Service::export_markdown`] writes them: what stands for a line there
-    /// is a section, and is named by the line that it begins at.
+    /// Imports memories in Markdown, as [`Service::export_markdown`] writes them. A section stands for a line, and errors
+    /// name the line that the section begins at. Else as [`Service::import_jsonl`].
     pub fn import_markdown(
         &self,
         caller: &Caller,
@@ -145,7 +152,7 @@ impl Service {
         files: Vec<(String, Box<dyn BufRead>)>,
         allow_secret: bool,
         progress: &dyn Progress,
-        told: &mut dyn FnMut(ImportedLine),
+        report_line: &mut dyn FnMut(ImportedLine),
     ) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         let mut seen = Seen::default();
@@ -153,7 +160,7 @@ impl Service {
         let done = self.import_files(
             (format, caller, allow_secret),
             files,
-            (&mut report, &mut seen, told),
+            (&mut report, &mut seen, report_line),
             progress,
         );
         progress.finish();
@@ -185,7 +192,7 @@ impl Service {
         &self,
         (format, caller, allow_secret): (Format, &Caller, bool),
         files: Vec<(String, Box<dyn BufRead>)>,
-        (report, seen, told): (&mut ImportReport, &mut Seen, &mut dyn FnMut(ImportedLine)),
+        (report, seen, report_line): (&mut ImportReport, &mut Seen, &mut dyn FnMut(ImportedLine)),
         progress: &dyn Progress,
     ) -> Result<()> {
         for (name, mut input) in files {
@@ -213,7 +220,7 @@ impl Service {
                         .push(self.rejected(entry.line, &name, &error)),
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
-                    self.import_lines(caller, command, &lines, &unnamed, (report, told))?;
+                    self.import_lines(caller, command, &lines, &unnamed, (report, report_line))?;
                     lines.clear();
                     bytes = 0;
                 }
@@ -234,7 +241,7 @@ impl Service {
                     seen.ignored.extend(sections.ignored);
                 }
             }
-            self.import_lines(caller, command, &lines, &unnamed, (report, told))?;
+            self.import_lines(caller, command, &lines, &unnamed, (report, report_line))?;
         }
         Ok(())
     }
@@ -258,7 +265,7 @@ impl Service {
         command: CommandId,
         lines: &[Line],
         unnamed: &RefCell<Unnamed>,
-        (report, told): (&mut ImportReport, &mut dyn FnMut(ImportedLine)),
+        (report, report_line): (&mut ImportReport, &mut dyn FnMut(ImportedLine)),
     ) -> Result<()> {
         let mut rest = lines;
         while !rest.is_empty() {
@@ -282,7 +289,7 @@ impl Service {
                     Fate::Unchanged(id) => (&mut report.unchanged, id, true),
                 };
                 *count += 1;
-                told(ImportedLine {
+                report_line(ImportedLine {
                     line: line.number,
                     id: id.map(id_text),
                     unchanged,

@@ -874,3 +874,31 @@ fn what_was_redacted_is_not_found_in_the_transcript_again() {
     let log = world.icm(["log", "--json"]).ok().out;
     assert!(!log.contains("Alice"), "{log}");
 }
+
+#[test]
+fn what_a_model_recites_is_not_learned_and_a_folder_without_a_project_keeps_it_to_the_session() {
+    let world = World::new();
+    let session = Session::new(&world, "claude-code", "s1");
+    let id = stored(
+        &world,
+        &[
+            "-t",
+            "decisions",
+            "-c",
+            "We decided to use port 9443 for the canary server",
+        ],
+    );
+    session.start("startup");
+    session.says(
+        "assistant",
+        &format!(
+            "- {id} [decisions] We decided to use port 9443 for the canary server (high, 3 d ago)"
+        ),
+    );
+    session.hook("Stop", json!({})).ok();
+    assert_eq!(world.json(["list", "-t", "sessions/"]), json!([]));
+    session.says("user", "We decided to keep invoices in PostgreSQL 16.");
+    session.hook("Stop", json!({})).ok();
+    let learned = world.json(["list", "-t", "sessions/"]);
+    assert_eq!(learned[0]["scope"], "session:s1", "{learned}");
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use icm_api::Caller;
+use icm_api::ids::ID_LEN;
 use icm_clients::hooks::{Input, Moment};
 use icm_extract::read_offsets::{FILE_NAME, ReadOffsets};
 use icm_extract::{Found, Rules, from_text, from_transcript};
@@ -19,7 +20,7 @@ const TURN_WAIT: Duration = Duration::from_secs(2);
 /// Longest reading of a transcript at the end of a session. Some clients wait for about a second only.
 const END_WAIT: Duration = Duration::from_millis(700);
 /// Most memories that one hook stores. Raising this stores more sentences of low value.
-const FOUND_MAX: usize = 8;
+const FOUND_MAX: usize = 16;
 /// The first level of the topic; the second is the project's name.
 const TOPIC: &str = "sessions";
 
@@ -50,6 +51,10 @@ pub(super) fn learn(
             (name, from_text(said, &rules), None)
         }
     };
+    let found: Vec<Found> = found
+        .into_iter()
+        .filter(|found| !recites(&found.text))
+        .collect();
     if !found.is_empty() {
         let destination = destination(caller)?;
         let candidates = found.into_iter();
@@ -99,7 +104,14 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Returns the topic of the project. Its scope is the project, or global if the project has no id.
+/// Whether a sentence names a memory by its id: the model recites what it was shown.
+fn recites(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| word.len() == ID_LEN && icm_api::ids::id_range(word).is_some())
+}
+
+/// Returns the topic of the project. Its scope is the project; if that has no id, the session, so that a text from
+/// elsewhere reaches no other project.
 fn destination(caller: &Caller) -> Result<Destination, CliError> {
     let topic = match &caller.project {
         Some(project) => format!("{TOPIC}/{project}"),
@@ -107,6 +119,10 @@ fn destination(caller: &Caller) -> Result<Destination, CliError> {
     };
     Ok(Destination {
         topic: icm_api::limits::topic(&topic)?,
-        scope: caller.project_id.as_ref().map(|id| format!("project:{id}")),
+        scope: match (&caller.project_id, &caller.session) {
+            (Some(id), _) => Some(format!("project:{id}")),
+            (None, Some(session)) => Some(format!("session:{session}")),
+            (None, None) => None,
+        },
     })
 }

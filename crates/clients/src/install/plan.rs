@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::command::Icm;
 use super::error::InstallError;
 use super::file;
-use super::jobs::{Base, Job, Made};
+use super::jobs::{Base, Job, Made, Own};
 use super::ledger::{Entry, Ledger, hash};
 use super::machine::Machine;
 use super::tasks::{self, Setting, Task};
@@ -138,8 +138,13 @@ fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm, home: &Path) -
         Err(error) => return step.left_alone(&group.tasks, error),
     };
     let mut plain = bytes.is_some().then(|| text.plain.clone());
+    let own = Own {
+        program: &icm.program,
+        known: ledger.get(&group.target).is_some(),
+        force,
+    };
     for task in &group.tasks {
-        let outcome = match task.job.put(plain.as_deref(), force) {
+        let outcome = match task.job.put(plain.as_deref(), &own) {
             Ok(Made::Same) => Outcome::Same,
             Ok(Made::New(made)) => {
                 plain = Some(made);
@@ -192,7 +197,7 @@ fn note(group: &Group, step: &Step, ledger: &Ledger, icm: &Icm) -> Result<Noted,
             None => None,
             Some(bytes) => {
                 let old = known.map(|known| ledger.before(known)).transpose()?;
-                without(group, bytes, old)?
+                without(group, bytes, old, &icm.program)?
             }
         },
     };
@@ -223,7 +228,13 @@ fn without(
     group: &Group,
     bytes: &[u8],
     old: Option<Option<Vec<u8>>>,
+    program: &str,
 ) -> Result<Option<Vec<u8>>, InstallError> {
+    let own = Own {
+        program,
+        known: old.is_some(),
+        force: false,
+    };
     let text = Text::new(Some(bytes))?;
     let old_text = old
         .as_ref()
@@ -237,7 +248,7 @@ fn without(
     let mut plain = text.plain.clone();
     for task in &group.tasks {
         // A text that does not parse was refused before.
-        if let Ok(Made::New(made) | Made::Updated(made)) = task.job.take(&plain, base) {
+        if let Ok(Made::New(made) | Made::Updated(made)) = task.job.take(&plain, base, &own) {
             plain = made;
         }
     }
@@ -339,6 +350,13 @@ fn add_moved(groups: &mut Vec<Group>, ledger: &Ledger) {
     groups.extend(moved);
 }
 
+/// A removal takes out what has the shape of icm's pieces: the list may be lost.
+const LOST: Own<'static> = Own {
+    program: "icm",
+    known: true,
+    force: false,
+};
+
 /// Returns the step that takes icm out of a file; `None` if there is nothing of it.
 fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
     let mut step = Step::of(&group.file, &group.target);
@@ -385,7 +403,7 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
         };
         let mut plain = text.plain.clone();
         for task in &group.tasks {
-            let outcome = match task.job.take(&plain, base) {
+            let outcome = match task.job.take(&plain, base, &LOST) {
                 Ok(Made::Same) => continue,
                 Ok(Made::New(made) | Made::Updated(made)) => {
                     plain = made;
@@ -429,7 +447,7 @@ fn without_local(group: &Group, bytes: Vec<u8>) -> Vec<u8> {
     };
     let mut tasks = group.tasks.iter();
     let local = tasks.find(|task| matches!(task.job, Job::Local(_)));
-    match local.map(|task| task.job.take(&text.plain, Base::Unknown)) {
+    match local.map(|task| task.job.take(&text.plain, Base::Unknown, &LOST)) {
         Some(Ok(Made::New(plain))) => text.bytes(&plain),
         _ => bytes,
     }

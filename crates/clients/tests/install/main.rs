@@ -536,11 +536,41 @@ fn a_folder_with_quotes_gets_its_hooks_once() {
     assert!(clients > 10, "{clients}");
 }
 
+/// Other programs have the same name and the same argument.
+#[test]
+fn a_server_of_another_icm_stays_unless_forced() {
+    let home = Home::new();
+    let file = home.path().join(".claude.json");
+    let other = r#"{"mcpServers": {"icm": {"command": "/usr/local/bin/icm", "args": ["serve"], "env": {"TOKEN": "t"}}}}"#;
+    home.write(&file, other);
+    let request = Request {
+        what: vec![What::Server],
+        ..home.request(Client::ClaudeCode)
+    };
+    let plan = home.install(&request);
+    assert!(plan.steps.iter().any(|step| step.refused().is_some()));
+    assert_eq!(fs::read_to_string(&file).unwrap(), other);
+    home.install(&Request {
+        force: true,
+        ..request.clone()
+    });
+    assert!(fs::read_to_string(&file).unwrap().contains("/opt/a b/icm"));
+    // What icm wrote it brings up to date, wherever it lies now.
+    let moved = home.install(&Request {
+        icm: "/moved/icm".into(),
+        ..request
+    });
+    assert!(moved.steps.iter().all(|step| step.refused().is_none()));
+    assert!(fs::read_to_string(&file).unwrap().contains("/moved/icm"));
+    home.uninstall();
+    assert_eq!(fs::read_to_string(&file).unwrap(), other);
+}
+
 #[test]
 fn what_a_person_set_in_the_entry_stays() {
     let home = Home::new();
     let file = home.path().join(".claude.json");
-    home.write(&file, r#"{"mcpServers": {"icm": {"type": "stdio", "command": "/old/icm", "args": ["serve"], "alwaysLoad": true, "timeout": 5}}}"#);
+    home.write(&file, r#"{"mcpServers": {"icm": {"type": "stdio", "command": "icm", "args": ["serve"], "alwaysLoad": true, "timeout": 5}}}"#);
     home.install(&Request {
         what: vec![What::Server],
         ..home.request(Client::ClaudeCode)
@@ -595,7 +625,7 @@ fn an_update_leaves_the_rest_of_the_entry_byte_for_byte() {
             Client::Cline => home.plan(&request).steps[0].file.clone(),
             _ => home.path().join(file),
         };
-        home.write(&file, &filled("/old/icm", "/old/store"));
+        home.write(&file, &filled("icm", "/old/store"));
         let mut request = Request {
             what: vec![What::Server],
             icm: "/new/icm".into(),

@@ -55,6 +55,16 @@ pub(super) enum Made {
     Updated(String),
 }
 
+/// The means by which icm knows its own pieces in a file.
+pub(super) struct Own<'a> {
+    /// The program of this icm.
+    pub(super) program: &'a str,
+    /// The list says that icm wrote into the file.
+    pub(super) known: bool,
+    /// Pieces of others are replaced, too.
+    pub(super) force: bool,
+}
+
 impl Job {
     fn format(&self) -> Option<Format> {
         match self {
@@ -69,7 +79,7 @@ impl Job {
     ///
     /// # Errors
     /// [`InstallError`], with the text left alone.
-    pub(super) fn put(&self, text: Option<&str>, force: bool) -> Result<Made, InstallError> {
+    pub(super) fn put(&self, text: Option<&str>, own: &Own<'_>) -> Result<Made, InstallError> {
         let plain = text.unwrap_or_default();
         let value = self
             .format()
@@ -77,16 +87,16 @@ impl Job {
             .transpose()?
             .unwrap_or_default();
         let (edits, is_update) = match self {
-            Job::Server(server, node) => server::put(server, &value, node, force)?,
+            Job::Server(server, node) => server::put(server, &value, node, own)?,
             Job::Hooks(hooks, client, icm) => hooks::put(hooks, &value, *client, icm)?,
             Job::Local(_) => return Ok(Made::Same),
             Job::Block(body) => return block::put(plain, body),
-            Job::Own(own, _) => {
+            Job::Own(whole, _) => {
                 return match text {
-                    None => Ok(Made::New(own.clone())),
-                    Some(text) if text == own => Ok(Made::Same),
-                    Some(text) if force || text.contains(OWN_MARK) => {
-                        Ok(Made::Updated(own.clone()))
+                    None => Ok(Made::New(whole.clone())),
+                    Some(text) if text == whole => Ok(Made::Same),
+                    Some(text) if own.force || text.contains(OWN_MARK) => {
+                        Ok(Made::Updated(whole.clone()))
                     }
                     Some(_) => Err(InstallError::AnotherFile),
                 };
@@ -107,7 +117,12 @@ impl Job {
     ///
     /// # Errors
     /// [`InstallError`], with the text left alone.
-    pub(super) fn take(&self, plain: &str, base: Base<'_>) -> Result<Made, InstallError> {
+    pub(super) fn take(
+        &self,
+        plain: &str,
+        base: Base<'_>,
+        own: &Own<'_>,
+    ) -> Result<Made, InstallError> {
         let Some(format) = self.format() else {
             return match self {
                 Job::Own(..) if plain.contains(OWN_MARK) => Ok(Made::New(match base {
@@ -120,7 +135,7 @@ impl Job {
         };
         let value = format.parse(plain)?;
         let mut edits = match self {
-            Job::Server(server, _) => server::take(server, &value),
+            Job::Server(server, _) => server::take(server, &value, own),
             Job::Local(server) => local::take(server, &value),
             Job::Hooks(hooks, client, _) => hooks::take(hooks, &value, *client),
             Job::Block(_) | Job::Own(..) => Vec::new(),

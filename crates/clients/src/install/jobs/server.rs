@@ -6,6 +6,7 @@ use super::super::command::is_icm;
 use super::super::error::InstallError;
 use super::super::node::{Edit, Node, Seg, find};
 use super::super::table::{Member, Server, Shape};
+use super::Own;
 
 /// The name of the entry in every client.
 pub(in crate::install) const NAME: &str = "icm";
@@ -117,11 +118,19 @@ pub(super) fn is_ours(shape: &Shape, entry: &Value) -> bool {
     })
 }
 
+/// Returns whether an entry may be brought up to date: it runs this icm, or icm wrote into the file before. Another
+/// program can have the same name.
+fn is_this(shape: &Shape, entry: &Value, own: &Own<'_>) -> bool {
+    let program = command(shape, entry).and_then(|words| words.into_iter().next());
+    let is_bare = |program: &str| !program.contains(['/', '\\']);
+    own.known || program.is_some_and(|program| program == own.program || is_bare(&program))
+}
+
 pub(super) fn put(
     server: &Server,
     value: &Value,
     node: &Node,
-    force: bool,
+    own: &Own<'_>,
 ) -> Result<(Vec<Edit>, bool), InstallError> {
     let servers = find(value, &Seg::keys(server.keys));
     let fits = servers.is_none_or(|servers| match server.shape.in_list {
@@ -148,8 +157,8 @@ pub(super) fn put(
             }
         });
     };
-    if !is_ours(&server.shape, found) {
-        if !force {
+    if !is_ours(&server.shape, found) || !is_this(&server.shape, found, own) {
+        if !own.force {
             let command = command(&server.shape, found).map(|words| words.join(" "));
             let command = command.unwrap_or_else(|| "no command".to_owned());
             return Err(InstallError::AnotherServer { command });
@@ -220,8 +229,9 @@ fn variables(there: Option<&Value>, wanted: Option<&Node>) -> Vec<(String, Optio
     set.chain(gone).collect()
 }
 
-pub(super) fn take(server: &Server, value: &Value) -> Vec<Edit> {
-    let found = entry(server, value).filter(|(_, entry)| is_ours(&server.shape, entry));
+pub(super) fn take(server: &Server, value: &Value, own: &Own<'_>) -> Vec<Edit> {
+    let found = entry(server, value)
+        .filter(|(_, entry)| is_ours(&server.shape, entry) && is_this(&server.shape, entry, own));
     found
         .map(|(path, _)| Edit::Remove(path))
         .into_iter()

@@ -1,7 +1,8 @@
 //! Transcripts of every client, read in pieces, damaged and hostile.
 
 use std::cell::Cell;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::rc::Rc;
 
 use icm_extract::{
     Found, LINE_LEN_MAX, Progress, Rules, Speaker, from_text, from_transcript, is_transcript,
@@ -421,4 +422,45 @@ proptest! {
             read_by(text.as_bytes(), None, &rules);
         }
     }
+}
+
+/// A file without a line break, as long as one likes.
+struct Endless {
+    at: u64,
+    read: Rc<Cell<u64>>,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        buffer.fill(b'x');
+        self.at += buffer.len() as u64;
+        self.read.set(self.read.get() + buffer.len() as u64);
+        Ok(buffer.len())
+    }
+}
+
+impl Seek for Endless {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::End(_) => 1 << 40,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+        };
+        Ok(self.at)
+    }
+}
+
+#[test]
+fn an_endless_line_is_left_at_the_deadline_and_not_read_again() {
+    let read = Rc::new(Cell::new(0));
+    let mut file = Endless {
+        at: 0,
+        read: Rc::clone(&read),
+    };
+    let stop = || read.get() > 8 << 20;
+    let (found, progress) =
+        from_transcript(&mut file, None, &Rules::default(), stop).expect("it stops");
+    assert!(found.is_empty());
+    assert!(progress.offset > 4 << 20, "{progress:?}");
+    assert!(read.get() < 10 << 20, "{}", read.get());
 }

@@ -11,18 +11,27 @@ pub(super) enum Next {
     Whole(u64),
     /// A line above the limit, without its text.
     TooLong(u64),
+    /// A part of a line above the limit, of so many bytes.
+    Endless(u64),
     /// The file ends in the middle of a line.
     Torn(u64),
     /// Nothing is left.
     End,
 }
 
-/// Reads the next line into `line`. A line above the limit is read to its end, but not kept.
-pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Next> {
+/// Reads the next line into `line`. A line above the limit is not kept, and read to its end unless `stop` is true before.
+pub(super) fn next_line(
+    reader: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    stop: &impl Fn() -> bool,
+) -> io::Result<Next> {
     line.clear();
     let mut len = 0_u64;
     let mut too_long = false;
     loop {
+        if too_long && stop() {
+            return Ok(Next::Endless(len));
+        }
         let available = match reader.fill_buf() {
             Ok(available) => available,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,

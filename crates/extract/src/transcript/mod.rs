@@ -181,7 +181,7 @@ impl Reading<'_> {
                 }
             }
             let offset = self.progress.offset;
-            match next_line(&mut reader, &mut line)
+            match next_line(&mut reader, &mut line, stop)
                 .map_err(|source| ExtractError::Io { offset, source })?
             {
                 Next::End => break,
@@ -194,6 +194,13 @@ impl Reading<'_> {
                         self.progress.offset += len;
                     }
                     break;
+                }
+                // The rest of the line is skipped the next time.
+                Next::Endless(len) => {
+                    if self.close_turn() {
+                        self.progress.offset += len;
+                    }
+                    return Ok(());
                 }
                 Next::TooLong(len) => {
                     if !self.close_turn() {

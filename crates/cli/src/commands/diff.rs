@@ -2,13 +2,13 @@
 
 use clap::Args;
 use icm_api::{
-    Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memoir, Memory, MemoryChange,
-    MemoryLink,
+    Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, LogRequest, Memoir, Memory,
+    MemoryChange, MemoryLink,
 };
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ErrorKind, Outcome};
 use crate::memory_view::{print_quoted, short_id_len};
 use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, Ui, WARN};
 use crate::{columns, text, when};
@@ -25,9 +25,10 @@ Examples:
   icm diff @120 @250 -t payments/
   icm diff '2h ago' --memoir system")]
 pub(crate) struct DiffArgs {
-    /// The earlier moment: a time, a position (`@123`) or the beginning of an event id
-    #[arg(value_name = "T1")]
-    from: String,
+    /// The earlier moment: a time, a position (`@123`) or the beginning of an event id [default with `--session`: before
+    /// its first event]
+    #[arg(value_name = "T1", required_unless_present = "session")]
+    from: Option<String>,
     /// The later one [default: now]
     #[arg(value_name = "T2")]
     to: Option<String>,
@@ -43,8 +44,12 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn run(args: DiffArgs, app: &App) -> Result<Outcome, CliError> {
+    let from = match (args.from, &args.session) {
+        (Some(from), _) => from,
+        (None, session) => before_session(session.as_deref(), app)?,
+    };
     let diff = app.service()?.diff(&DiffRequest {
-        from: args.from,
+        from,
         to: args.to,
         topic: args.topic,
         session: args.session,
@@ -80,6 +85,27 @@ impl Fate<'_> {
             Fate::Added(memory) | Fate::Forgotten(memory) | Fate::Revived(memory) => &memory.id,
             Fate::Changed(change) => &change.id,
         }
+    }
+}
+
+/// The position before the first event of a session.
+fn before_session(session: Option<&str>, app: &App) -> Result<String, CliError> {
+    let request = LogRequest {
+        session: session.map(str::to_owned),
+        oldest_first: true,
+        limit: Some(1),
+        ..LogRequest::default()
+    };
+    let mut first = None;
+    app.service()?.log(&request, &mut |entry| {
+        first = Some(entry.position);
+        false
+    })?;
+    match first {
+        Some(first) => Ok(format!("@{}", first.saturating_sub(1))),
+        None => Err(CliError::failed("no event is of that session")
+            .with_hint("`icm sessions` lists those that there are")
+            .of_kind(ErrorKind::NotFound)),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use icm_log::{SessionId, hash};
+use icm_log::facts::Facts;
+use icm_log::{Kind, SessionId, hash};
 
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
@@ -47,5 +48,33 @@ impl Service {
                 "give more digits; `icm sessions --json` has them whole",
             )),
         }
+    }
+
+    /// Returns a session and all that work for it, as `session.started` says. Reads the whole log.
+    ///
+    /// # Errors
+    /// As [`Service::session_meant`].
+    pub(crate) fn sessions_below(&self, text: &str) -> Result<BTreeSet<SessionId>> {
+        let meant = self.session_meant(text)?;
+        let mut parents: Vec<(SessionId, SessionId)> = Vec::new();
+        self.log.scan_back(None, &mut |event| {
+            if event.head.kind() == Kind::SESSION_STARTED
+                && let Ok(Facts::SessionStarted(started)) = Facts::of(&event.head)
+                && !started.parent.is_zero()
+            {
+                parents.push((started.parent, event.head.session()));
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut below = BTreeSet::from([meant]);
+        let mut next = vec![meant];
+        while let Some(session) = next.pop() {
+            for (_, child) in parents.iter().filter(|(parent, _)| *parent == session) {
+                if below.insert(*child) {
+                    next.push(*child);
+                }
+            }
+        }
+        Ok(below)
     }
 }

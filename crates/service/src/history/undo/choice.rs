@@ -64,7 +64,8 @@ pub(super) struct Wanted {
     pub(super) named: BTreeSet<Position>,
     pub(super) range: Option<(Position, Position)>,
     pub(super) commands: Option<BTreeSet<CommandId>>,
-    pub(super) session: Option<icm_log::SessionId>,
+    /// A session and those that work for it.
+    pub(super) sessions: Option<BTreeSet<icm_log::SessionId>>,
     pub(super) actor: Option<String>,
     /// The members of a topic or a memoir, now or earlier.
     pub(super) members: Option<BTreeSet<SubjectId>>,
@@ -91,8 +92,8 @@ fn is_change(head: &Head<'_>) -> bool {
 impl Service {
     pub(super) fn undo_wanted(&self, views: &Views, request: &UndoRequest) -> QueryResult<Wanted> {
         let mut wanted = Wanted {
-            session: match &request.session {
-                Some(session) => Some(self.session_meant(session)?),
+            sessions: match &request.session {
+                Some(session) => Some(self.sessions_below(session)?),
                 None => None,
             },
             actor: request.actor.clone(),
@@ -253,7 +254,7 @@ impl Wanted {
             && self
                 .range
                 .is_none_or(|(from, to)| from <= position && position <= to)
-            && self.session.is_none_or(|session| session == head.session())
+            && (self.sessions.as_ref()).is_none_or(|sessions| sessions.contains(&head.session()))
             && self.since.is_none_or(|since| position >= since)
             && self.since_ms.is_none_or(|since| head.time().ms() >= since)
             && self.actor.as_deref().is_none_or(|actor| {

@@ -14,6 +14,8 @@ Environment:
   ICM_CONFIG   the config file, where --config is not given
   ICM_ACTOR    who is writing (default: user, or the agent that runs the shell)
   ICM_SESSION  the session that events belong to
+  ICM_SESSION_PARENT
+               the session for which a session works that starts by a hook
   ICM_LOG      what to log, for instance debug or icm_log=trace
   NO_COLOR     no colours
 

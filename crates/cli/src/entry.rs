@@ -51,7 +51,10 @@ fn is_hook(arguments: &[OsString]) -> bool {
     let is_asked = |word: &str| {
         matches!(word, "on" | "off" | "--help" | "-h" | "--try") || word.starts_with("--try=")
     };
-    command == Some("hook") && !words.any(is_asked)
+    // A client names itself and its event.
+    let given: Vec<&str> = words.collect();
+    let named = given.iter().filter(|word| !word.starts_with('-')).count();
+    command == Some("hook") && named >= 2 && !given.into_iter().any(is_asked)
 }
 
 fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {

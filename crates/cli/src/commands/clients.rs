@@ -20,9 +20,18 @@ pub(super) fn machine() -> Result<Machine, CliError> {
     let dirs = BaseDirs::new().ok_or_else(|| {
         CliError::failed("no home folder, so no files of clients").with_hint("set `HOME`")
     })?;
+    let home = dirs.home_dir();
+    if !home.is_dir() {
+        return Err(
+            CliError::failed(format!("there is no home folder {}", home.display()))
+                .with_hint("set `HOME` to the folder of the user"),
+        );
+    }
     let env = std::env::vars_os();
     let env =
         env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    // A variable that is empty counts as not set.
+    let env = env.filter(|(_, value)| !value.is_empty());
     let programs = std::env::var_os("PATH").unwrap_or_default();
     Ok(Machine {
         home: dirs.home_dir().to_path_buf(),
@@ -45,7 +54,8 @@ pub(super) fn list() -> Result<PathBuf, CliError> {
 /// Returns the path of this program as entries name it: the one in `PATH` if that is this program, because an update
 /// moves what it leads to.
 pub(super) fn program(machine: &Machine) -> Result<PathBuf, CliError> {
-    let this = std::env::current_exe().map_err(|error| CliError::io("where is icm", &error))?;
+    let this = std::env::current_exe()
+        .map_err(|error| CliError::io("cannot find the program icm", &error))?;
     let real = |path: &Path| path.canonicalize().ok();
     let found = machine
         .program("icm")

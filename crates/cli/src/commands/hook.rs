@@ -67,7 +67,10 @@ pub(crate) struct HookArgs {
 impl HookArgs {
     /// Whether a client runs it, which must go on whatever happens.
     pub(crate) fn is_of_client(&self) -> bool {
-        !matches!(&*self.client, "on" | "off") && self.prompt.is_none()
+        let is_asked = |word: &str| matches!(word, "on" | "off");
+        let event = self.event.as_deref();
+        self.prompt.is_none()
+            && event.is_some_and(|event| !is_asked(event) && !is_asked(&self.client))
     }
 }
 
@@ -76,6 +79,11 @@ pub(crate) fn run(args: &HookArgs, app: &App) -> Result<Outcome, CliError> {
         ("off", None) => switch::set(false, args.project, app),
         ("on", None) => switch::set(true, args.project, app),
         (_, Some(prompt)) => try_prompt(args, prompt, app),
+        // No client gives such a command: somebody mistyped it.
+        (word, None) if matches!(args.event.as_deref(), None | Some("on" | "off")) => Err(
+            CliError::invalid(format!("`icm hook {word}` names no event of a client"))
+                .with_hint("write `icm hook off`, `icm hook on`, or `icm hook CLIENT EVENT`"),
+        ),
         _ => {
             answer(args, app);
             Ok(Outcome::Fine)

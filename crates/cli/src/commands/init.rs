@@ -83,7 +83,7 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
     };
     what.sort_unstable();
     let folder = std::env::current_dir()
-        .map_err(|error| CliError::io("where is the working folder", &error))?;
+        .map_err(|error| CliError::io("cannot find the working folder", &error))?;
     let request = Request {
         clients: args
             .clients

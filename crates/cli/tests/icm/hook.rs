@@ -370,7 +370,6 @@ fn whatever_goes_wrong_the_client_goes_on() {
     for args in [
         &["hook", "no-client", "Stop"][..],
         &["hook", "codex", "Stop", "--what"],
-        &["hook"],
     ] {
         assert_eq!(world.icm_with(args, b"{}").ok().out, "", "{args:?}");
     }
@@ -631,6 +630,12 @@ fn only_the_command_hook_never_fails() {
     world.icm(["get", "hook"]).ends(1);
     world.icm(["--db", "hook", "get", "x"]).ends(1);
     world.icm(["hook", "off", "--what"]).ends(2);
+    world
+        .icm(["hook", "of"])
+        .fails(2, "names no event of a client");
+    world
+        .icm(["hook", "claude-code", "on"])
+        .fails(2, "names no event of a client");
     let store = world.store();
     let args = [
         "--db",

@@ -83,6 +83,14 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
             checks.push(hook);
         }
     }
+    if !app.config.hooks.enabled {
+        checks.push(check(
+            "hooks",
+            CheckStatus::Warning,
+            "hooks are off for this user: agents are told nothing unasked".to_owned(),
+            Some("icm hook on".to_owned()),
+        ));
+    }
     for server in install::running(Path::new("/proc"), PATIENCE) {
         let Some(version) = server.version.filter(|version| version != VERSION) else {
             continue;

@@ -224,7 +224,7 @@ fn print(
     if let Some(read) = read.filter(|read| read.not_understood > 0) {
         let lines = count(read.not_understood, "line", "lines");
         app.ui.note(&format!(
-            "{lines} of {from} have an unknown form and were skipped"
+            "skipped {lines} of {from} of a form that icm does not know"
         ));
     }
     if read.is_some_and(|read| read.more) {

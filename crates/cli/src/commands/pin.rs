@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_api::Receipt;
+use icm_api::when::rfc3339;
 use jiff::SignedDuration;
 
 use crate::app::App;
@@ -40,7 +41,13 @@ pub(crate) fn pin(args: PinArgs, app: &App) -> Result<Outcome, CliError> {
         let ms = u64::try_from(time.as_millis()).unwrap_or(0);
         service.now_ms().saturating_add(ms)
     });
-    report(&service.pin(&app.caller()?, &args.ids, until_ms)?, app)
+    let outcome = report(&service.pin(&app.caller()?, &args.ids, until_ms)?, app)?;
+    let until = match until_ms {
+        Some(ms) => format!("until {}", rfc3339(ms)),
+        None => "until `icm unpin`".to_owned(),
+    };
+    app.ui.remark(format_args!("pinned {until}"));
+    Ok(outcome)
 }
 
 pub(crate) fn unpin(args: UnpinArgs, app: &App) -> Result<Outcome, CliError> {

@@ -167,6 +167,9 @@ fn event_row(ui: &Ui, event: &WhyEvent) -> Vec<Cell> {
 fn recall_row(ui: &Ui, recall: &WhyRecall) -> Vec<Cell> {
     let session = recall.session.as_deref().unwrap_or("no session");
     let query = match &recall.query {
+        Some(_) if recall.front.as_deref() == Some("wake-up") => {
+            Cell::new("at the start").style(DIM)
+        }
         Some(query) => Cell::new(format!("\"{query}\"")),
         None => Cell::new("(withheld)").style(WARN),
     };

@@ -39,6 +39,7 @@ pub(super) fn set(on: bool, project: bool, app: &App) -> Result<Outcome, CliErro
         "for this user"
     };
     let line = match changed {
+        true if on && project => format!("hooks are {word} {of}; {} is gone", place.display()),
         true => format!("hooks are {word} {of} ({})", place.display()),
         false => format!("hooks were {word} {of} already"),
     };

@@ -338,8 +338,7 @@ fn bad_input_gets_one_clear_line() {
     }
     let run = world.icm(["extract", "-t", "n", "other.jsonl"]).ends(1);
     assert!(
-        run.err
-            .contains("skipped 2 lines of other.jsonl"),
+        run.err.contains("skipped 2 lines of other.jsonl"),
         "{run:?}"
     );
     // Nothing that is worth keeping is no failure.

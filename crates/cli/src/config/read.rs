@@ -15,11 +15,8 @@ impl Config {
     /// Reads the file. An absent file gives the defaults, unless it was `named` explicitly.
     pub(crate) fn read(path: &Path, named: bool) -> Result<Config, CliError> {
         // Opening a pipe waits for somebody who writes to it.
-        if path
-            .metadata()
-            .is_ok_and(|it| !it.is_file() && !it.is_dir())
-        {
-            let problem = format!("config {} is no plain file", path.display());
+        if is_pipe(path) {
+            let problem = format!("config {} is a pipe", path.display());
             return Err(CliError::invalid(problem).with_hint("name another one with `--config`"));
         }
         let error = match std::fs::read_to_string(path) {
@@ -116,6 +113,17 @@ impl Config {
             .map_err(|error| error.at(&place("secrets.allow")));
         secrets.map(|_| config)
     }
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.metadata().is_ok_and(|it| it.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }
 
 /// Returns the line of a key or section in a text that is TOML, from 1.

@@ -1,4 +1,4 @@
-//! What a hook tells the session that it runs in, and which events of the session it records.
+//! Hooks: the context that a session gets at each moment, and the events that are recorded of it.
 
 use icm_api::error::Result;
 use icm_api::session::{SessionStart, SessionStop};
@@ -17,7 +17,7 @@ const PROMPT_LIMIT: usize = 6;
 /// The least budget of a context.
 const BUDGET_MIN: usize = 50;
 
-/// What a hook may show and record.
+/// The bounds of what a hook shows, and whether it records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HookOptions {
     /// Write events: of sessions, and of what is shown.
@@ -30,7 +30,7 @@ pub struct HookOptions {
     pub wake_up_budget: usize,
 }
 
-/// What a hook tells a session.
+/// The context that a hook gives to a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HookContext {
     /// The text, in a frame that marks it as data; empty if there is nothing worth telling.

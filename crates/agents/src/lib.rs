@@ -1,4 +1,4 @@
-//! What sessions of agents are told by icm, and what they leave.
+//! Sessions of agents: the memories that they are told unasked, and the traces that they leave.
 //!
 //! [`wake_up`](wake_up::wake_up) chooses what a session should know when it starts. [`hook`] answers the hooks of clients.
 //! [`sessions`] tells which sessions there were, and [`shown`] what was shown to them unasked.

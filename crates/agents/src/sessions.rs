@@ -223,7 +223,7 @@ fn take(session: &mut Session, entry: &LogEntry) {
     }
 }
 
-/// What a `memory.recalled` says of what was shown.
+/// The results, the front and the tokens of a `memory.recalled`.
 pub(crate) struct Shown {
     pub(crate) ids: Vec<String>,
     pub(crate) front: Option<String>,

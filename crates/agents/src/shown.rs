@@ -1,4 +1,4 @@
-//! What agents were shown without asking, and how many tokens they were shown.
+//! Injections: memories that agents were shown without asking, and the tokens of all that they were shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -23,7 +23,7 @@ pub struct Injection {
     pub at: String,
     /// `hook` or `wake-up`.
     pub front: String,
-    /// Who was shown it.
+    /// The actor that was shown it.
     pub actor: String,
     /// The session's id, if it has one.
     pub session: Option<String>,
@@ -102,7 +102,7 @@ fn injection(entry: &LogEntry) -> Option<Injection> {
     })
 }
 
-/// What the caller's session has seen since it last started or got a fresh context.
+/// The memories that the caller's session has seen since it last started or got a fresh context.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenBySession {
     /// Whether an event says that the session started.

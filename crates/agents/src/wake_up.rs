@@ -101,7 +101,7 @@ pub struct WakeUpItem {
     pub reasons: Vec<Reason>,
     /// Its value for each token.
     pub worth: f64,
-    /// Who changed it, if that is a reason.
+    /// The name of the actor that changed it, if that is a reason.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub changed_by: Option<String>,
     /// The memory.
@@ -109,10 +109,10 @@ pub struct WakeUpItem {
     pub memory: Memory,
 }
 
-/// What a session should know when it starts.
+/// The wake-up pack of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WakeUp {
-    /// What it was computed at.
+    /// The moment that it was computed at.
     pub basis: Basis,
     /// Tokens that the text may have.
     pub budget: usize,
@@ -125,7 +125,7 @@ pub struct WakeUp {
     /// When the last session of the project before this one was active, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_session_at: Option<String>,
-    /// What the text shows, in its order.
+    /// The memories of the text, in its order.
     pub items: Vec<WakeUpItem>,
 }
 
@@ -177,7 +177,7 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
     })
 }
 
-/// What makes a memory worth waking up with.
+/// The circumstances by which a memory is judged.
 struct Judge<'a> {
     now_ms: u64,
     /// The end of the last session of the project.
@@ -263,7 +263,7 @@ fn item(memory: Memory, changed_by: String, judge: &Judge<'_>, caller: &Caller) 
     let reasons = judge.of_memory(&memory);
     let value = value_of(&reasons);
     let own = caller.project_id.as_ref().map(|id| format!("project:{id}"));
-    // What was stored for this project says more about it than what holds everywhere.
+    // A memory of this project says more about it than one that holds everywhere.
     let near = match own.as_deref() == Some(&*memory.scope) {
         true => 1.5,
         false => 1.0,

@@ -1,4 +1,4 @@
-//! What a text says that is worth keeping, found by rules.
+//! Rules that find the sentences of a text that are worth keeping.
 //!
 //! [`from_text`] reads plain text and Markdown, [`from_transcript`] what is new in the transcript of a coding agent. Both
 //! cut the text into sentences, score each sentence by the phrases in it, and return the sentences that reach a

@@ -105,7 +105,7 @@ fn answer(args: &HookArgs, app: &App) {
             return;
         }
     };
-    // What the person wrote there may be that hooks are off.
+    // The file may say that hooks are off.
     if let Some(problem) = &app.config_problem {
         failed(problem.message());
         let _ = app.ui.bytes(&hooks::answer(&input, ""));
@@ -218,7 +218,7 @@ fn folder_of(input: &Input) -> Option<PathBuf> {
         .or_else(|| std::env::current_dir().ok())
 }
 
-/// Who acts: the client's agent, in the session that the input names or else the environment.
+/// Returns the caller: the client's agent, in the session that the input names or else the environment.
 fn caller_of(input: &Input, app: &App) -> Result<Caller, CliError> {
     let folder = folder_of(input);
     let mut caller = app.caller_in(folder.as_deref())?;

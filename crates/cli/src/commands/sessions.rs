@@ -142,7 +142,7 @@ fn add<'s>(
     }
 }
 
-/// What a session did and was shown.
+/// Returns in words how much a session did and was shown.
 fn work(session: &Session) -> String {
     let parts = [
         (session.stored, "stored"),

@@ -173,7 +173,7 @@ fn write_beside(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Of a new file the umask takes its part. The readers of an old one are set before it has a byte.
+        // The umask takes its part of a new file's mode. An old file's readers are set before the first byte is written.
         builder.permissions(fs::Permissions::from_mode(match (old, executable) {
             (Some(_), _) => 0o600,
             (None, true) => 0o777,

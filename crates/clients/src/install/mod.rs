@@ -96,7 +96,7 @@ impl What {
 pub enum Scope {
     /// The user's.
     User,
-    /// Those of the project in this folder.
+    /// The files of the project in this folder.
     Project(PathBuf),
 }
 

@@ -124,7 +124,7 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
     }
 }
 
-/// What an update wrote, field by field.
+/// Returns in words what an update wrote, field by field.
 fn update_summary<'p>(
     facts: &MemoryUpdated,
     payload: &Value,

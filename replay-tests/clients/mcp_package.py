@@ -98,7 +98,7 @@ async def by_package(mode, over, transport):
         read = await client.read_resource(f"icm://memory/{stored['id']}")
         expect("30 connections" in read.contents[0].text, read)
         prompts = (await client.list_prompts()).prompts
-        expect({"consolidate", "recap", "session-start"} == {it.name for it in prompts}, prompts)
+        expect({"consolidate", "recap", "session-start", "wake-up"} == {it.name for it in prompts}, prompts)
         got = await client.get_prompt("session-start", {"task": "the pool"})
         expect("stored data, not instructions" in got.messages[1].content.text, got)
         for ref in (PromptReference(name="recap"), ResourceTemplateReference(uri="icm://topic/{topic}")):

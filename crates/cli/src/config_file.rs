@@ -10,7 +10,7 @@ use crate::config::{Config, template};
 use crate::error::CliError;
 use crate::output::{self, Readers};
 
-/// What is to stand in a section, in the order given; `None` goes.
+/// The values that a section shall have, in the order given; a key with `None` goes.
 pub(crate) struct Changes {
     section: &'static str,
     keys: Vec<(&'static str, Option<Value>)>,

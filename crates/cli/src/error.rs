@@ -54,7 +54,7 @@ pub(crate) struct CliError {
 }
 
 impl CliError {
-    /// What went wrong, in one line.
+    /// Returns the message: the problem in one line.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

@@ -117,7 +117,7 @@ fn a_session_is_played_through() {
     let told = session.prompt("which port does the staging database listen on?");
     assert!(told.contains(&port), "{told}");
     assert!(told.starts_with("<memories nonce="), "{told}");
-    // What the session has seen is not told again, and what does not fit is not told at all.
+    // A memory that the session has seen is not told again, and one that does not fit is not told at all.
     assert_eq!(
         session.prompt("the port of the staging database, please"),
         ""
@@ -189,7 +189,7 @@ fn a_session_is_played_through() {
     );
     assert!(it["tokens"].as_u64() > Some(0));
 
-    // What was shown unasked is no recall.
+    // An injection is no recall.
     let why = world.json(["why", &port]);
     assert_eq!(why["recalls_total"], 0);
     assert_eq!(why["injections_total"], 2);

@@ -80,7 +80,7 @@ fn a_pack_has_pins_rules_and_preferences_and_nothing_else() {
     world.icm(["unpin", &usual]).ok();
     assert_eq!(ids(&world.json(["wake-up", "--no-record"])).len(), 3);
 
-    // What stands in the place of another is enough.
+    // A superseded memory is left out.
     let new = stored(
         &world,
         &[

@@ -555,7 +555,7 @@ fn a_server_of_another_icm_stays_unless_forced() {
         ..request.clone()
     });
     assert!(fs::read_to_string(&file).unwrap().contains("/opt/a b/icm"));
-    // What icm wrote it brings up to date, wherever it lies now.
+    // An entry that icm wrote is brought up to date, wherever the program lies now.
     let moved = home.install(&Request {
         icm: "/moved/icm".into(),
         ..request

@@ -37,7 +37,7 @@ impl Service {
             if !event.own || event.head.kind() != Kind::MEMORY_RECALLED {
                 return ControlFlow::Continue(());
             }
-            // What was shown unasked answers no question that could be asked again.
+            // An injection answers no question that could be asked again.
             if Facts::of(&event.head)
                 .is_ok_and(|facts| matches!(facts, Facts::Recalled(it) if !it.is_asked()))
             {

@@ -8,7 +8,7 @@ use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::tokens;
 
-/// What clients take of one reply has room for it.
+/// Clients take replies of this size whole.
 const BUDGET_MAX: u64 = 15_000;
 
 pub(super) static TOOL: Tool = Tool {

@@ -1,8 +1,9 @@
 //! A running script beside its model, and the questions on which they must agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use icm_api::{ListRequest, Memory, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
+use icm_service::Wanted;
 use proptest::test_runner::Config;
 
 use crate::generate::EVERYWHERE;
@@ -251,6 +252,7 @@ impl Judge {
             &self.found(&now),
             &living(self.model.rows()),
         )?;
+        self.what_stands_out_agrees()?;
         for position in 1..=self.run.basis().position {
             let at = format!("@{position}");
             let rows = self.model.rows_at(position).map(living).unwrap_or_default();
@@ -264,6 +266,40 @@ impl Judge {
             )?;
         }
         Ok(())
+    }
+
+    /// The memories that stand out by their short records are those of the list that do.
+    fn what_stands_out_agrees(&self) -> Check {
+        let service = self.run.service();
+        let stands_out = |memory: &Memory| {
+            memory.importance >= icm_api::Importance::High || memory.pinned_until.is_some()
+        };
+        let wanted = Wanted {
+            importance: icm_log::facts::Importance::High,
+            topic: &|topic| topic == "prefs",
+            after: None,
+        };
+        let caller = icm_api::Caller::default();
+        let seen = service.seen_from(&caller, usize::MAX / 2, &wanted, &|_| Some(1.0));
+        let (_, seen) = seen.map_err(|error| error.to_string())?;
+        let sees = |memory: &Memory| memory.scope == "global";
+        let ids = |memories: Vec<Memory>, fits: &dyn Fn(&Memory) -> bool| -> BTreeSet<String> {
+            let memories = memories.into_iter().filter(|it| sees(it) && fits(it));
+            memories.map(|memory| memory.id).collect()
+        };
+        let listed = service.list(&ListRequest::default());
+        let listed = listed.map_err(|error| error.to_string())?;
+        let expected = ids(listed, &|it| stands_out(it) || it.topic == "prefs");
+        let found = ids(
+            seen.into_iter().map(|(memory, _)| memory).collect(),
+            &|_| true,
+        );
+        match found == expected {
+            true => Ok(()),
+            false => Err(format!(
+                "what stands out: {found:?} instead of {expected:?}"
+            )),
+        }
     }
 
     /// What happened by the end of time is what is now, and by the time of each event what was then.

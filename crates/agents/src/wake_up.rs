@@ -8,10 +8,11 @@ use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 use icm_log::facts::{self, Front};
 use icm_projections::fold::Version;
-use icm_service::Service;
+use icm_service::{Service, Wanted};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Tokens of a pack unless another number is given.
 pub const BUDGET: usize = 800;
@@ -141,7 +142,8 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
             request.budget
         )));
     }
-    let since_ms = last_session_ms(service, caller)?;
+    let earlier = Earlier::of(service, caller, request.own)?;
+    let since_ms = earlier.last.map(|last| last.at_ms);
     let now_ms = service.now_ms();
     let judge = Judge {
         now_ms,
@@ -153,7 +155,12 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
         let reasons = judge.of_row(version);
         (!reasons.is_empty()).then(|| value_of(&reasons))
     };
-    let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &worth)?;
+    let wanted = Wanted {
+        importance: facts::Importance::High,
+        topic: &is_preference,
+        after: earlier.needed_after(request.own),
+    };
+    let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &wanted, &worth)?;
     let mut items: Vec<WakeUpItem> = memories
         .into_iter()
         .filter(|(memory, _)| memory.content.is_some() && !is_superseded(memory))
@@ -216,10 +223,6 @@ impl Judge<'_> {
         let is_pinned = signs
             .pinned_until_ms
             .is_some_and(|until| until == 0 || until > self.now_ms);
-        let first = signs.topic.split('/').next().unwrap_or_default();
-        let is_preference = PREFERENCES
-            .iter()
-            .any(|name| first.eq_ignore_ascii_case(name));
         let is_own = self.session.is_some() && signs.session == self.session;
         let since = signs.updated_ms.zip(self.since_ms);
         let is_changed = !is_own && since.is_some_and(|(at, since)| at > since);
@@ -228,7 +231,7 @@ impl Judge<'_> {
             (is_pinned, Reason::Pinned),
             (importance == facts::Importance::Critical, Reason::Critical),
             (is_own && self.own, Reason::Session),
-            (is_preference, Reason::Preference),
+            (is_preference(signs.topic), Reason::Preference),
             (importance == facts::Importance::High, Reason::High),
             (
                 is_changed && importance != facts::Importance::Low,
@@ -248,6 +251,12 @@ struct Signs<'a> {
     topic: &'a str,
     session: Option<&'a str>,
     updated_ms: Option<u64>,
+}
+
+fn is_preference(topic: &str) -> bool {
+    let first = topic.split('/').next().unwrap_or_default();
+    let mut names = PREFERENCES.iter();
+    names.any(|name| first.eq_ignore_ascii_case(name))
 }
 
 fn value_of(reasons: &[Reason]) -> f64 {
@@ -336,43 +345,81 @@ fn about(item: &WakeUpItem, now: Timestamp) -> String {
     about.join(", ")
 }
 
-/// Returns when the last session of the caller's project was active that is neither the caller's own nor a sub-agent's:
-/// its end, or else its newest event.
-fn last_session_ms(service: &Service, caller: &Caller) -> Result<Option<u64>> {
-    let Some(project) = &caller.project else {
-        return Ok(None);
-    };
-    let own = caller.session.as_deref().map(icm_log::hash::session_id);
-    let own = own.map(|id| id.to_string());
-    let request = LogRequest {
-        kind: Some("session.started".to_owned()),
-        limit: Some(SESSION_STARTS),
-        ..LogRequest::default()
-    };
-    let mut last = None;
-    service.log(&request, &mut |entry| {
-        let is_here = entry.payload.get("project").and_then(|it| it.as_str()) == Some(project);
-        let is_child = entry
-            .facts
-            .get("parent")
-            .is_some_and(|parent| !parent.is_null());
-        if is_here && !is_child && entry.session != own {
-            last = entry.session;
+/// An event of the log.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    position: u64,
+    at_ms: u64,
+}
+
+/// The sessions that a wake-up looks back on.
+struct Earlier {
+    /// The newest event of the last session of the project that is neither the caller's own nor a sub-agent's.
+    last: Option<Moment>,
+    /// Position of the first start of the caller's session; 0 if that is not known.
+    own_start: u64,
+}
+
+impl Earlier {
+    /// Reads the newest starts of sessions. With `own`, the first start of the caller's session is looked for, too.
+    fn of(service: &Service, caller: &Caller, own: bool) -> Result<Earlier> {
+        let id = caller.session.as_deref().map(icm_log::hash::session_id);
+        let id = id.map(|id| id.to_string());
+        let request = LogRequest {
+            kind: Some("session.started".to_owned()),
+            limit: Some(SESSION_STARTS),
+            ..LogRequest::default()
+        };
+        let (mut last, mut own_start, mut is_first) = (None, 0, !own);
+        let read = service.log(&request, &mut |entry| {
+            let project = entry.payload.get("project").and_then(|it| it.as_str());
+            let fact = |name| entry.facts.get(name).unwrap_or(&Value::Null);
+            if id.is_some() && entry.session == id {
+                own_start = entry.position;
+                is_first |= *fact("cause") == "startup";
+            } else if last.is_none()
+                && project.is_some()
+                && project == caller.project.as_deref()
+                && fact("parent").is_null()
+            {
+                last = entry.session;
+            }
+            last.is_none() || !is_first
+        })?;
+        if !is_first && read >= SESSION_STARTS as u64 {
+            own_start = 0;
         }
-        last.is_none()
-    })?;
-    let Some(session) = last else {
-        return Ok(None);
-    };
-    let request = LogRequest {
-        session: Some(session),
-        limit: Some(1),
-        ..LogRequest::default()
-    };
-    let mut newest = None;
-    service.log(&request, &mut |entry| {
-        newest = entry.at.parse::<Timestamp>().ok();
-        false
-    })?;
-    Ok(newest.and_then(|at| u64::try_from(at.as_millisecond()).ok()))
+        let Some(session) = last else {
+            return Ok(Earlier {
+                last: None,
+                own_start,
+            });
+        };
+        let request = LogRequest {
+            session: Some(session),
+            limit: Some(1),
+            ..LogRequest::default()
+        };
+        let mut last = None;
+        service.log(&request, &mut |entry| {
+            let at: Option<Timestamp> = entry.at.parse().ok();
+            let at_ms = at.and_then(|at| u64::try_from(at.as_millisecond()).ok());
+            last = at_ms.map(|at_ms| Moment {
+                position: entry.position,
+                at_ms,
+            });
+            false
+        })?;
+        Ok(Earlier { last, own_start })
+    }
+
+    /// The position after which lies all that changed since the last session and, with `own`, all that the caller's session
+    /// stored; `None` if nothing counts for having changed.
+    fn needed_after(&self, own: bool) -> Option<u64> {
+        let last = self.last.map(|last| last.position);
+        match own {
+            true => Some(last.map_or(self.own_start, |last| last.min(self.own_start))),
+            false => last,
+        }
+    }
 }

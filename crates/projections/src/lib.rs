@@ -32,5 +32,5 @@ pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit, RecallQuery,
-    Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
+    Recalled, StandsOut, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

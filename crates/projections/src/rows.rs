@@ -4,7 +4,7 @@
 //! ```text
 //! header: magic (8) · zero (8)
 //! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
-//!         · time (8, milliseconds since 1970, signed) · importance (1) · trust (1) · family (1) · zero (1)
+//!         · time (8, milliseconds since 1970, signed) · importance (1) · trust (1) · family (1) · pinned (1)
 //!         · check (4)
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
@@ -20,7 +20,7 @@ use crate::error::{Result, ViewError, io};
 use crate::file::{read_at, write_at};
 use crate::fold::{Closed, Family, Version};
 
-const MAGIC: [u8; 16] = *b"ICMROWS4\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS5\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 52;
 /// Where the check stands.
@@ -54,6 +54,8 @@ pub struct Facts {
     pub trust: Trust,
     /// What it is of.
     pub family: Family,
+    /// Whether it was pinned, for a time or until unpinned.
+    pub is_pinned: bool,
     /// When it happened, or else when it was stored, in milliseconds since 1970.
     pub time_ms: i64,
 }
@@ -66,6 +68,7 @@ impl Facts {
             importance: version.importance,
             trust: version.trust,
             family: version.family(),
+            is_pinned: version.pinned_until_ms.is_some(),
             time_ms: version.occurred_at_ms.unwrap_or(stored),
         }
     }
@@ -120,6 +123,7 @@ impl Row {
         bytes[44] = self.facts.importance.code();
         bytes[45] = self.facts.trust.code();
         bytes[46] = self.facts.family.code();
+        bytes[47] = u8::from(self.facts.is_pinned);
         let check = crc32c::crc32c(&bytes[..CHECK_AT]);
         bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
         bytes
@@ -147,6 +151,7 @@ impl Row {
                 importance: Importance::from_code(bytes[44])?,
                 trust: Trust::from_code(bytes[45])?,
                 family: Family::from_code(bytes[46])?,
+                is_pinned: bytes[47] == 1,
                 time_ms: i64::from_le_bytes(time),
             },
         })
@@ -366,6 +371,7 @@ mod tests {
                 importance: Importance::High,
                 trust: Trust::External,
                 family: Family::Concept,
+                is_pinned: true,
                 time_ms: -5,
             },
         };
@@ -394,6 +400,7 @@ mod tests {
                 importance: Importance::Medium,
                 trust: Trust::Agent,
                 family: Family::Memory,
+                is_pinned: false,
                 time_ms: 0,
             },
         };
@@ -417,6 +424,7 @@ mod tests {
             importance: Importance::High,
             trust: Trust::Agent,
             family: Family::Memory,
+            is_pinned: false,
             time_ms: 10,
         };
         let fits = |filter: FactFilter| filter.fits(&facts);

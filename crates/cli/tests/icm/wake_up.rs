@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::World;
+use crate::world::{World, run};
 
 fn stored(world: &World, args: &[&str]) -> String {
     let receipt = world.json([&["store"], args].concat());
@@ -147,6 +147,33 @@ fn what_changed_since_the_last_session_of_the_project_is_told() {
         "{woken}"
     );
     assert!(!woken.contains(&old) && !woken.contains(&low), "{woken}");
+}
+
+#[test]
+fn what_a_session_stored_before_another_one_began_is_known_after_its_compaction() {
+    let world = World::new();
+    let project = world.path("widgets");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let start = |session: &str, source: &str| {
+        let input = serde_json::json!({"session_id": session, "cwd": project, "source": source});
+        let args = ["hook", "claude-code", "SessionStart"];
+        world.icm_with(args, input.to_string().as_bytes()).ok().out
+    };
+    start("long", "startup");
+    let args = ["store", "-t", "ops", "-c", "The port is 5433", "--json"];
+    let receipt = run(world.command(args).env("ICM_SESSION", "long"), b"")
+        .ok()
+        .out;
+    let receipt: Value = serde_json::from_str(&receipt).unwrap();
+    let own = receipt["id"].as_str().unwrap().to_owned();
+    start("other", "startup");
+    let before = stored(&world, &["-t", "ops", "-c", "Of nobody's session"]);
+    start("other", "clear");
+    // The views are written, so that files are read, too.
+    world.icm(["rebuild"]).ok();
+    let woken = start("long", "compact");
+    assert!(woken.contains(&own), "{woken}");
+    assert!(!woken.contains(&before), "{woken}");
 }
 
 #[test]

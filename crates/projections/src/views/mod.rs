@@ -48,9 +48,10 @@ pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
 pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled, TopicTag};
+pub use walk::StandsOut;
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 17;
+const VIEWS_VERSION: u32 = 18;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 /// How long a check waits for somebody who writes the views.
 const OPEN_WAIT: Duration = Duration::from_secs(10);

@@ -2,10 +2,35 @@
 
 use std::ops::Range;
 
+use icm_log::Position;
+use icm_log::facts::Importance;
+
+use super::recall::TopicTag;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
-use crate::fold::Version;
-use crate::rows::{Row, Rows};
+use crate::fold::{Family, Version};
+use crate::rows::{self, Facts, OPEN, Row, Rows};
+
+/// Memories that stand out: one of these holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandsOut {
+    /// At least so important, or pinned.
+    pub importance: Importance,
+    /// In one of these topics.
+    pub topics: Vec<TopicTag>,
+    /// Changed after this position.
+    pub after: Option<Position>,
+}
+
+impl StandsOut {
+    fn fits(&self, facts: &Facts, topic: TopicTag, from: Position) -> bool {
+        facts.family == Family::Memory
+            && (facts.is_pinned
+                || facts.importance >= self.importance
+                || self.after.is_some_and(|after| from > after)
+                || self.topics.contains(&topic))
+    }
+}
 
 /// Calls `each` with every version of the files that has one of these ordinals.
 ///
@@ -51,6 +76,45 @@ impl Views {
             add(version.ok_or_else(|| missing(ordinal, "tail"))?);
         }
         Ok(texts)
+    }
+
+    /// Calls `each` with every living memory that stands out, that which changed last first. Reads the short records of
+    /// the others alone.
+    ///
+    /// # Errors
+    /// `Unusable` for a damaged record, and where the table lacks a version; as `each` fails.
+    pub fn each_that_stands_out(
+        &self,
+        by: &StandsOut,
+        each: &mut dyn FnMut(&Version) -> Result<()>,
+    ) -> Result<()> {
+        let overlay = &self.tail.folder.kept;
+        let is_open = |ordinal: u64| !overlay.closed.contains_key(&ordinal);
+        for (ordinal, entity, from) in overlay.opened.iter().rev() {
+            let version = overlay.version_from(*entity, *from);
+            let version = version.ok_or_else(|| missing(*ordinal, "tail"))?;
+            if is_open(*ordinal) && by.fits(&Facts::of(version), TopicTag::of(version), *from) {
+                each(version)?;
+            }
+        }
+        let mut found = Vec::new();
+        for ordinal in (0..self.base.tally.next_ordinal).rev() {
+            let row = self.rows.get(ordinal);
+            let row = row.ok_or_else(|| rows::damaged(ordinal))?;
+            let fits = by.fits(&row.facts, TopicTag(row.topic), row.from);
+            if fits && row.to == OPEN && is_open(ordinal) {
+                found.push((ordinal, row));
+            }
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let versions = self.table()?.reader()?;
+        for (ordinal, row) in found {
+            let version = versions.get(row.entity, row.from)?;
+            each(&version.ok_or_else(|| missing(ordinal, "table"))?)?;
+        }
+        Ok(())
     }
 
     /// The version of the tail with this number.

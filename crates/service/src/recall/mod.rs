@@ -8,4 +8,4 @@ pub(crate) mod question;
 pub(crate) mod recorded_recalls;
 pub(crate) mod scopes;
 pub(crate) mod topic_filter;
-mod unasked;
+pub(crate) mod unasked;

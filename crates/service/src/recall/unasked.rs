@@ -1,9 +1,9 @@
 //! Memories that are shown to a session which has not asked: what may be shown, and the record of it.
 
-use icm_log::SubjectId;
-use icm_log::facts::Front;
+use icm_log::facts::{Front, Importance};
+use icm_log::{Position, SubjectId};
 use icm_projections::fold::Version;
-use icm_projections::{ALL_IDS, FactFilter};
+use icm_projections::{FactFilter, StandsOut, TopicTag};
 
 use crate::recall::scopes::Scopes;
 use crate::service::{PendingRecall, Service, locked};
@@ -11,9 +11,20 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_range;
 use icm_api::{Basis, Caller, Memory, RecallRequest};
 
+/// Memories that stand out, by one of these.
+pub struct Wanted<'a> {
+    /// At least so important; pinned ones always are.
+    pub importance: Importance,
+    /// In a topic that this takes.
+    pub topic: &'a dyn Fn(&str) -> bool,
+    /// Changed after this position of the log.
+    pub after: Option<u64>,
+}
+
 impl Service {
-    /// Returns the living memories that are seen from where the caller is and that `worth` gives a number, those worth
-    /// most first, at most `most`, each with the name of who last changed it; and the basis of the answer. Reads every row.
+    /// Returns the living memories that are seen from where the caller is, that stand out and that `worth` gives a number,
+    /// those worth most first, at most `most`, each with the name of who last changed it; and the basis of the answer.
+    /// Reads the short record of every memory, and those that stand out.
     ///
     /// # Errors
     /// As [`Service::list`].
@@ -21,16 +32,23 @@ impl Service {
         &self,
         caller: &Caller,
         most: usize,
+        wanted: &Wanted<'_>,
         worth: &dyn Fn(&Version) -> Option<f64>,
     ) -> Result<(Basis, Vec<(Memory, String)>)> {
         let scopes = Scopes::of(caller, None)?;
         self.with_views(|views| {
             let at = self.now(views);
             let sees = |version: &Version| scopes.sees(&version.scope_text());
+            let topics = views.topics()?.into_iter().map(|topic| topic.topic);
+            let topics = topics.filter(|topic| (wanted.topic)(topic));
+            let stands_out = StandsOut {
+                importance: wanted.importance,
+                topics: topics.map(|topic| TopicTag::named(&topic)).collect(),
+                after: wanted.after.map(Position),
+            };
             let mut versions: Vec<(f64, Version)> = Vec::new();
-            views.each_at(ALL_IDS, at.position, true, &mut |_, version| {
-                if version.is_alive()
-                    && let Some(worth) = worth(version)
+            views.each_that_stands_out(&stands_out, &mut |version| {
+                if let Some(worth) = worth(version)
                     && sees(version)
                 {
                     versions.push((worth, version.clone()));
@@ -39,7 +57,7 @@ impl Service {
                 if versions.len() >= most.saturating_mul(2) {
                     keep_best(&mut versions, most);
                 }
-                Ok(true)
+                Ok(())
             })?;
             keep_best(&mut versions, most);
             let mut memories = Vec::with_capacity(versions.len());

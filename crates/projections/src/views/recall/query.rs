@@ -40,9 +40,14 @@ pub struct RecallQuery<'a> {
 
 /// The tag of a topic among the rows; see [`Row::topic`](crate::Row::topic).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TopicTag(pub(super) u32);
+pub struct TopicTag(pub(in crate::views) u32);
 
 impl TopicTag {
+    /// Of a topic by its name.
+    pub fn named(topic: &str) -> TopicTag {
+        TopicTag(topic_tag(Some(topic)))
+    }
+
     /// Of the topic (or memoir) of a version.
     pub fn of(version: &Version) -> TopicTag {
         TopicTag(topic_tag(version.topic.as_deref()))

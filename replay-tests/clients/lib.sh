@@ -65,6 +65,21 @@ node_with() {
     touch "$modules/.complete"
 }
 
+# types_of WHAT PACKAGE@VERSION: sets `types` to the folder of a package that is read and not run, so without what it
+# needs.
+types_of() {
+    folder=$clients/types/$(printf %s "$2" | tr / -)
+    types=$folder/package
+    [ -f "$folder/.complete" ] && return
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    npm pack --silent --fetch-retries=1 --fetch-timeout=60000 --pack-destination "$folder" "$2" >"$work/npm.log" 2>&1 &&
+        tar -xzf "$folder"/*.tgz -C "$folder" ||
+        { skip "$1: cannot be had: $(grep -m 1 -i error "$work/npm.log" || head -n 1 "$work/npm.log")"; return 1; }
+    rm "$folder"/*.tgz
+    touch "$folder/.complete"
+}
+
 # start_server COMMAND...: starts what says its address, and sets `url`.
 start_server() {
     : >"$work/server.log"

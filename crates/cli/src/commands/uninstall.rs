@@ -26,7 +26,9 @@ pub(crate) struct UninstallArgs {
 pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
     let machine = clients::machine()?;
     let folder = std::env::current_dir().ok();
-    let plan = Plan::removal(folder.as_deref(), &machine, &clients::list()?).map_err(failed)?;
+    let program = clients::program(&machine)?;
+    let list = clients::list()?;
+    let plan = Plan::removal(&program, folder.as_deref(), &machine, &list).map_err(failed)?;
     if args.check {
         return clients::look(&plan, app);
     }

@@ -8,6 +8,8 @@
 //! gives them back if nobody changed the file since.
 //!
 //! ```
+//! use std::path::Path;
+//!
 //! use icm_clients::install::{Machine, Os, Plan, Request, Scope, What};
 //! use icm_clients::names::Client;
 //!
@@ -28,7 +30,7 @@
 //! assert!(plan.apply().iter().all(Result::is_ok));
 //! assert!(home.path().join(".cursor/mcp.json").exists());
 //!
-//! let plan = Plan::removal(None, &machine, &ledger)?;
+//! let plan = Plan::removal(Path::new("/usr/bin/icm"), None, &machine, &ledger)?;
 //! assert!(plan.apply().iter().all(Result::is_ok));
 //! assert!(!home.path().join(".cursor").exists());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -243,7 +245,7 @@ impl Step {
 pub struct Plan {
     /// A step for each file.
     pub steps: Vec<Step>,
-    /// Lines for people about what a client does not have.
+    /// Lines for people: pieces that a client does not take, servers that a removal leaves alone.
     pub notes: Vec<String>,
     /// The clients that the plan is about.
     pub clients: Vec<Client>,
@@ -266,16 +268,18 @@ impl Plan {
     }
 
     /// Returns what has to be done to take out every piece: in the files of the list, in the user's files, and in those
-    /// of `project`. Files that are not in the list are searched for entries of icm's shape.
+    /// of `project`. Files that are not in the list are searched for pieces of icm's shape; of servers called `icm`,
+    /// those that run `program`, the absolute path of this icm, are taken out. [`Plan::notes`] names the others.
     ///
     /// # Errors
     /// As [`Plan::install`].
     pub fn removal(
+        program: &Path,
         project: Option<&Path>,
         machine: &Machine,
         folder: &Path,
     ) -> Result<Plan, InstallError> {
-        plan::removal(project, machine, folder)
+        plan::removal(program, project, machine, folder)
     }
 
     /// Returns whether [`Plan::apply`] would write nothing, not even the list of written files.

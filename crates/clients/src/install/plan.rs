@@ -140,6 +140,7 @@ fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm, home: &Path) -
     let mut plain = bytes.is_some().then(|| text.plain.clone());
     let own = Own {
         program: &icm.program,
+        in_path: None,
         known: ledger.get(&group.target).is_some(),
         force,
     };
@@ -232,6 +233,7 @@ fn without(
 ) -> Result<Option<Vec<u8>>, InstallError> {
     let own = Own {
         program,
+        in_path: None,
         known: old.is_some(),
         force: false,
     };
@@ -265,6 +267,7 @@ fn without(
 /// # Errors
 /// As [`install`].
 pub(super) fn removal(
+    program: &Path,
     project: Option<&Path>,
     machine: &Machine,
     folder: &Path,
@@ -310,9 +313,20 @@ pub(super) fn removal(
         }
     }
     add_moved(&mut groups, &ledger);
+    let in_path = machine.program("icm");
+    let this = Own {
+        program: &program.to_string_lossy(),
+        in_path: in_path.as_deref(),
+        known: false,
+        force: false,
+    };
+    let notes = groups
+        .iter()
+        .flat_map(|group| others(group, &ledger, &this));
+    let notes = notes.collect();
     let steps: Vec<Step> = groups
         .into_iter()
-        .filter_map(|group| take_all(&group, &ledger))
+        .filter_map(|group| take_all(&group, &ledger, &this))
         .collect();
     let mut clients: Vec<Client> = steps
         .iter()
@@ -323,7 +337,7 @@ pub(super) fn removal(
     clients.dedup();
     Ok(Plan {
         steps,
-        notes: Vec::new(),
+        notes,
         clients,
         folder: folder.to_path_buf(),
     })
@@ -350,17 +364,41 @@ fn add_moved(groups: &mut Vec<Group>, ledger: &Ledger) {
     groups.extend(moved);
 }
 
-/// A removal takes out what has the shape of icm's pieces: the list may be lost.
-const LOST: Own<'static> = Own {
-    program: "icm",
-    known: true,
-    force: false,
-};
+/// Returns the lines about the servers in a file that are called `icm`, are not this icm, and stay.
+fn others(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Vec<String> {
+    let Ok((Some(_), text)) = open(&group.target) else {
+        return Vec::new();
+    };
+    let own = Own {
+        known: ledger.get(&group.target).is_some(),
+        ..*this
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for command in group
+        .tasks
+        .iter()
+        .flat_map(|task| task.job.others(&text.plain, &own))
+    {
+        let line = format!(
+            "{}: its server called icm runs another program (`{command}`) and was left alone: take the entry out by hand",
+            group.file.display()
+        );
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
 
-/// Returns the step that takes icm out of a file; `None` if there is nothing of it.
-fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
+/// Returns the step that takes icm out of a file; `None` if there is nothing of it. Where the list has nothing of the
+/// file, or is lost, an entry has to run `this` icm, and the other pieces have to have icm's shape.
+fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     let mut step = Step::of(&group.file, &group.target);
     let known = ledger.get(&group.target);
+    let own = Own {
+        known: known.is_some(),
+        ..*this
+    };
     let parts = |task: &&Task| {
         let part = format!("{} {}", task.client.name(), task.what.name());
         known.is_some_and(|known| known.parts.contains(&part))
@@ -391,7 +429,7 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
     if let (Some(known), Some(old)) = (known, &old)
         && known.hash == hash(&bytes)
     {
-        step.after = old.clone().map(|old| without_local(group, old));
+        step.after = old.clone().map(|old| without_local(group, old, &own));
         step.add_removed(group.tasks.iter().filter(parts));
     } else {
         let old_text = old.as_ref().and_then(|old| Text::new(old.as_deref()).ok());
@@ -403,7 +441,7 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
         };
         let mut plain = text.plain.clone();
         for task in &group.tasks {
-            let outcome = match task.job.take(&plain, base, &LOST) {
+            let outcome = match task.job.take(&plain, base, &own) {
                 Ok(Made::Same) => continue,
                 Ok(Made::New(made) | Made::Updated(made)) => {
                     plain = made;
@@ -441,13 +479,13 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
 }
 
 /// Returns the bytes from before icm without the entries for one folder alone, which `init` did not write.
-fn without_local(group: &Group, bytes: Vec<u8>) -> Vec<u8> {
+fn without_local(group: &Group, bytes: Vec<u8>, own: &Own<'_>) -> Vec<u8> {
     let Ok(text) = Text::new(Some(&bytes)) else {
         return bytes;
     };
     let mut tasks = group.tasks.iter();
     let local = tasks.find(|task| matches!(task.job, Job::Local(_)));
-    match local.map(|task| task.job.take(&text.plain, Base::Unknown, &LOST)) {
+    match local.map(|task| task.job.take(&text.plain, Base::Unknown, own)) {
         Some(Ok(Made::New(plain))) => text.bytes(&plain),
         _ => bytes,
     }

@@ -12,6 +12,9 @@ use icm_clients::install::{Machine, Os, Outcome, Plan, Request, Scope, What, has
 use icm_clients::names::Client;
 use tempfile::TempDir;
 
+/// The path of the icm that writes.
+const ICM: &str = "/opt/a b/icm";
+
 /// A home folder with a project and a folder for icm's list.
 struct Home {
     folder: TempDir,
@@ -52,7 +55,7 @@ impl Home {
             clients: vec![client],
             what: What::ALL.to_vec(),
             env: [("ICM_DB".to_owned(), "/data/a store".to_owned())].into(),
-            ..Request::new("/opt/a b/icm")
+            ..Request::new(ICM)
         }
     }
 
@@ -73,7 +76,13 @@ impl Home {
     #[track_caller]
     fn uninstall(&self) -> Plan {
         let project = self.path().join("project");
-        let plan = Plan::removal(Some(&project), &self.machine(), &self.ledger()).unwrap();
+        let plan = Plan::removal(
+            Path::new(ICM),
+            Some(&project),
+            &self.machine(),
+            &self.ledger(),
+        )
+        .unwrap();
         for done in plan.apply() {
             done.unwrap();
         }
@@ -826,12 +835,12 @@ fn a_list_of_a_newer_icm_is_not_touched() {
         &home.ledger().join("ledger.json"),
         "{\"version\": 9, \"files\": {}}",
     );
-    let error = Plan::removal(None, &home.machine(), &home.ledger())
+    let error = Plan::removal(Path::new(ICM), None, &home.machine(), &home.ledger())
         .unwrap_err()
         .to_string();
     assert!(error.contains("a newer icm"), "{error}");
     home.write(&home.ledger().join("ledger.json"), "{");
-    assert!(Plan::removal(None, &home.machine(), &home.ledger()).is_err());
+    assert!(Plan::removal(Path::new(ICM), None, &home.machine(), &home.ledger()).is_err());
 }
 
 #[test]
@@ -842,7 +851,7 @@ fn a_home_that_does_not_exist_is_made_and_removed() {
     let request = home.request(Client::ClaudeCode);
     let plan = Plan::install(&request, &machine, &home.ledger()).unwrap();
     assert!(plan.apply().iter().all(Result::is_ok));
-    let plan = Plan::removal(None, &machine, &home.ledger()).unwrap();
+    let plan = Plan::removal(Path::new(ICM), None, &machine, &home.ledger()).unwrap();
     assert!(plan.apply().iter().all(Result::is_ok));
     assert!(!machine.home.exists());
 }
@@ -896,6 +905,74 @@ fn a_lost_list_leaves_no_file_of_icms_own() {
                 || step.file.parent().unwrap().ends_with(".cline/hooks");
             assert_eq!(step.file.exists(), !is_own, "{client:?}: {:?}", step.file);
         }
+    }
+}
+
+/// Another program can be called icm and serve, too. Without a list nothing says that the entry was written by this one.
+#[test]
+fn a_lost_list_leaves_servers_of_another_icm() {
+    for (command, goes) in [
+        (ICM, true),
+        // What the bare name starts is not known here: no folder of `PATH` has it.
+        ("icm", true),
+        ("/opt/other/icm", false),
+        ("icm-server", false),
+    ] {
+        let home = Home::new();
+        let file = home.path().join(".cursor/mcp.json");
+        let text = format!(
+            r#"{{"mcpServers": {{"icm": {{"command": "{command}", "args": ["serve"]}}}}}}"#
+        );
+        home.write(&file, &text);
+        let plan = home.uninstall();
+        let now = fs::read_to_string(&file).unwrap();
+        assert_eq!(now != text, goes, "{command}: {now}");
+        let named = plan.notes.iter().filter(|note| note.contains(command));
+        let named: Vec<_> = named.collect();
+        assert_eq!(
+            named.len(),
+            usize::from(command == "/opt/other/icm"),
+            "{named:?}"
+        );
+        assert!(
+            plan.notes
+                .iter()
+                .all(|note| note.contains("by hand") && note.contains("mcp.json"))
+        );
+    }
+}
+
+/// The same program can have several paths, and `PATH` can lead to another one.
+#[cfg(unix)]
+#[test]
+fn a_lost_list_knows_the_program_by_its_file() {
+    let home = Home::new();
+    let programs = home.folder.path().canonicalize().unwrap().join("bin");
+    let this = programs.join("this/icm");
+    home.write(&this, "this");
+    home.write(&programs.join("other/icm"), "other");
+    fs::create_dir(programs.join("link")).unwrap();
+    std::os::unix::fs::symlink(&this, programs.join("link/icm")).unwrap();
+    let file = home.path().join(".cursor/mcp.json");
+    let written = |command: &Path| {
+        format!(r#"{{"mcpServers": {{"icm": {{"command": {command:?}, "args": ["serve"]}}}}}}"#)
+    };
+    for (command, in_path, goes) in [
+        (programs.join("link/icm"), "other", true),
+        (programs.join("other/icm"), "this", false),
+        (PathBuf::from("icm"), "this", true),
+        (PathBuf::from("icm"), "link", true),
+        (PathBuf::from("icm"), "other", false),
+    ] {
+        home.write(&file, &written(&command));
+        let machine = Machine {
+            programs: vec![programs.join(in_path)],
+            ..home.machine()
+        };
+        let plan = Plan::removal(&this, None, &machine, &home.ledger()).unwrap();
+        let changes = plan.steps.iter().any(|step| step.changes());
+        assert_eq!(changes, goes, "{command:?} {in_path}");
+        assert_eq!(plan.notes.is_empty(), goes, "{:?}", plan.notes);
     }
 }
 

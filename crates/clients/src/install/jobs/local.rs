@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::node::{Edit, Seg};
 use super::super::table::Server;
-use super::server;
+use super::{Own, server};
 
 /// The key of the folders.
 const PROJECTS: &str = "projects";
@@ -23,10 +23,26 @@ pub(in crate::install) fn entries<'a>(
     found.collect()
 }
 
-/// Returns the edits that take out the entries that run icm. Claude Code itself leaves an empty list of servers.
-pub(super) fn take(server: &Server, value: &Value) -> Vec<Edit> {
-    let ours = entries(server, value).into_iter();
-    ours.filter(|(_, _, entry)| server::is_ours(&server.shape, entry))
-        .map(|(_, path, _)| Edit::Remove(path))
-        .collect()
+/// Returns the edits that take out the entries that run this icm. Claude Code itself leaves an empty list of servers.
+///
+/// `init` writes no such entry, so the list of written files says nothing of them.
+pub(super) fn take(server: &Server, value: &Value, own: &Own<'_>) -> Vec<Edit> {
+    let ours =
+        served(server, value).filter(|(_, entry)| server::runs_this(&server.shape, entry, own));
+    ours.map(|(path, _)| Edit::Remove(path)).collect()
+}
+
+/// Returns the commands of the entries that run another icm.
+pub(super) fn others(server: &Server, value: &Value, own: &Own<'_>) -> Vec<String> {
+    let others =
+        served(server, value).filter(|(_, entry)| !server::runs_this(&server.shape, entry, own));
+    let commands = others.filter_map(|(_, entry)| server::command(&server.shape, entry));
+    commands.map(|words| words.join(" ")).collect()
+}
+
+/// Returns the entries that serve and are called `icm`: the way to each, and what it says.
+fn served<'a>(server: &'a Server, value: &'a Value) -> impl Iterator<Item = (Vec<Seg>, &'a Value)> {
+    let all = entries(server, value).into_iter();
+    all.filter(|(_, _, entry)| server::is_ours(&server.shape, entry))
+        .map(|(_, path, entry)| (path, entry))
 }

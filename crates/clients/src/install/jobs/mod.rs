@@ -5,6 +5,8 @@ mod hooks;
 pub(super) mod local;
 pub(super) mod server;
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::command::Icm;
@@ -59,10 +61,28 @@ pub(super) enum Made {
 pub(super) struct Own<'a> {
     /// The program of this icm.
     pub(super) program: &'a str,
+    /// The program that the bare name `icm` starts; `None` if nobody looked or `PATH` has none.
+    pub(super) in_path: Option<&'a Path>,
     /// The list says that icm wrote into the file.
     pub(super) known: bool,
     /// Pieces of others are replaced, too.
     pub(super) force: bool,
+}
+
+impl Own<'_> {
+    /// Returns whether a command's program is this icm: its path, another path of the same file, or the bare name
+    /// unless `PATH` leads to another program.
+    fn runs(&self, program: &str) -> bool {
+        let is_same = |path: &Path| {
+            let real = |path: &Path| path.canonicalize().ok();
+            path == Path::new(self.program)
+                || real(path).is_some_and(|path| real(Path::new(self.program)) == Some(path))
+        };
+        match program.contains(['/', '\\']) {
+            true => is_same(Path::new(program)),
+            false => self.in_path.is_none_or(is_same),
+        }
+    }
 }
 
 impl Job {
@@ -136,7 +156,7 @@ impl Job {
         let value = format.parse(plain)?;
         let mut edits = match self {
             Job::Server(server, _) => server::take(server, &value, own),
-            Job::Local(server) => local::take(server, &value),
+            Job::Local(server) => local::take(server, &value, own),
             Job::Hooks(hooks, client, _) => hooks::take(hooks, &value, *client),
             Job::Block(_) | Job::Own(..) => Vec::new(),
         };
@@ -179,6 +199,20 @@ impl Job {
             return Ok(Made::New(String::new()));
         }
         format.edit(plain, &edits).map(Made::New)
+    }
+
+    /// Returns the commands of the servers called `icm` in a text that [`Job::take`] leaves there: they run another
+    /// program. A text that does not parse has none.
+    pub(super) fn others(&self, plain: &str, own: &Own<'_>) -> Vec<String> {
+        let parsed = self.format().map(|format| format.parse(plain));
+        let Some(Ok(value)) = parsed else {
+            return Vec::new();
+        };
+        match self {
+            Job::Server(server, _) => server::others(server, &value, own),
+            Job::Local(server) => local::others(server, &value, own),
+            Job::Hooks(..) | Job::Block(_) | Job::Own(..) => Vec::new(),
+        }
     }
 
     /// Returns whether the file says which version of hooks it has.

@@ -118,12 +118,16 @@ pub(super) fn is_ours(shape: &Shape, entry: &Value) -> bool {
     })
 }
 
-/// Returns whether an entry may be brought up to date: it runs this icm, or icm wrote into the file before. Another
-/// program can have the same name.
+/// Returns whether an entry may be brought up to date or taken out: it runs this icm, or icm wrote into the file before.
+/// Another program can have the same name.
 fn is_this(shape: &Shape, entry: &Value, own: &Own<'_>) -> bool {
+    own.known || runs_this(shape, entry, own)
+}
+
+/// Returns whether an entry runs this icm.
+pub(super) fn runs_this(shape: &Shape, entry: &Value, own: &Own<'_>) -> bool {
     let program = command(shape, entry).and_then(|words| words.into_iter().next());
-    let is_bare = |program: &str| !program.contains(['/', '\\']);
-    own.known || program.is_some_and(|program| program == own.program || is_bare(&program))
+    program.is_some_and(|program| own.runs(&program))
 }
 
 pub(super) fn put(
@@ -227,6 +231,14 @@ fn variables(there: Option<&Value>, wanted: Option<&Node>) -> Vec<(String, Optio
         .filter(|name| there(name).is_some() && !is_wanted(name));
     let gone = gone.map(|name| ((*name).to_owned(), None));
     set.chain(gone).collect()
+}
+
+/// Returns the command of an entry that is called `icm`, serves, and is not this icm.
+pub(super) fn others(server: &Server, value: &Value, own: &Own<'_>) -> Vec<String> {
+    let found = entry(server, value)
+        .filter(|(_, entry)| is_ours(&server.shape, entry) && !is_this(&server.shape, entry, own));
+    let words = found.and_then(|(_, entry)| command(&server.shape, entry));
+    words.map(|words| words.join(" ")).into_iter().collect()
 }
 
 pub(super) fn take(server: &Server, value: &Value, own: &Own<'_>) -> Vec<Edit> {

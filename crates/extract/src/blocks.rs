@@ -51,8 +51,8 @@ struct Reader {
     before_len: usize,
 }
 
-/// Returns the blocks of a text whose first line has this number. Fenced and indented code, tables, comments, front
-/// matter and lines that look like code or logs are left out. Linear in the text.
+/// Returns the blocks of a text whose first line has this number. Fenced and indented code, quotations, tables, comments,
+/// front matter and lines that look like code or logs are left out. Linear in the text.
 pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
     let mut reader = Reader {
         blocks: Vec::new(),
@@ -113,16 +113,15 @@ impl Reader {
             self.in_list = false;
             return;
         }
-        let quoted = trimmed.trim_start_matches(['>', ' ']);
-        if quoted.is_empty()
-            || quoted.starts_with('|')
-            || is_rule(quoted)
-            || is_code(item(quoted).unwrap_or(quoted))
+        // The words of a quotation are those of somebody else, or were read where they were said.
+        if trimmed.starts_with(['>', '|'])
+            || is_rule(trimmed)
+            || is_code(item(trimmed).unwrap_or(trimmed))
         {
             self.close();
             return;
         }
-        if let Some(text) = item(quoted) {
+        if let Some(text) = item(trimmed) {
             self.close();
             self.in_list = true;
             self.open.item = true;
@@ -136,12 +135,12 @@ impl Reader {
         }
         // A short line that ends is a line of its own, unless the next one goes on in lower case.
         let goes_on =
-            quoted.starts_with(|c: char| c.is_lowercase() || matches!(c, '`' | '(' | '"'));
+            trimmed.starts_with(|c: char| c.is_lowercase() || matches!(c, '`' | '(' | '"'));
         if !self.open.text.is_empty() && self.before_len < WRAPPED_LEN && !goes_on {
             self.close();
         }
-        self.before_len = quoted.chars().count();
-        self.open.push(quoted, number);
+        self.before_len = trimmed.chars().count();
+        self.open.push(trimmed, number);
     }
 
     /// Returns whether a line belongs to a code block or a comment, or begins or ends one.
@@ -331,6 +330,19 @@ mod tests {
     }
 
     #[test]
+    fn quotations_are_left_out() {
+        let text = "Before > all.\n> We decided on pnpm.\n>> - nested\n  > indented\nAfter.\n- the arrow from here to there is ->";
+        assert_eq!(
+            texts(text),
+            [
+                "Before > all.",
+                "After.",
+                "the arrow from here to there is ->"
+            ]
+        );
+    }
+
+    #[test]
     fn wrapped_lines_are_joined_and_short_ones_are_not() {
         let text = "This line is long enough to have been wrapped by an editor\nAnd goes on.\nuse pnpm\nTests run with vitest\n\
                     and nothing else";
@@ -345,8 +357,7 @@ mod tests {
 
     #[test]
     fn items_know_what_introduces_them() {
-        let text =
-            "# Decisions\n- one\n  goes on\n1. two\n\nWe agreed on:\n* [x] three\n> - quoted";
+        let text = "# Decisions\n- one\n  goes on\n1. two\n\nWe agreed on:\n* [x] three";
         let found: Vec<_> = blocks(text, 10)
             .into_iter()
             .map(|block| {
@@ -363,7 +374,6 @@ mod tests {
             (13, true, "Decisions", "two"),
             (15, false, "", "We agreed on:"),
             (16, true, "We agreed on", "three"),
-            (17, true, "We agreed on", "quoted"),
         ];
         let expected = expected
             .map(|(line, item, intro, text)| (line, item, intro.to_owned(), text.to_owned()));

@@ -227,6 +227,13 @@ fn print(
             "skipped {lines} of {from} of a form that icm does not know"
         ));
     }
+    let nothing_new = |read: &Read| read.lines == 0 && read.first_line > 1;
+    if let Some(read) = read.filter(nothing_new) {
+        app.ui.note(&format!(
+            "nothing new in {from} since line {}; `--again` reads it from the start",
+            read.first_line - 1
+        ));
+    }
     if read.is_some_and(|read| read.more) {
         app.ui
             .note(&format!("more of {from} is left: run this again"));

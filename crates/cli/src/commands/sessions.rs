@@ -1,9 +1,10 @@
 //! `icm sessions`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use icm_agents::sessions::{Session, SessionsRequest, sessions};
+use icm_service::Service;
 
 use crate::app::App;
 use crate::columns::{self, Cell, Step};
@@ -67,6 +68,29 @@ pub(crate) fn run(args: SessionsArgs, app: &App) -> Result<Outcome, CliError> {
             Ok(Outcome::No)
         }
         false => Ok(Outcome::Fine),
+    }
+}
+
+/// The names of sessions, by id. A session whose name nobody said is shown by its id.
+#[derive(Default)]
+pub(super) struct Names(BTreeMap<String, String>);
+
+impl Names {
+    /// Reads the names from the whole log.
+    ///
+    /// # Errors
+    /// As [`sessions`].
+    pub(super) fn read(service: &Service) -> Result<Names, CliError> {
+        let all = sessions(service, &SessionsRequest::default())?;
+        let named = all
+            .into_iter()
+            .filter_map(|session| Some((session.id, session.name?)));
+        Ok(Names(named.collect()))
+    }
+
+    /// Returns the name of a session, or its id.
+    pub(super) fn of<'a>(&'a self, id: &'a str) -> &'a str {
+        self.0.get(id).map_or(id, String::as_str)
     }
 }
 

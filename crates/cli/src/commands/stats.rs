@@ -4,6 +4,7 @@ use clap::Args;
 use icm_agents::shown::{Tokens, token_stats};
 use icm_api::Stats;
 
+use super::sessions::Names;
 use crate::app::App;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
@@ -48,6 +49,10 @@ fn tokens(since: Option<&str>, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&stats)?;
         return Ok(Outcome::Fine);
     }
+    let names = match stats.by_session.is_empty() {
+        true => Names::default(),
+        false => Names::read(app.service()?)?,
+    };
     let mut rows = vec![token_row("all", &stats.total)];
     for (title, parts) in [
         ("by client", &stats.by_client),
@@ -60,9 +65,11 @@ fn tokens(since: Option<&str>, app: &App) -> Result<Outcome, CliError> {
         }
         let skipped = parts.len().saturating_sub(TOKEN_ROWS);
         let parts = parts.iter().skip(skipped);
-        rows.extend(
-            parts.map(|(name, tokens)| token_row(&format!("  {}", one_line(name)), tokens)),
-        );
+        rows.extend(parts.map(|(name, tokens)| {
+            // A client, a front and a day are no ids of sessions.
+            let name = one_line(names.of(name));
+            token_row(&format!("  {name}"), tokens)
+        }));
     }
     columns::print(&app.ui, &rows)?;
     Ok(Outcome::Fine)

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_api::{Why, WhyEvent, WhyRecall};
 
+use super::sessions::Names;
 use crate::app::App;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, ErrorKind, Outcome};
@@ -53,12 +54,17 @@ pub(crate) fn run(args: WhyArgs, app: &App) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(&why)?;
     } else {
-        print(&app.ui, &why)?;
+        let mut shown = why.recalls.iter().chain(&why.injections);
+        let names = match shown.any(|recall| recall.session.is_some()) {
+            true => Names::read(app.service()?)?,
+            false => Names::default(),
+        };
+        print(&app.ui, &why, &names)?;
     }
     Ok(Outcome::Fine)
 }
 
-fn print(ui: &Ui, why: &Why) -> Result<(), CliError> {
+fn print(ui: &Ui, why: &Why, names: &Names) -> Result<(), CliError> {
     memory_view::print(ui, &why.memory, "")?;
 
     ui.line(format_args!("{}", ui.paint(BOLD, "from")))?;
@@ -104,6 +110,7 @@ fn print(ui: &Ui, why: &Why) -> Result<(), CliError> {
             ui,
             "shown by",
             &why.recalls,
+            names,
             (why.recalls_total, ["recall", "recalls"]),
         )?;
     }
@@ -113,6 +120,7 @@ fn print(ui: &Ui, why: &Why) -> Result<(), CliError> {
             ui,
             "shown unasked",
             &why.injections,
+            names,
             (total, ["time", "times"]),
         ),
     }
@@ -122,13 +130,14 @@ fn print_shown(
     ui: &Ui,
     title: &str,
     recalls: &[WhyRecall],
+    names: &Names,
     (total, [one, many]): (u64, [&str; 2]),
 ) -> Result<(), CliError> {
     let shown = recalls.len() as u64;
     ui.line(format_args!("{}", ui.paint(BOLD, title)))?;
     let mut rows: Vec<_> = recalls
         .iter()
-        .map(|recall| recall_row(ui, recall))
+        .map(|recall| recall_row(ui, recall, names))
         .collect();
     columns::fit(
         ui,
@@ -164,8 +173,13 @@ fn event_row(ui: &Ui, event: &WhyEvent) -> Vec<Cell> {
     ]
 }
 
-fn recall_row(ui: &Ui, recall: &WhyRecall) -> Vec<Cell> {
-    let session = recall.session.as_deref().unwrap_or("no session");
+fn recall_row(ui: &Ui, recall: &WhyRecall, names: &Names) -> Vec<Cell> {
+    let id = recall.session.as_deref();
+    let session = id.map_or("no session", |id| names.of(id));
+    let short = match id {
+        Some(id) if id == session => short_event(session),
+        _ => session,
+    };
     let query = match &recall.query {
         Some(_) if recall.front.as_deref() == Some("wake-up") => {
             Cell::new("at the start").style(DIM)
@@ -180,7 +194,7 @@ fn recall_row(ui: &Ui, recall: &WhyRecall) -> Vec<Cell> {
         Cell::new(when::ago(ui.now, &recall.at)).style(DIM),
         Cell::new(format!("rank {}", recall.rank)),
         Cell::new(&recall.actor).style(DIM),
-        Cell::new(session).or_short(short_event(session)).style(DIM),
+        Cell::new(session).or_short(short).style(DIM),
         query,
     ]
 }

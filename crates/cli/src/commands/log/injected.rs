@@ -1,9 +1,11 @@
 //! `icm log --injected`
 
+use icm_agents::sessions::{SessionsRequest, sessions};
 use icm_agents::shown::{Injection, injections};
 use icm_api::LogRequest;
 use icm_service::Service;
 
+use super::super::sessions::Names;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
@@ -23,11 +25,24 @@ pub(super) fn run(request: &LogRequest, app: &App) -> Result<Outcome, CliError> 
         written.is_ok()
     })?;
     written?;
-    for injection in &found {
-        print(&app.ui, service, injection)?;
+    if !found.is_empty() {
+        let names = Names::read(service)?;
+        for injection in &found {
+            print(&app.ui, service, injection, &names)?;
+        }
     }
     match shown {
         0 => {
+            if let Some(session) = &request.session {
+                // A session that no event is of is an error, and not one that was shown nothing.
+                sessions(
+                    service,
+                    &SessionsRequest {
+                        session: Some(session.clone()),
+                        ..SessionsRequest::default()
+                    },
+                )?;
+            }
             app.ui.remark(format_args!("nothing was injected"));
             Ok(Outcome::No)
         }
@@ -35,14 +50,17 @@ pub(super) fn run(request: &LogRequest, app: &App) -> Result<Outcome, CliError> 
     }
 }
 
-fn print(ui: &Ui, service: &Service, injection: &Injection) -> Result<(), CliError> {
+fn print(ui: &Ui, service: &Service, injection: &Injection, names: &Names) -> Result<(), CliError> {
     let place = ui.paint(BOLD, &format!("@{}", injection.position));
     let words = match &injection.words {
         Some(words) => format!(" for \"{}\"", one_line(words)),
         None => String::new(),
     };
+    let session = injection.session.as_deref().map_or(String::new(), |id| {
+        format!("session {}  ", one_line(names.of(id)))
+    });
     let about = format!(
-        "{}  {}  {}  {}",
+        "{}  {}  {}  {session}{}",
         short_event(&injection.event),
         when::ago(ui.now, &injection.at),
         one_line(&injection.actor),

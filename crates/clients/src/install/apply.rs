@@ -1,5 +1,6 @@
 //! Doing what a plan says.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,9 @@ pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
         return plan.steps.iter().map(|_| Ok(())).collect();
     }
     let lock = lock(&plan.folder);
+    if lock.is_some() {
+        sweep(plan);
+    }
     let done = plan.steps.iter().map(|step| one(step, &plan.folder));
     let done = done.collect();
     // A folder was made for one file and may have held others: it goes last, the deepest first.
@@ -30,6 +34,16 @@ pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
     file::remove_folders(&folders);
     unlock(lock, &plan.folder);
     done
+}
+
+/// Removes what killed runs left beside the files of a plan, and in icm's own folder.
+fn sweep(plan: &Plan) {
+    let noted = plan.steps.iter().filter(|step| step.noted.is_some());
+    let folders = noted.filter_map(|step| step.target.parent());
+    let folders: BTreeSet<&Path> = folders.chain([plan.folder.as_path()]).collect();
+    for folder in folders {
+        file::sweep(folder);
+    }
 }
 
 /// The number of times that a run tries to get the lock. Each time, another run took the file away; a higher number

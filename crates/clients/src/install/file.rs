@@ -141,6 +141,49 @@ pub(super) fn is_read_only(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.permissions().readonly())
 }
 
+/// The beginning of a name that a file has until it is written; the process and random letters follow.
+const UNFINISHED: &str = ".icm-init-";
+/// Random letters of such a name.
+const RANDOM_LEN: usize = 6;
+
+/// Removes the files that killed runs left in a folder. The lock of runs has to be held.
+pub(super) fn sweep(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let is_left = entry.file_type().is_ok_and(|kind| kind.is_file())
+            && entry.file_name().to_str().is_some_and(is_of_dead_run);
+        if is_left {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Returns whether a name is that of an unfinished file whose process has ended.
+fn is_of_dead_run(name: &str) -> bool {
+    let parts = name
+        .strip_prefix(UNFINISHED)
+        .and_then(|rest| rest.split_once('-'));
+    let Some((process, random)) = parts else {
+        return false;
+    };
+    let is_random = random.len() == RANDOM_LEN && random.bytes().all(|b| b.is_ascii_alphanumeric());
+    is_random && process.parse().is_ok_and(|process| !lives(process))
+}
+
+/// Returns whether a process is there, of whichever user.
+#[cfg(unix)]
+fn lives(process: i32) -> bool {
+    let process = rustix::process::Pid::from_raw(process);
+    let asked = process.map(rustix::process::test_kill_process);
+    asked.is_some_and(|asked| asked != Err(rustix::io::Errno::SRCH))
+}
+
+/// Without a way to ask, the lock says that no other run is there.
+#[cfg(not(unix))]
+fn lives(process: i32) -> bool {
+    u32::try_from(process) == Ok(std::process::id())
+}
+
 /// Writes a file beside itself and renames it, with the mode and owner of the old one. Missing folders are made;
 /// returns them, the outermost first.
 ///
@@ -169,7 +212,8 @@ fn write_beside(
     old: Option<&Metadata>,
 ) -> Result<(), InstallError> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".icm-");
+    let prefix = format!("{UNFINISHED}{}-", std::process::id());
+    builder.prefix(&prefix).rand_bytes(RANDOM_LEN);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -976,6 +976,38 @@ fn a_lost_list_knows_the_program_by_its_file() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_run_takes_away_what_killed_ones_left() {
+    let home = Home::new();
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let folder = home.path().join(".cursor");
+    let left = |process: u32, random: &str| {
+        let file = folder.join(format!(".icm-init-{process}-{random}"));
+        home.write(&file, "half");
+        file
+    };
+    let gone = left(ended.id(), "aB3xyz");
+    let own = left(std::process::id(), "aB3xyz");
+    let others = [
+        left(ended.id(), "notes"),
+        folder.join(".icm-ignore"),
+        folder.join(".icm-init"),
+    ];
+    home.write(&others[1], "");
+    home.write(&others[2], "");
+    let request = home.request(Client::Cursor);
+    home.install(&request);
+    assert!(!gone.exists());
+    assert!(own.exists() && others.iter().all(|file| file.exists()));
+
+    left(ended.id(), "aB3xyz");
+    home.uninstall();
+    assert!(!gone.exists());
+    assert!(own.exists() && others.iter().all(|file| file.exists()));
+}
+
 #[test]
 fn a_hook_of_another_tool_is_left_alone() {
     let home = Home::new();

@@ -7,6 +7,7 @@ use icm_api::{Check, CheckStatus, Checkup};
 use icm_server::owner::Owners;
 use icm_service::{Ground, Model, Service};
 
+use super::hook::journal::failures;
 use crate::app::App;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
@@ -34,7 +35,9 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
     if args.clients {
-        return finish(clients::checks(app)?, false, app);
+        let mut checks = clients::checks(app)?;
+        checks.extend(hooks(app));
+        return finish(checks, false, app);
     }
     let mut checks = vec![config(app), model(app)];
     let mut damaged = false;
@@ -48,7 +51,25 @@ pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
         }
         Err(error) => checks.push(problem("store", &error)),
     }
+    checks.extend(hooks(app));
     finish(checks, damaged, app)
+}
+
+/// Returns a warning if hooks failed in the last day: their clients show nobody that they did.
+fn hooks(app: &App) -> Option<Check> {
+    let (store, _) = app.db().ok()?;
+    let failures = failures(&store, app.ui.now)?;
+    let count = text::count(failures.count, "hook", "hooks");
+    Some(Check {
+        name: "hooks".into(),
+        status: CheckStatus::Warning,
+        message: format!(
+            "{count} failed in the last day, the newest: {}; see {}",
+            failures.newest,
+            failures.file.display()
+        ),
+        command: None,
+    })
 }
 
 fn finish(checks: Vec<Check>, damaged: bool, app: &App) -> Result<Outcome, CliError> {

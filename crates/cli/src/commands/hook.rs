@@ -1,7 +1,7 @@
 //! `icm hook`
 
 mod input;
-mod journal;
+pub(super) mod journal;
 mod learn;
 mod once;
 mod switch;

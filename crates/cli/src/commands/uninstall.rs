@@ -1,7 +1,7 @@
 //! `icm uninstall`
 
 use clap::Args;
-use icm_clients::install::Plan;
+use icm_clients::install::{Plan, Step};
 
 use super::clients::{self, Words};
 use super::init::failed;
@@ -28,7 +28,19 @@ pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
     let folder = std::env::current_dir().ok();
     let program = clients::program(&machine)?;
     let list = clients::list()?;
-    let plan = Plan::removal(&program, folder.as_deref(), &machine, &list).map_err(failed)?;
+    let mut plan = Plan::removal(&program, folder.as_deref(), &machine, &list).map_err(failed)?;
+    if let Some(folder) = folder.filter(|folder| *folder != machine.home) {
+        let is_of_project = |step: &&Step| step.file.starts_with(&folder);
+        let is_project =
+            folder.join(".git").exists() || plan.steps.iter().any(|step| is_of_project(&step));
+        let mut changed = plan.steps.iter().filter(|step| step.changes());
+        if is_project && changed.any(|step| !is_of_project(&step)) {
+            plan.notes.push(format!(
+                "this is about the files of the user, too, not only about those of {}",
+                folder.display()
+            ));
+        }
+    }
     if args.check {
         return clients::look(&plan, app);
     }

@@ -90,6 +90,25 @@ fn a_store_that_is_well() {
     finds(&answer, "views", "ok", "at @5, 0 events behind");
 }
 
+/// A client shows nobody that a hook failed.
+#[test]
+fn hooks_that_failed_today() {
+    let world = World::with_memories();
+    world.icm_with(["hook", "codex", "Stop"], b"{").ok();
+    let answer = ask(&world, &[], 0);
+    finds(
+        &answer,
+        "hooks",
+        "warning",
+        "1 hook failed in the last day, the newest: codex Stop",
+    );
+    let log = world.store().join("cache/hooks.log");
+    let line = std::fs::read_to_string(&log).unwrap();
+    let (_, failure) = line.split_once(' ').unwrap();
+    std::fs::write(&log, format!("2026-01-01T00:00:00Z {failure}")).unwrap();
+    assert!(of(&ask(&world, &[], 0), "hooks").is_empty());
+}
+
 #[test]
 fn people_read_a_line_a_check() {
     let world = World::with_memories();

@@ -238,6 +238,9 @@ fn of_a_transcript_only_what_is_new_is_read() {
     );
     std::fs::write(&path, format!("{first}{}", &new[..40])).unwrap();
     assert_eq!(world.icm(args).ok().json()["read"]["lines"], 0);
+    let told = world.icm(&args[..4]).ok().err;
+    let says = "nothing new in session.jsonl since line 2; `--again` reads it from the start";
+    assert!(told.contains(says), "{told}");
     std::fs::write(&path, format!("{first}{new}")).unwrap();
     let answer = world.icm(args).ok().json();
     assert_eq!(

@@ -649,6 +649,46 @@ fn only_the_command_hook_never_fails() {
 }
 
 #[test]
+fn an_injection_names_its_session() {
+    let world = World::new();
+    let id = stored(
+        &world,
+        &[
+            "-t",
+            "billing",
+            "-i",
+            "critical",
+            "-c",
+            "Invoices live in PostgreSQL",
+        ],
+    );
+    let session = Session::new(&world, "claude-code", "a-name-of-a-session");
+    assert!(session.start("startup").contains("PostgreSQL"));
+    for command in [
+        &["log", "--injected"][..],
+        &["log", "--injected", "--session", session.id],
+        &["stats", "--tokens"],
+        &["why", &id],
+    ] {
+        let out = world.icm(command).ok().out;
+        assert!(out.contains(session.id), "{command:?}: {out}");
+    }
+    // No event is of the one; the other was shown nothing.
+    let run = world.icm(["log", "--injected", "--session", "zzz"]).ends(1);
+    assert!(
+        run.err.contains("no event is of the session `zzz`"),
+        "{run:?}"
+    );
+    let idle = Session::new(&world, "claude-code", "idle");
+    let mut command = world.command(["store", "-t", "t", "-c", "of idle"]);
+    crate::world::run(command.env("ICM_SESSION", idle.id), b"").ok();
+    let run = world
+        .icm(["log", "--injected", "--session", idle.id])
+        .ends(1);
+    assert!(run.err.contains("nothing was injected"), "{run:?}");
+}
+
+#[test]
 fn a_session_is_named_by_the_beginning_of_its_id() {
     let world = World::new();
     for name in ["s1", "s2"] {

@@ -107,10 +107,28 @@ fn init_shows_asks_writes_and_is_taken_back() {
     assert!(run.err.contains("has to be confirmed"), "{run:?}");
     home.world.icm(["uninstall", "--dry-run"]).ok();
     assert_eq!(home.files(), once);
-    home.world.icm(["uninstall", "--yes"]).ok();
+    let run = home.world.icm(["uninstall", "--yes"]).ok();
+    assert!(!run.err.contains("of the user, too"), "{run:?}");
     assert_eq!(home.files(), before);
     home.world.icm(["uninstall", "--check"]).ok();
     home.world.icm(["uninstall", "--yes"]).ok();
+}
+
+#[test]
+fn uninstall_in_a_project_says_that_it_is_about_the_user_too() {
+    let home = Home::new();
+    home.world.icm(["init", "--yes", "--client", "cursor"]).ok();
+    let project = home.world.path("project");
+    fs::create_dir_all(project.join(".git")).unwrap();
+    let uninstall = |more: &str| {
+        let mut command = home.world.command(["uninstall", more]);
+        crate::world::run(command.current_dir(&project), b"")
+    };
+    let run = uninstall("--check").ends(1);
+    assert!(run.err.contains("of the user, too"), "{run:?}");
+    uninstall("--yes").ok();
+    let run = uninstall("--check").ok();
+    assert!(!run.err.contains("of the user, too"), "{run:?}");
 }
 
 #[test]
@@ -383,6 +401,11 @@ fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
         mend,
         format!("cd '{folder}' && claude mcp remove --scope local icm")
     );
+    // Nothing says that this program is this icm.
+    let run = home.world.icm(["uninstall", "--check"]).ok();
+    assert!(run.err.contains("`/nowhere/icm serve`"), "{run:?}");
+    entry["projects"][&folder]["mcpServers"]["icm"]["command"] = program();
+    home.write(".claude.json", &entry.to_string());
     home.world.icm(["uninstall", "--check"]).ends(1);
     home.world.icm(["uninstall", "--yes"]);
     let left: Value = serde_json::from_str(&home.read(".claude.json")).unwrap();

@@ -19,7 +19,8 @@ fn keys(value: &Value) -> Vec<&str> {
 
 /// Returns the context in an answer as the client finds it, after a check that nothing else is in there.
 ///
-/// The sources: the schemas of Codex (`codex-rs/hooks/schema`), the types of Copilot CLI's and Cline's packages, and
+/// Real schemas and types, where a client publishes them, are those of `replay-tests/clients/hooks_shapes.py`. The
+/// sources here: the schemas of Codex (`codex-rs/hooks/schema`), the types of Copilot CLI's and Cline's packages, and
 /// the documentation of the others.
 fn context_in(client: Client, event: &str, answer: &[u8]) -> String {
     let text = std::str::from_utf8(answer).expect("a text");

@@ -370,6 +370,7 @@ impl Earlier {
             limit: Some(SESSION_STARTS),
             ..LogRequest::default()
         };
+        let in_project = caller.project.is_some();
         let (mut last, mut own_start, mut is_first) = (None, 0, !own);
         let read = service.log(&request, &mut |entry| {
             let project = entry.payload.get("project").and_then(|it| it.as_str());
@@ -378,13 +379,13 @@ impl Earlier {
                 own_start = entry.position;
                 is_first |= *fact("cause") == "startup";
             } else if last.is_none()
-                && project.is_some()
+                && in_project
                 && project == caller.project.as_deref()
                 && fact("parent").is_null()
             {
                 last = entry.session;
             }
-            last.is_none() || !is_first
+            (last.is_none() && in_project) || !is_first
         })?;
         if !is_first && read >= SESSION_STARTS as u64 {
             own_start = 0;

@@ -13,6 +13,8 @@ use icm_event::record::{self, FRAME_LEN, Parsed, Record, Shape};
 
 /// Bytes read at first, and at most.
 const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
+/// Bytes before a record that are read with it on the way back.
+const BACK_LEN: u64 = 64 * 1_024;
 
 /// Reads of bytes that don't parse before they count as no record. More of them give a writer more time to finish a record.
 const LOOKS_MAX: u32 = 4;
@@ -171,6 +173,25 @@ impl SegmentScan {
                     looks += 1;
                 }
             }
+        }
+    }
+
+    /// Reads the record at `offset`, for who goes backward: what lies before it is read with it. `None` where none starts.
+    pub(crate) fn back_at<T>(
+        &mut self,
+        offset: u64,
+        read: impl FnOnce(&Record<'_>) -> T,
+    ) -> Result<Option<T>> {
+        self.ahead = None;
+        if offset < self.base || offset >= self.base + self.buffer.len() as u64 {
+            self.buffer.clear();
+            (self.base, self.at) = (offset.saturating_sub(BACK_LEN), 0);
+            self.fill((offset - self.base) as usize + CHUNK_LENS.0)?;
+        }
+        self.at = ((offset - self.base) as usize).min(self.buffer.len());
+        match self.shape_at(0)? {
+            Parsed::Record(shape) => Ok(Some(read(&shape.view(&self.buffer[self.at..])))),
+            _ => Ok(None),
         }
     }
 

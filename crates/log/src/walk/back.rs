@@ -9,7 +9,7 @@ use super::{Each, Walk};
 use crate::cases::Case;
 use crate::chain::SegmentFile;
 use crate::error::{LogError, Result};
-use crate::scan::{Step, read_one};
+use crate::scan::{SegmentScan, Step, read_one};
 use icm_event::facts::Facts;
 use icm_event::id::{EventId, Position, Seq};
 use icm_event::kind::Kind;
@@ -56,7 +56,7 @@ impl Walk<'_> {
                 };
                 for (offset, id) in offsets.into_iter().rev() {
                     if self
-                        .one_backward(segment, offset, id, from, each)?
+                        .one_backward((segment, &mut scan), offset, id, from, each)?
                         .is_break()
                     {
                         return broken.map_or(Ok(()), Err);
@@ -72,13 +72,13 @@ impl Walk<'_> {
 
     fn one_backward(
         &self,
-        segment: &SegmentFile,
+        (segment, scan): (&SegmentFile, &mut SegmentScan),
         offset: u64,
         id: EventId,
         from: Position,
         each: Each<'_>,
     ) -> Result<ControlFlow<()>> {
-        let imported = read_one(self.disk, &segment.path, offset, |record| {
+        let imported = scan.back_at(offset, |record| {
             let head = read_head(record)?;
             if head.position() <= from {
                 let event = event_of(

@@ -53,3 +53,20 @@ pub fn open_on(
     let service = Service::open_on(options, ground)?;
     Ok(service.with_dedup(off).with_decay(by_hand))
 }
+
+/// Opens the store in `dir` in this world.
+///
+/// # Errors
+/// As [`Service::open`].
+pub fn open_here(dir: &Path) -> Result<Service> {
+    let options = OpenOptions {
+        dir: dir.to_owned(),
+        lock_wait: Duration::from_secs(60),
+        read_only: false,
+    };
+    let off = Dedup {
+        on_similar: OnSimilar::Off,
+        ..Dedup::default()
+    };
+    Ok(Service::open(options)?.with_dedup(off))
+}

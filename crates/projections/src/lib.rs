@@ -31,6 +31,6 @@ pub use error::{Result, ViewError};
 pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit, RecallQuery,
-    Recalled, StandsOut, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
+    ALL_IDS, AskedModel, Embedded, FilesMark, GraphJob, Inspected, ModelId, Progress, RecallHit,
+    RecallQuery, Recalled, StandsOut, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

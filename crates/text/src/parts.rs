@@ -74,19 +74,9 @@ impl Parts {
         Ok(())
     }
 
-    /// Takes over how the documents of another one's segments are sorted.
-    pub(super) fn share_homes(&self, other: &Parts) {
-        let (mut kept, other) = (self.locked(), other.locked());
-        kept.homes.clone_from(&other.homes);
-        kept.was_asked = other.was_asked;
-    }
-
-    /// Takes what another one has kept, beside what this one knows of homes.
+    /// Takes what another one has kept, which has no more use for it.
     pub(super) fn inherit(&self, before: &Parts) {
-        let mut kept = self.locked();
-        let homes = take(&mut kept.homes);
-        *kept = take(&mut *before.locked());
-        kept.homes.extend(homes);
+        *self.locked() = take(&mut *before.locked());
     }
 }
 

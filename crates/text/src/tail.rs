@@ -1,16 +1,17 @@
 //! What was learned since the last commit, searched in memory.
 
-use std::cell::{Cell, Ref, RefCell};
-use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use imbl::Vector;
+use rustc_hash::FxHashMap;
 use tantivy::query::Bm25Weight;
 
 use super::Doc;
 use super::analyze::TextField;
 use super::candidate::Scored;
 use super::error::TextError;
+use super::growing::{Growing, Map};
 use super::index::TextIndex;
 use super::marks::Marks;
 use super::schema::{Analysed, AnyOf, Home, marks_of};
@@ -26,49 +27,51 @@ const WAITING_MAX: usize = 16_384;
 /// They are analysed, counted and scored as they will be once committed, so a commit does
 /// not move them in an answer. That is done when somebody searches, or when there is time: a store need not wait for
 /// it. A version that the tail has closed is still a document, of the index or the tail: `visible` says so to a
-/// search, and [`Tail::close`] to the statistics.
-#[derive(Debug, Default)]
+/// search, and [`Tail::close`] to the statistics. A clone shares all that is the same.
+#[derive(Debug, Default, Clone)]
 pub struct Tail {
-    docs: Vec<Arc<TailDoc>>,
+    docs: Vector<Arc<TailDoc>>,
     /// Which of them no longer hold.
-    ended: Vec<bool>,
+    ended: Vector<bool>,
     /// Where the document of an ordinal is.
-    ordinals: FxHashMap<u64, u32>,
-    /// What a search asks of the first of the documents.
-    searched: RefCell<Searched>,
+    ordinals: Map<u64, u32>,
+    /// What a search asks of the documents.
+    searched: Growing<Searched>,
     /// Somebody searches, or a store looked for words, so that it pays to have that ready.
-    is_searched: Cell<bool>,
+    is_searched: Arc<AtomicBool>,
     /// So many documents, from the first on, are analysed, be it for a search or a commit.
-    analysed: Cell<usize>,
+    analysed: usize,
     /// Those of each topic, and of each topic and scope.
-    homes: FxHashMap<Home, InHome>,
+    homes: Map<Home, InHome>,
     open_docs: u64,
     /// Every ordinal that was closed.
-    closed: FxHashSet<u64>,
+    closed: Map<u64, ()>,
     /// Those of them that are in the index.
     closed_in_index: Vec<Location>,
 }
 
 /// What a search asks of the documents that were analysed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Searched {
     /// So many, from the first on.
     docs: usize,
     /// Of each of them.
-    norm_ids: Vec<[u8; 2]>,
+    norm_ids: Vector<[u8; 2]>,
     /// By field.
-    postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
+    postings: [Map<Arc<str>, Vector<Posting>>; 2],
     open_tokens: Tokens,
     all_tokens: Tokens,
+    /// The documents of a term that none has.
+    none: Vector<Posting>,
 }
 
 /// The documents of a home.
 #[derive(Debug, Default, Clone)]
 struct InHome {
     /// Those of a topic and a scope; of a topic alone nobody asks for them.
-    docs: Vec<u32>,
+    docs: Vector<u32>,
     /// The marks of each, side by side: a store looks at all of them.
-    marks: Vec<Marks>,
+    marks: Vector<Marks>,
     /// How many documents hold.
     living: u64,
 }
@@ -139,7 +142,7 @@ impl TailDoc {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Posting {
     doc: u32,
     count: u32,
@@ -159,25 +162,9 @@ impl Tail {
         Self::default()
     }
 
-    /// A copy, which shares the documents. What a search asks is made again where it is needed: a commit has no need of it.
-    pub fn copied(&self) -> Self {
-        Tail {
-            docs: self.docs.clone(),
-            ended: self.ended.clone(),
-            ordinals: self.ordinals.clone(),
-            searched: RefCell::default(),
-            is_searched: self.is_searched.clone(),
-            analysed: Cell::new(0),
-            homes: self.homes.clone(),
-            open_docs: self.open_docs,
-            closed: self.closed.clone(),
-            closed_in_index: self.closed_in_index.clone(),
-        }
-    }
-
     /// Takes the documents that `other` has too from there: those may be analysed already.
     pub fn share(&mut self, other: &Tail) {
-        for doc in &mut self.docs {
+        for doc in self.docs.iter_mut() {
             let there = other.ordinals.get(&doc.doc.ordinal);
             let there = there.map(|at| &other.docs[*at as usize]);
             if let Some(same) = there.filter(|it| it.doc.stored == doc.doc.stored) {
@@ -189,72 +176,67 @@ impl Tail {
     /// Adds a document. One whose ordinal is here already is left as it is.
     pub fn add(&mut self, doc: &Doc<'_>) {
         let at = u32::try_from(self.docs.len()).expect("a tail of less than 2^32 documents");
-        match self.ordinals.entry(doc.ordinal) {
-            Entry::Occupied(_) => return,
-            Entry::Vacant(place) => place.insert(at),
-        };
+        if self.ordinals.contains_key(&doc.ordinal) {
+            return;
+        }
+        self.ordinals.insert(doc.ordinal, at);
         let homes = [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope));
         let marks = marks_of(doc.content);
         for home in homes {
             self.homes.entry(home).or_default().living += 1;
         }
         let scoped = self.homes.entry(homes[1]).or_default();
-        scoped.docs.push(at);
-        scoped.marks.push(marks);
+        scoped.docs.push_back(at);
+        scoped.marks.push_back(marks);
         self.open_docs += 1;
-        self.docs.push(Arc::new(TailDoc {
+        self.docs.push_back(Arc::new(TailDoc {
             doc: OwnDoc::of(doc),
             homes,
             marks,
             analysed: OnceLock::new(),
         }));
-        self.ended.push(false);
-        if self.waiting() > WAITING_MAX {
-            self.analyse(1);
+        self.ended.push_back(false);
+        let waiting = self.waiting();
+        let searched = self.searched.next();
+        if waiting > WAITING_MAX {
+            searched.add_next(&self.docs, &self.ended, 1);
         }
-    }
-
-    /// Analyses so many of the documents that wait for it. Whether others do.
-    pub(crate) fn analyse(&self, most: usize) -> bool {
-        let mut searched = self.searched.borrow_mut();
-        let docs = self.docs.iter().zip(&self.ended);
-        for (doc, ended) in docs.skip(searched.docs).take(most) {
-            searched.add(doc, *ended);
-        }
-        searched.docs < self.docs.len()
     }
 
     /// Does some of what searches and commits ask, ahead of them: analyses so many documents, and where somebody searches,
     /// or `all` is to be done, adds as many to what is searched. Whether there is more of it.
-    pub fn analyse_ahead(&self, most: usize, all: bool) -> bool {
-        let mut done = self.analysed.get().max(self.searched.borrow().docs);
+    pub fn analyse_ahead(&mut self, most: usize, all: bool) -> bool {
+        let mut done = self.analysed.max(self.searched.so_far().docs);
         for doc in self.docs.iter().skip(done).take(most) {
             doc.analysed();
             done += 1;
         }
-        self.analysed.set(done);
-        match all || self.is_searched.get() {
-            true => self.analyse(most),
-            false => done < self.docs.len(),
+        self.analysed = done;
+        let waits = done < self.docs.len();
+        if !all && !self.is_searched.load(Ordering::Relaxed) {
+            return waits;
         }
+        let searched = self.searched.next();
+        searched.add_next(&self.docs, &self.ended, most);
+        searched.docs < self.docs.len()
     }
 
     /// How many documents wait to be analysed.
     pub(crate) fn waiting(&self) -> usize {
-        self.docs.len() - self.searched.borrow().docs
+        self.docs.len() - self.searched.so_far().docs
     }
 
     /// What a search asks, of all documents.
-    fn searched(&self) -> Ref<'_, Searched> {
-        self.is_searched.set(true);
-        self.analyse(usize::MAX);
-        self.searched.borrow()
+    fn searched(&self) -> &Searched {
+        self.is_searched.store(true, Ordering::Relaxed);
+        let all = |searched: &mut Searched| searched.add_next(&self.docs, &self.ended, usize::MAX);
+        self.searched.get(all)
     }
 
     /// Leaves a version out of the statistics: it no longer holds. `index` is the one that is
     /// searched with this tail, as long as the tail lives.
     pub fn close(&mut self, index: &TextIndex, ordinal: u64) -> Result<(), TextError> {
-        if !self.closed.insert(ordinal) {
+        if self.closed.insert(ordinal, ()).is_some() {
             return Ok(());
         }
         match self.ordinals.get(&ordinal) {
@@ -266,7 +248,7 @@ impl Tail {
                     }
                 }
                 self.open_docs -= 1;
-                let searched = self.searched.get_mut();
+                let searched = self.searched.next();
                 if let Some(norm_ids) = searched.norm_ids.get(at as usize) {
                     searched.open_tokens.remove(*norm_ids);
                 }
@@ -328,13 +310,13 @@ impl Tail {
             return postings.len() as u64;
         }
         let counted = |posting: &&Posting| !self.ended[posting.doc as usize];
-        postings.iter().filter(counted).count() as u64
+        postings.filter(counted).count() as u64
     }
 
     /// Where the documents with a word as it is in a field are.
     pub(crate) fn with_word(&self, field: TextField, word: &str) -> Vec<usize> {
         let searched = self.searched();
-        let postings = searched.postings(field, word).iter();
+        let postings = searched.postings(field, word);
         postings.map(|posting| posting.doc as usize).collect()
     }
 
@@ -415,6 +397,14 @@ impl Tail {
 }
 
 impl Searched {
+    /// Adds so many of the documents that it has not yet.
+    fn add_next(&mut self, docs: &Vector<Arc<TailDoc>>, ended: &Vector<bool>, most: usize) {
+        let next = docs.iter().zip(ended).skip(self.docs).take(most);
+        for (doc, ended) in next {
+            self.add(doc, *ended);
+        }
+    }
+
     /// Adds the next document.
     fn add(&mut self, doc: &TailDoc, ended: bool) {
         let at = u32::try_from(self.docs).expect("a tail of less than 2^32 documents");
@@ -431,23 +421,23 @@ impl Searched {
             let postings = &mut self.postings[field as usize];
             for term in terms.iter() {
                 match postings.get_mut(term) {
-                    Some(postings) => match postings.last_mut() {
+                    Some(postings) => match postings.back_mut() {
                         Some(last) if last.doc == at => last.count += 1,
-                        _ => postings.push(Posting { doc: at, count: 1 }),
+                        _ => postings.push_back(Posting { doc: at, count: 1 }),
                     },
                     None => {
-                        postings.insert(term.into(), vec![Posting { doc: at, count: 1 }]);
+                        let first = Posting { doc: at, count: 1 };
+                        postings.insert(term.into(), Vector::unit(first));
                     }
                 }
             }
         }
-        self.norm_ids.push(norm_ids);
+        self.norm_ids.push_back(norm_ids);
         self.docs += 1;
     }
 
-    fn postings(&self, field: TextField, term: &str) -> &[Posting] {
-        self.postings[field as usize]
-            .get(term)
-            .map_or(&[], Vec::as_slice)
+    fn postings(&self, field: TextField, term: &str) -> impl ExactSizeIterator<Item = &Posting> {
+        let postings = self.postings[field as usize].get(term);
+        postings.unwrap_or(&self.none).iter()
     }
 }

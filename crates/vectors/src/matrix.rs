@@ -58,12 +58,14 @@ impl Query {
     }
 }
 
+#[derive(Clone)]
 enum Backing {
     Mapped(Arc<memmap2::Mmap>),
     Owned(Vec<u8>),
 }
 
 /// The vectors up to a checkpoint, or those that no file has.
+#[derive(Clone)]
 pub struct Matrix {
     backing: Backing,
     dim: usize,

@@ -1,6 +1,6 @@
 //! Reading the table as of a position.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use icm_log::{Cursor, EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId};
 use redb::{
@@ -70,7 +70,7 @@ pub struct Table {
     /// The place in the log it has reached.
     pub checkpoint: Cursor,
     /// Read when they are first asked for.
-    ticks: OnceCell<Vec<Tick>>,
+    ticks: OnceLock<Vec<Tick>>,
 }
 
 /// Row versions by the position that they hold from.
@@ -109,7 +109,7 @@ impl Table {
             transaction,
             tally: Tally::default(),
             checkpoint: Cursor::START,
-            ticks: OnceCell::new(),
+            ticks: OnceLock::new(),
         };
         if let Some(meta) = table.open(META)? {
             if let Some(value) = meta.get(META_TALLY).map_err(bad)? {

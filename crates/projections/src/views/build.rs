@@ -1,14 +1,13 @@
 //! Building views from nothing.
 
-use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use icm_log::{Log, Position, Waypoint};
 use redb::Database;
 use rustc_hash::FxHashMap;
 
-use super::embedded::Models;
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, create_private};
 use super::home::Home;
 use super::manifest::Manifest;
@@ -17,7 +16,7 @@ use super::steps::Filed;
 use super::tail::{Tail, with_doc};
 use super::walk::each_filed;
 use super::waypoints::Both;
-use super::{Checkpoint, Place, VERSIONS, Views, table_error};
+use super::{Checkpoint, Place, VERSIONS, ViewFiles, Views, table_error};
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
 use crate::forward::{Forward, ForwardSink, ForwardWriter};
@@ -91,27 +90,23 @@ impl Views {
         manifest.write(&generation)?;
         home.turn(&mut begun, wait)?;
         let waypoints = Both::open(&generation);
-        let tail = Tail::new(&base);
         let place = Place::Disk {
             home,
             generation,
             manifest,
         };
-        Ok(Views {
+        Ok(Views::of(ViewFiles {
             place,
-            table: OnceCell::new(),
+            table: OnceLock::new(),
             rows,
             forward,
             text,
             vectors,
-            graph: None,
             steps: Filed::default(),
-            models: Models::default(),
             waypoints,
             base,
-            tail,
             rewritten,
-        })
+        }))
     }
 
     /// Builds table and rows alone into `dir`, without text: to measure what they cost.
@@ -138,21 +133,18 @@ impl Views {
             .create_with_backend(backend)
             .map_err(table_error)?;
         let base = Checkpoint::start();
-        Ok(Views {
+        Ok(Views::of(ViewFiles {
             place: Place::Memory { db: Box::new(db) },
-            table: OnceCell::new(),
+            table: OnceLock::new(),
             rows: Rows::empty(),
             forward: Forward::in_memory(),
             text: TextIndex::in_memory()?,
             vectors: Sink::in_memory().end()?,
-            graph: None,
             steps: Filed::default(),
-            models: Models::default(),
             waypoints: Both::default().kept(),
-            tail: Tail::new(&base),
             base,
             rewritten: log.rewritten(),
-        })
+        }))
     }
 
     /// Builds views in memory, for a store that cannot be written.
@@ -188,25 +180,22 @@ impl Views {
         let vectors = indexed.vectors;
         drop(table);
         let vectors = vectors.end()?;
-        let mut tail = Tail::new(&base);
-        tail.stopped = stopped;
         let waypoints = waypoints.kept();
         let place = Place::Memory { db: Box::new(db) };
-        Ok(Views {
+        let mut views = Views::of(ViewFiles {
             place,
-            table: OnceCell::new(),
+            table: OnceLock::new(),
             rows,
             forward,
             text,
             vectors,
-            graph: None,
             steps: Filed::default(),
-            models: Models::default(),
             waypoints,
             base,
-            tail,
             rewritten,
-        })
+        });
+        views.tail.stopped = stopped;
+        Ok(views)
     }
 }
 

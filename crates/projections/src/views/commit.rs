@@ -1,38 +1,41 @@
 //! Taking the tail into the files of a generation.
 
-use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use icm_log::{Log, Position};
 
 use super::build::row_changes;
-use super::files::{ROWS_FILE, TABLE_FILE};
-use super::home::Home;
+use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR};
+use super::home::{Home, HomeLock};
 use super::manifest::{Manifest, Part};
 use super::steps::Filed;
 use super::tail::{Tail, with_doc};
+use super::waypoints::Both;
 use super::{
-    Checkpoint, Place, VERSIONS, Views, WRITER_CACHE_LEN, cut, guarded, redb_builder, table_error,
+    Checkpoint, Place, VERSIONS, ViewFiles, Views, WRITER_CACHE_LEN, cut, guarded, redb_builder,
+    table_error,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
 use crate::forward::{Forward, ForwardWriter};
 use crate::rows::{self, Rows};
 use crate::table::{self, Table};
-use icm_text::{Analysed, TextWriter};
+use icm_text::{Analysed, TextIndex, TextWriter};
 
 /// Told of each step of a commit that is done: a test looks at what lies there then.
 type Steps<'a> = &'a mut dyn FnMut(&'static str);
 
 impl Views {
-    /// Takes the tail into the files. Where another process did so meanwhile, takes over what it
-    /// wrote and adds the rest.
+    /// Takes the tail into the files, and returns views of these; `None` where there is nothing to take in. Where another
+    /// process did so meanwhile, returns views of what it wrote and writes nothing. These views go on answering, also while
+    /// they are taken in; the commit after it needs them out of use, see [`FilesMark`](super::FilesMark).
     ///
     /// # Errors
     /// `Busy` when another process writes the views for longer than `wait`; `Unusable` when they
     /// turn out to be damaged.
-    pub fn commit(&mut self, dir: &Path, log: &Log, wait: Duration) -> Result<()> {
+    pub fn commit(&self, dir: &Path, log: &Log, wait: Duration) -> Result<Option<Views>> {
         self.commit_in_steps(dir, log, wait, &mut |_| {})
     }
 
@@ -42,64 +45,63 @@ impl Views {
     /// As [`Views::commit`].
     #[doc(hidden)]
     pub fn commit_in_steps(
-        &mut self,
+        &self,
         dir: &Path,
         log: &Log,
         wait: Duration,
         done: Steps<'_>,
-    ) -> Result<()> {
-        if self.tail_len() == 0 || !self.tail.is_whole() || !self.are_on_disk() {
-            return Ok(());
+    ) -> Result<Option<Views>> {
+        if !self.can_commit() {
+            return Ok(None);
         }
-        // Before the lock: where the file is not as it was left, this takes a while, and the lock.
+        // Before the lock: where the file is not as it was left, this takes a while, and the lock. What answers meanwhile
+        // is opened before it is written to.
+        self.table()?;
         self.base_vectors()?;
         let home = Home::new(dir);
-        let mut lock = home.lock(wait)?;
-        if !self.look_same(Part::All) {
-            drop(lock);
-            let mut fresh = Views::open(dir, log)?;
-            fresh.follow(log)?;
-            fresh.base_vectors()?;
-            *self = fresh;
-            if self.tail_len() == 0 || !self.tail.is_whole() {
-                return Ok(());
-            }
-            lock = home.lock(wait)?;
-            if !self.look_same(Part::All) {
-                return Err(ViewError::Busy);
-            }
+        let lock = home.lock(wait)?;
+        if self.look_same(Part::All) {
+            return self.write_tail((home, lock), done).map(Some);
         }
-        let _lock = lock;
+        drop(lock);
+        let mut fresh = Views::open(dir, log)?;
+        fresh.follow(log)?;
+        Ok(Some(fresh))
+    }
+
+    fn can_commit(&self) -> bool {
+        self.tail_len() > 0 && self.tail.is_whole() && !self.tail.failed && self.are_on_disk()
+    }
+
+    fn write_tail(&self, (home, _lock): (Home, HomeLock), done: Steps<'_>) -> Result<Views> {
         let Place::Disk {
             generation,
             manifest,
             ..
-        } = &self.place
+        } = &self.files.place
         else {
-            return Ok(());
+            return Err(ViewError::Busy);
         };
-        let generation = generation.clone();
         let checkpoint = Checkpoint {
             cursor: self.tail.cursor(),
             tally: self.tail.folder.tally.clone(),
         };
         let folder = &self.tail.folder;
-        let next = self.base.tally.next_ordinal;
+        let next = self.files.base.tally.next_ordinal;
         let (opened, closed) = row_changes(folder);
-        cut::begin(&generation)?;
+        cut::begin(generation)?;
         done("begun");
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
         done("rows");
         let waypoints = &self.tail.waypoints;
-        waypoints.write(&generation, self.base_position())?;
-        self.tail.vectors.flush(&folder.kept, &generation, next)?;
+        waypoints.write(generation, self.base_position())?;
+        self.tail.vectors.flush(&folder.kept, generation, next)?;
         done("vectors");
-        self.tail.flush_forward(&generation, next)?;
+        self.tail.flush_forward(generation, next)?;
         done("forward");
         guarded("text", || {
-            let mut writer = self
-                .text
-                .writer_of(folder.kept.opened.len(), self.tail.len_bytes)?;
+            let docs = folder.kept.opened.len();
+            let mut writer = (self.files.text).writer_of(docs, self.tail.len_bytes)?;
             // What lies there before the table is written, which it leaves to who reads it.
             let older = self.table()?;
             let db = redb_builder()
@@ -117,25 +119,30 @@ impl Views {
             Ok(writer.commit_in_steps(&checkpoint.to_text(), done)?)
         })?;
         done("text");
-        let manifest = Manifest::take(&generation, Some(manifest), VERSIONS)?;
-        manifest.write(&generation)?;
+        let manifest = Manifest::take(generation, Some(manifest), VERSIONS)?;
+        manifest.write(generation)?;
         done("manifest");
-        cut::end(&generation)?;
-        self.text.reload()?;
-        self.rows = Rows::open(&generation.join(ROWS_FILE), checkpoint.tally.next_ordinal)?;
-        self.forward = Forward::open(&generation, checkpoint.tally.next_ordinal)?;
-        self.steps = Filed::default();
-        self.table = OnceCell::new();
-        self.vectors = OnceCell::new();
-        self.tail = Tail::new(&checkpoint);
-        self.base = checkpoint;
-        self.place = Place::Disk {
-            home,
-            generation,
-            manifest,
-        };
-        self.write_held_vectors();
-        Ok(())
+        cut::end(generation)?;
+        let count = checkpoint.tally.next_ordinal;
+        let mut views = Views::of(ViewFiles {
+            table: OnceLock::new(),
+            rows: Rows::open(&generation.join(ROWS_FILE), count)?,
+            forward: Forward::open(generation, count)?,
+            text: guarded("text", || Ok(TextIndex::open(&generation.join(TEXT_DIR))?))?,
+            vectors: OnceLock::new(),
+            steps: Filed::default(),
+            waypoints: Both::open(generation),
+            base: checkpoint,
+            rewritten: self.files.rewritten.clone(),
+            place: Place::Disk {
+                home,
+                generation: generation.clone(),
+                manifest,
+            },
+        });
+        views.models = Arc::clone(&self.models);
+        views.write_held_vectors();
+        Ok(views)
     }
 }
 

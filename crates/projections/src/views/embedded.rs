@@ -9,10 +9,9 @@
 //! file looks afterwards. One that looks otherwise is read whole, and its rows count up to the first
 //! that is not as it should be: what is lost is made again.
 
-use std::cell::{Ref, RefCell};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::files::{MODELS_DIR, create_private};
@@ -64,14 +63,21 @@ pub struct Embedded {
 
 /// The vectors of the model that was last asked for.
 #[derive(Default)]
-pub(super) struct Models(RefCell<Option<Held>>);
+pub(super) struct Models(Mutex<Option<Held>>);
 
+impl Models {
+    fn locked(&self) -> MutexGuard<'_, Option<Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone)]
 struct Held {
     model: String,
     /// The rows of the file.
     file: Arc<Matrix>,
     /// Those after them, in memory.
-    fresh: Matrix,
+    fresh: Arc<Matrix>,
     /// How near unrelated texts are by it, and of how many rows that is (up to a power of 2).
     unrelated: Option<(u64, f64)>,
 }
@@ -85,6 +91,19 @@ impl Held {
         self.model == model.name && self.file.dim() == model.dim
     }
 
+    /// The mean cosine of pairs of texts among the first `rows`; 0 of too few texts.
+    fn unrelated(&self, rows: u64) -> f64 {
+        let step = rows.div_ceil(SCALE_TEXTS_MAX).max(1);
+        let vectors = (0..rows).step_by(step as usize).filter_map(|ordinal| {
+            (self.file.vector(ordinal)).or_else(|| self.fresh.vector(ordinal))
+        });
+        let vectors: Vec<Vec<f32>> = vectors.collect();
+        match vectors.len() >= SCALE_TEXTS_MIN {
+            true => mean_cosine(&vectors),
+            false => 0.0,
+        }
+    }
+
     /// Takes the rows of the file anew; what memory has beyond them stays.
     fn take(&mut self, file: Matrix, model: ModelId<'_>) {
         let mut fresh = no_rows(model);
@@ -92,7 +111,7 @@ impl Held {
         if self.file.count() <= file.count() {
             fresh.extend_between(&self.fresh, file.count(), u64::MAX);
         }
-        self.fresh = fresh;
+        self.fresh = Arc::new(fresh);
         self.file = Arc::new(file);
     }
 }
@@ -141,7 +160,7 @@ fn no_rows(model: ModelId<'_>) -> Matrix {
 
 impl Views {
     fn model_files(&self, model: ModelId<'_>) -> Option<Files> {
-        match &self.place {
+        match &self.files.place {
             Place::Memory { .. } => None,
             Place::Disk { generation, .. } => Some(Files::of(generation, model)),
         }
@@ -152,7 +171,7 @@ impl Views {
         let Some(files) = self.model_files(model) else {
             return;
         };
-        let mut held = self.models.0.borrow_mut();
+        let mut held = self.models.locked();
         let mapped = held.as_ref().filter(|held| held.is_of(model));
         let rows = mapped.map_or(0, |held| held.file.count());
         let len = fs::metadata(&files.rows).map_or(0, |found| found.len());
@@ -162,48 +181,43 @@ impl Views {
     }
 
     /// The vectors of a model, read at the first call.
-    fn held(&self, model: ModelId<'_>) -> Ref<'_, Held> {
-        let known = self
-            .models
-            .0
-            .borrow()
-            .as_ref()
-            .map(|held| held.is_of(model));
-        if known != Some(true) {
-            let most = self.base.tally.next_ordinal;
-            let opened = self.model_files(model).map(|files| files.open(model, most));
-            let file = match opened {
-                Some(Ok(rows)) => rows,
-                Some(Err(error)) => {
-                    tracing::debug!(%error, model = model.name, "there are no vectors yet");
-                    no_rows(model)
-                }
-                None => no_rows(model),
-            };
-            *self.models.0.borrow_mut() = Some(Held {
-                model: model.name.to_owned(),
-                file: Arc::new(file),
-                fresh: no_rows(model),
-                unrelated: None,
-            });
+    fn held(&self, model: ModelId<'_>) -> Held {
+        let mut kept = self.models.locked();
+        if let Some(held) = kept.as_ref().filter(|held| held.is_of(model)) {
+            return held.clone();
         }
-        Ref::map(self.models.0.borrow(), |held| {
-            held.as_ref().expect("just made")
-        })
+        let most = self.files.base.tally.next_ordinal;
+        let opened = self.model_files(model).map(|files| files.open(model, most));
+        let file = match opened {
+            Some(Ok(rows)) => rows,
+            Some(Err(error)) => {
+                tracing::debug!(%error, model = model.name, "there are no vectors yet");
+                no_rows(model)
+            }
+            None => no_rows(model),
+        };
+        let held = Held {
+            model: model.name.to_owned(),
+            file: Arc::new(file),
+            fresh: Arc::new(no_rows(model)),
+            unrelated: None,
+        };
+        kept.insert(held).clone()
     }
 
     /// How many versions a model has vectors of.
     pub fn embedded(&self, model: ModelId<'_>) -> Embedded {
+        let of = self.tail.folder.tally.next_ordinal;
         Embedded {
-            done: self.held(model).count(),
-            of: self.tail.folder.tally.next_ordinal,
+            done: self.held(model).count().min(of),
+            of,
         }
     }
 
     /// Whether the vectors of the checkpoint are in a file, as far as there are any.
     pub fn keeps_vectors(&self, model: ModelId<'_>) -> bool {
         let held = self.held(model);
-        let wanted = held.count().min(self.base.tally.next_ordinal);
+        let wanted = held.count().min(self.files.base.tally.next_ordinal);
         held.file.count() >= wanted
     }
 
@@ -221,12 +235,12 @@ impl Views {
             texts: self.texts(first..end)?,
             first,
             generation: self.generation(),
-            rewritten: self.rewritten.clone(),
+            rewritten: self.files.rewritten.clone(),
         })
     }
 
     fn generation(&self) -> Option<PathBuf> {
-        match &self.place {
+        match &self.files.place {
             Place::Memory { .. } => None,
             Place::Disk { generation, .. } => Some(generation.clone()),
         }
@@ -239,14 +253,14 @@ impl Views {
     /// If there are not as many vectors as texts, or they have another dimension than the model.
     pub fn add_vectors(&self, model: ModelId<'_>, of: &Unembedded, vectors: &[Vec<f32>]) {
         assert_eq!(vectors.len(), of.texts.len(), "a vector a text");
-        if (&of.generation, &of.rewritten) != (&self.generation(), &self.rewritten) {
+        if (&of.generation, &of.rewritten) != (&self.generation(), &self.files.rewritten) {
             return;
         }
-        drop(self.held(model));
-        if let Some(held) = self.models.0.borrow_mut().as_mut() {
+        self.held(model);
+        if let Some(held) = self.models.locked().as_mut() {
             for (ordinal, vector) in (of.first..).zip(vectors) {
                 if ordinal == held.count() {
-                    held.fresh.push(ordinal, vector);
+                    Arc::make_mut(&mut held.fresh).push(ordinal, vector);
                 }
             }
         }
@@ -256,13 +270,15 @@ impl Views {
     /// Takes over rows that another process has written since the file was read.
     pub(super) fn take_over(&self, model: ModelId<'_>) {
         self.drop_what_was_cut(model);
-        drop(self.held(model));
+        self.held(model);
         let Some(files) = self.model_files(model) else {
             return;
         };
-        let mut held = self.models.0.borrow_mut();
-        let held = held.as_mut().expect("it was just read");
-        let most = self.base.tally.next_ordinal;
+        let mut held = self.models.locked();
+        let Some(held) = held.as_mut().filter(|held| held.is_of(model)) else {
+            return;
+        };
+        let most = self.files.base.tally.next_ordinal;
         let count = held.file.count();
         // Longer than what is known of it: otherwise there is nothing to gain.
         let grown = Note::read(&files.note, &files.rows).is_some_and(|noted| noted > count);
@@ -280,22 +296,19 @@ impl Views {
         let Some(files) = self.model_files(model) else {
             return;
         };
-        let mut held = self.models.0.borrow_mut();
+        let mut held = self.models.locked();
         let Some(held) = held.as_mut().filter(|held| held.is_of(model)) else {
             return;
         };
-        if let Err(error) = write(&files, held, model, self.base.tally.next_ordinal) {
+        if let Err(error) = write(&files, held, model, self.files.base.tally.next_ordinal) {
             tracing::debug!(%error, model = model.name, "vectors were not written");
         }
     }
 
     /// Writes the vectors of all versions up to the checkpoint, of whichever model there are rows.
     pub(super) fn write_held_vectors(&self) {
-        let held = self.models.0.borrow();
-        let known = held
-            .as_ref()
-            .map(|held| (held.model.clone(), held.file.dim()));
-        drop(held);
+        let held = self.models.locked().clone();
+        let known = held.map(|held| (held.model, held.file.dim()));
         if let Some((name, dim)) = known {
             self.write_vectors(ModelId { name: &name, dim });
         }
@@ -305,33 +318,20 @@ impl Views {
     /// than [`SCALE_TEXTS_MIN`] they are taken as they are.
     pub(super) fn model_scale(&self, model: ModelId<'_>) -> CosineScale {
         // A function of what is there, whoever asked when: of the first rows, as many as a power of two.
-        let rows = match self.held(model).count() {
+        let held = self.held(model);
+        let rows = match held.count() {
             0 => 0,
             count => 1 << count.ilog2(),
         };
-        let known = self.held(model).unrelated;
+        let known = held.unrelated;
         let unrelated = match known {
             Some((of, unrelated)) if of == rows => unrelated,
-            _ => self.unrelated(model, rows),
+            _ => held.unrelated(rows),
         };
-        if let Some(held) = self.models.0.borrow_mut().as_mut() {
+        if let Some(held) = (self.models.locked().as_mut()).filter(|held| held.is_of(model)) {
             held.unrelated = Some((rows, unrelated));
         }
         CosineScale { unrelated }
-    }
-
-    /// The mean cosine of pairs of texts among the first `rows`; 0 of too few texts.
-    fn unrelated(&self, model: ModelId<'_>, rows: u64) -> f64 {
-        let held = self.held(model);
-        let step = rows.div_ceil(SCALE_TEXTS_MAX).max(1);
-        let vectors = (0..rows).step_by(step as usize).filter_map(|ordinal| {
-            (held.file.vector(ordinal)).or_else(|| held.fresh.vector(ordinal))
-        });
-        let vectors: Vec<Vec<f32>> = vectors.collect();
-        match vectors.len() >= SCALE_TEXTS_MIN {
-            true => mean_cosine(&vectors),
-            false => 0.0,
-        }
     }
 
     /// How near versions are to a query by a model, and how many it knows.
@@ -341,14 +341,14 @@ impl Views {
         query: &[f32],
     ) -> (Cosines<'_>, Embedded) {
         let held = self.held(model);
+        let of = self.tail.folder.tally.next_ordinal;
         let embedded = Embedded {
-            done: held.count(),
-            of: self.tail.folder.tally.next_ordinal,
+            done: held.count().min(of),
+            of,
         };
-        let base = held.file.clone();
-        let fresh = Ref::map(Ref::clone(&held), |held| &held.fresh);
         let centre = vec![0.0; query.len()];
-        (Cosines::new(base, None, fresh, &centre, query), embedded)
+        let cosines = Cosines::new(held.file, None, vec![held.fresh], &centre, query);
+        (cosines, embedded)
     }
 }
 

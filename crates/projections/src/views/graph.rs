@@ -30,18 +30,18 @@ impl Views {
     /// What is to be done so that recalls are fast; `None` where they are, there are fewer than `rows_min` vectors, or
     /// nothing can be done.
     pub fn graph_job(&self, rows_min: u64) -> Option<GraphJob> {
-        let Place::Disk { generation, .. } = &self.place else {
+        let Place::Disk { generation, .. } = &self.files.place else {
             return None;
         };
         let job = GraphJob {
             vectors: file_in(generation).1,
             model: embedder().model().to_owned(),
             dim: embedder().dim(),
-            count: self.base.tally.next_ordinal,
+            count: self.files.base.tally.next_ordinal,
             step: rows_min.max(1),
         };
         let is_covered = |graph: &Graph| job.is_enough(graph.covered());
-        (job.count >= job.step && !self.graph.as_ref().is_some_and(is_covered)).then_some(job)
+        (job.count >= job.step && !self.graph.as_deref().is_some_and(is_covered)).then_some(job)
     }
 
     /// The vectors up to the checkpoint.
@@ -63,7 +63,7 @@ impl Views {
         let fits = Arc::ptr_eq(rows, fitting) || graph.fits(rows);
         if fits {
             graph.settle();
-            self.graph = Some(graph);
+            self.graph = Some(Arc::new(graph));
         }
         Ok(fits)
     }

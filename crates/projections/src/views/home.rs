@@ -1,10 +1,10 @@
 //! Where views live on disk: generations, of which one is current. A rebuild makes a new generation
 //! beside the current one and then turns the page, so nobody ever sees a half-built view.
 
-use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,11 +18,11 @@ const LOCK: &str = "lock";
 const BUILD_LOCK: &str = "build.lock";
 
 /// The folder of the views.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Home {
     dir: PathBuf,
     /// What `current` named, and how it looked before it was read: it is replaced, never written in place.
-    named: RefCell<Option<(Stamp, String)>>,
+    named: Mutex<Option<(Stamp, String)>>,
 }
 
 /// A generation that is being built; it goes again unless the page is turned to it.
@@ -48,7 +48,7 @@ impl Home {
     pub(crate) fn new(dir: &Path) -> Home {
         Home {
             dir: dir.to_owned(),
-            named: RefCell::default(),
+            named: Mutex::default(),
         }
     }
 
@@ -68,7 +68,7 @@ impl Home {
         let Some(stamp) = looks.ok().map(|found| stamp_of(&found)) else {
             return false;
         };
-        let mut named = self.named.borrow_mut();
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((seen, name)) = &*named
             && stamp.tells_files_apart()
             && *seen == stamp

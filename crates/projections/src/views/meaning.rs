@@ -4,7 +4,6 @@
 //! missing or not as it was left, it alone is made anew, by whoever needs it first. A row belongs to
 //! its ordinal within the generation that the file lies in, and to no other.
 
-use std::cell::{OnceCell, Ref, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -17,6 +16,7 @@ use crate::error::{Result, ViewError, io};
 use crate::fold::{Overlay, Version};
 use crate::rows::Rows;
 use crate::table::Table;
+use icm_text::Growing;
 use icm_vectors::embed::{Embedder, StaticEmbedder};
 use icm_vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
 
@@ -129,35 +129,46 @@ impl Sink {
     }
 
     /// The rows, where they are in memory.
-    pub(super) fn end(self) -> Result<OnceCell<Arc<Matrix>>> {
+    pub(super) fn end(self) -> Result<OnceLock<Arc<Matrix>>> {
         Ok(match self {
             Sink::File(mut writer) => {
                 writer.flush()?;
-                OnceCell::new()
+                OnceLock::new()
             }
-            Sink::Memory(rows) => OnceCell::from(Arc::new(rows)),
+            Sink::Memory(rows) => OnceLock::from(Arc::new(rows)),
         })
     }
 }
 
+/// Vectors of the tail side by side. A copy that grows copies the last of these matrices.
+const TAIL_ROWS: u64 = 128;
+
 /// The vectors of the tail: made when they are first asked for, so that no store waits for them.
-#[derive(Default)]
-pub(super) struct TailVectors(RefCell<Option<Matrix>>);
+#[derive(Default, Clone)]
+pub(super) struct TailVectors(Growing<Vec<Arc<Matrix>>>);
 
 impl TailVectors {
     /// The vectors of the versions since the checkpoint.
-    pub(super) fn of(&self, overlay: &Overlay) -> Ref<'_, Matrix> {
-        {
-            let mut rows = self.0.borrow_mut();
-            let rows = rows.get_or_insert_with(no_rows);
-            for (ordinal, entity, from) in &overlay.opened[rows.count() as usize..] {
+    pub(super) fn of(&self, overlay: &Overlay) -> &[Arc<Matrix>] {
+        self.0.get(|parts| {
+            let count: u64 = parts.iter().map(|part| part.count()).sum();
+            for (ordinal, entity, from) in overlay.opened.iter().skip(count as usize) {
                 let version = overlay
                     .version_from(*entity, *from)
                     .expect("every ordinal given belongs to a version of the overlay");
-                rows.push(*ordinal, &embed(version));
+                if parts.last().is_none_or(|part| part.count() >= TAIL_ROWS) {
+                    parts.push(Arc::new(no_rows()));
+                }
+                if let Some(last) = parts.last_mut() {
+                    Arc::make_mut(last).push(*ordinal, &embed(version));
+                }
             }
-        }
-        Ref::map(self.0.borrow(), |rows| rows.as_ref().expect("just made"))
+        })
+    }
+
+    /// The events after these may open more.
+    pub(super) fn go_on(&mut self) {
+        self.0.next();
     }
 
     /// Adds them to the file of a generation that has the first `count` rows.
@@ -165,7 +176,9 @@ impl TailVectors {
         let (_, path) = file_in(generation);
         let (model, dim) = (embedder().model(), embedder().dim());
         let mut writer = MatrixWriter::open(&path, model, dim, count)?;
-        writer.append_all(&self.of(overlay))?;
+        for part in self.of(overlay) {
+            writer.append_all(part)?;
+        }
         Ok(writer.flush().map(|_| ())?)
     }
 }
@@ -174,12 +187,12 @@ impl Views {
     /// The vectors up to the checkpoint. Where their file is not as it was left, they are embedded
     /// again and the file is written anew, if it can be.
     pub(super) fn base_vectors(&self) -> Result<&Arc<Matrix>> {
-        if let Some(rows) = self.vectors.get() {
+        if let Some(rows) = self.files.vectors.get() {
             return Ok(rows);
         }
-        let count = self.base.tally.next_ordinal;
-        let rows = match &self.place {
-            Place::Memory { .. } => embed_all(self.table()?, &self.rows)?,
+        let count = self.files.base.tally.next_ordinal;
+        let rows = match &self.files.place {
+            Place::Memory { .. } => embed_all(self.table()?, &self.files.rows)?,
             Place::Disk {
                 home,
                 generation,
@@ -192,7 +205,7 @@ impl Views {
                 }
             },
         };
-        Ok(self.vectors.get_or_init(|| Arc::new(rows)))
+        Ok(self.files.vectors.get_or_init(|| Arc::new(rows)))
     }
 
     fn mend_vectors(&self, home: &Home, generation: &Path, count: u64) -> Result<Matrix> {
@@ -204,7 +217,7 @@ impl Views {
         if let Ok(rows) = again() {
             return Ok(rows);
         }
-        let rows = embed_all(self.table()?, &self.rows)?;
+        let rows = embed_all(self.table()?, &self.files.rows)?;
         let write = || -> Result<Matrix> {
             let _lock = home.lock(OPEN_WAIT)?;
             let mut manifest = Manifest::read(generation, VERSIONS)?;
@@ -290,7 +303,7 @@ pub(super) fn centre() -> &'static [f32] {
 pub(super) struct Cosines<'a> {
     base: Arc<Matrix>,
     graph: Option<&'a Graph>,
-    tail: Ref<'a, Matrix>,
+    tail: Vec<Arc<Matrix>>,
     query: Query,
     centred: Centred,
 }
@@ -299,7 +312,7 @@ impl<'a> Cosines<'a> {
     pub(super) fn new(
         base: Arc<Matrix>,
         graph: Option<&'a Graph>,
-        tail: Ref<'a, Matrix>,
+        tail: Vec<Arc<Matrix>>,
         centre: &[f32],
         query: &[f32],
     ) -> Cosines<'a> {
@@ -322,8 +335,9 @@ impl<'a> Cosines<'a> {
     ) -> Result<(Vec<u64>, Searched)> {
         let (base, sight) = (&self.base, (visible, tie));
         let (mut near, searched) = base.nearest(self.graph, &self.query, most, listed, sight)?;
-        let (more, _) = self.tail.nearest(None, &self.query, most, listed, sight)?;
-        near.extend(more);
+        for part in &self.tail {
+            near.extend(part.nearest(None, &self.query, most, listed, sight)?.0);
+        }
         near.sort_by(|a, b| {
             let by_cosine = b.cosine.total_cmp(&a.cosine);
             by_cosine.then_with(|| tie(a.ordinal).cmp(&tie(b.ordinal)))
@@ -334,10 +348,13 @@ impl<'a> Cosines<'a> {
 
     /// The cosine of a version, and the one that ranks, with the centre taken off; `None` where there is nothing to compare.
     pub(super) fn of(&self, ordinal: u64) -> Result<(Option<f32>, Option<f64>)> {
-        let rows = match self.tail.ends()? {
-            Some((first, _)) if ordinal >= first => &*self.tail,
-            _ => &self.base,
-        };
+        let mut rows = &self.base;
+        for part in &self.tail {
+            match part.ends()? {
+                Some((first, _)) if ordinal >= first => rows = part,
+                _ => break,
+            }
+        }
         let known = rows.cosines(&self.query, &self.centred, ordinal)?;
         let Some((cosine, less_mean)) = known else {
             return Ok((None, None));

@@ -21,9 +21,8 @@ mod walk;
 mod waypoints;
 mod weight;
 
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use icm_log::{Cursor, Log, Position, Rewritten};
@@ -42,6 +41,7 @@ use files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, VECTORS_DIR};
 use home::Home;
 use manifest::{Look, Manifest, Part};
 
+pub use beside::FilesMark;
 pub use build::Progress;
 pub use embedded::{Embedded, ModelId, Unembedded};
 pub use graph::GraphJob;
@@ -105,27 +105,34 @@ enum Place {
     Memory { db: Box<Database> },
 }
 
-/// The views of one store.
-pub struct Views {
+/// The files of the views as of a checkpoint, and what was read of them. They never go on: a commit opens new ones.
+struct ViewFiles {
     place: Place,
     /// Opened when first needed: a recall of a store whose tail only stores never needs it.
-    table: OnceCell<Table>,
+    table: OnceLock<Table>,
     rows: Rows,
     forward: Forward,
     text: TextIndex,
     /// Opened when first needed: only a recall, or a commit, needs it.
-    vectors: OnceCell<Arc<Matrix>>,
-    /// Of the first of them, if somebody handed one in; see `graph.rs`.
-    graph: Option<Graph>,
+    vectors: OnceLock<Arc<Matrix>>,
     /// Topics in their order, as far as they were asked for.
     steps: steps::Filed,
-    /// Vectors of a model that is not built in.
-    models: embedded::Models,
     waypoints: waypoints::Both<waypoints::Kept>,
     base: Checkpoint,
-    tail: tail::Tail,
     /// The log's mark from before they were read of it.
     rewritten: Rewritten,
+}
+
+/// A snapshot of the views of one store: files at a checkpoint, and the events since. Questions ask it through `&self`
+/// from as many threads as like; [`Views::follow`] makes it the next one. A clone shares all that is the same.
+#[derive(Clone)]
+pub struct Views {
+    files: Arc<ViewFiles>,
+    /// Of the first of the vectors, if somebody handed one in; see `graph.rs`.
+    graph: Option<Arc<Graph>>,
+    /// Vectors of a model that is not built in.
+    models: Arc<embedded::Models>,
+    tail: tail::Tail,
 }
 
 fn redb_builder() -> Builder {
@@ -232,27 +239,33 @@ impl Views {
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
         let forward = Forward::open(&generation, base.tally.next_ordinal)?;
         let waypoints = waypoints::Both::open(&generation);
-        let tail = tail::Tail::new(&base);
         let place = Place::Disk {
             home,
             generation,
             manifest,
         };
-        Ok(Views {
+        Ok(Views::of(ViewFiles {
             place,
-            table: OnceCell::new(),
+            table: OnceLock::new(),
             rows,
             forward,
             text,
-            vectors: OnceCell::new(),
-            graph: None,
+            vectors: OnceLock::new(),
             steps: steps::Filed::default(),
-            models: embedded::Models::default(),
             waypoints,
             base,
-            tail,
             rewritten,
-        })
+        }))
+    }
+
+    /// Files with nothing after them.
+    fn of(files: ViewFiles) -> Views {
+        Views {
+            tail: tail::Tail::new(&files.base),
+            files: Arc::new(files),
+            graph: None,
+            models: Arc::default(),
+        }
     }
 
     /// Removes every view below `dir`, so that no byte of them is left there. What another process
@@ -278,17 +291,27 @@ impl Views {
     /// somebody touched the files that answers about now are from, or the log was written anew, as
     /// of its last refresh. Costs a stat a file.
     pub fn are_stale(&self, log: &Log) -> bool {
-        self.rewritten != log.rewritten() || !self.look_same(Part::Now)
+        self.is_rewritten(log) || !self.look_same(Part::Now)
+    }
+
+    /// Whether the log was written anew since these views read it, as of its last refresh.
+    pub fn is_rewritten(&self, log: &Log) -> bool {
+        self.files.rewritten != log.rewritten()
+    }
+
+    /// Whether every event is folded, as of the last refresh of the log.
+    pub fn has_seen(&self, log: &Log) -> bool {
+        self.tail.has_seen(log)
     }
 
     /// The same of the files that a command decides by. The text that it looks for near ones in is not among them: what
     /// it finds there it checks by the table.
     pub fn are_stale_for_commands(&self, log: &Log) -> bool {
-        self.rewritten != log.rewritten() || !self.look_same(Part::Table)
+        self.is_rewritten(log) || !self.look_same(Part::Table)
     }
 
     fn look_same(&self, part: Part) -> bool {
-        match &self.place {
+        match &self.files.place {
             Place::Memory { .. } => true,
             Place::Disk {
                 home,
@@ -305,7 +328,7 @@ impl Views {
             home,
             generation,
             manifest,
-        } = &self.place
+        } = &self.files.place
         else {
             return Ok(());
         };
@@ -325,28 +348,28 @@ impl Views {
 
     /// Whether they live on disk.
     pub fn are_on_disk(&self) -> bool {
-        matches!(self.place, Place::Disk { .. })
+        matches!(self.files.place, Place::Disk { .. })
     }
 
     /// The table; opened now if it was not yet.
     pub fn table(&self) -> Result<&Table> {
-        if let Some(table) = self.table.get() {
+        if let Some(table) = self.files.table.get() {
             return Ok(table);
         }
-        let table = match &self.place {
+        let table = match &self.files.place {
             Place::Memory { db } => Table::of(db)?,
             Place::Disk { generation, .. } => {
                 let path = generation.join(TABLE_FILE);
                 guarded("table", || Table::of_read_only(&open_read_only(&path)?))?
             }
         };
-        if table.checkpoint != self.base.cursor || table.tally != self.base.tally {
+        if table.checkpoint != self.files.base.cursor || table.tally != self.files.base.tally {
             return Err(ViewError::Unusable {
                 view: "table",
                 why: "table and text are not at the same place".into(),
             });
         }
-        Ok(self.table.get_or_init(|| table))
+        Ok(self.files.table.get_or_init(|| table))
     }
 
     /// The numbers of the newest state that is folded.
@@ -356,12 +379,12 @@ impl Views {
 
     /// The place that the files have reached.
     pub fn base_position(&self) -> Position {
-        self.base.cursor.position
+        self.files.base.cursor.position
     }
 
     /// Events folded since.
     pub fn tail_len(&self) -> u64 {
-        self.tail.folder.tally.events - self.base.tally.events
+        self.tail.folder.tally.events - self.files.base.tally.events
     }
 
     /// Versions that these events opened, or closed, whichever are more: one event may change many.
@@ -381,7 +404,7 @@ impl Views {
         let result = tail.follow(self, log);
         if tail.failed {
             // An event that was folded in part is folded anew.
-            tail = tail::Tail::new(&self.base);
+            tail = tail::Tail::new(&self.files.base);
         }
         self.tail = tail;
         result
@@ -389,7 +412,7 @@ impl Views {
 
     /// Does some of what a commit, and where there are recalls what those ask of what was folded; with `all`, what a first
     /// recall would. Whether there is more of it.
-    pub fn analyse_ahead(&self, all: bool) -> bool {
+    pub fn analyse_ahead(&mut self, all: bool) -> bool {
         self.tail.text.analyse_ahead(AHEAD, all)
     }
 
@@ -405,7 +428,7 @@ impl Views {
 
     /// Bytes on disk of table (with rows), text (with the forward index) and vectors.
     pub fn sizes(&self) -> (u64, u64, u64) {
-        let Place::Disk { generation, .. } = &self.place else {
+        let Place::Disk { generation, .. } = &self.files.place else {
             return (0, 0, 0);
         };
         let len = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -424,16 +447,16 @@ impl Views {
             home,
             generation,
             manifest,
-        } = &self.place
+        } = &self.files.place
         else {
             return Ok(());
         };
         let shared = home.lock_shared(OPEN_WAIT)?;
         let look = manifest.look(generation, true)?;
-        self.rows.check()?;
-        self.forward.check()?;
-        meaning::check(generation, manifest, self.base.tally.next_ordinal)?;
-        guarded("text", || Ok(self.text.validate().map(|_| ())?))?;
+        self.files.rows.check()?;
+        self.files.forward.check()?;
+        meaning::check(generation, manifest, self.files.base.tally.next_ordinal)?;
+        guarded("text", || Ok(self.files.text.validate().map(|_| ())?))?;
         drop(shared);
         // redb checks its file as its writer.
         let _lock = match home.lock(OPEN_WAIT) {

@@ -285,14 +285,14 @@ impl Views {
     /// open, so it costs a walk of a posting list and no table.
     pub fn living_in(&self, topic: &str, scope: Option<&str>) -> Result<u64> {
         super::guarded("text", || {
-            Ok(self.text.living_in(&self.tail.text, topic, scope)?)
+            Ok(self.files.text.living_in(&self.tail.text, topic, scope)?)
         })
     }
 
     /// Returns the rarest words of a text that memories hold, as they are written, rarest first, at most `most`.
     pub fn rare_words(&self, text: &str, most: usize) -> Result<Vec<String>> {
         super::guarded("text", || {
-            Ok(self.text.rare_words(&self.tail.text, text, most)?)
+            Ok(self.files.text.rare_words(&self.tail.text, text, most)?)
         })
     }
 
@@ -356,7 +356,7 @@ impl Views {
     fn past<'a>(&'a self, log: &'a Log) -> LogPast<'a> {
         LogPast {
             log,
-            older: &self.waypoints,
+            older: &self.files.waypoints,
             newer: &self.tail.waypoints,
         }
     }

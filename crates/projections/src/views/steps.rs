@@ -1,17 +1,20 @@
 //! The order within a topic: by when it happened, or else was stored, then by id. That is a
 //! function of the state, in whatever order its events were learned.
 
-use std::cell::{Ref, RefCell};
-use std::sync::Arc;
+use std::iter::Peekable;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use icm_log::SubjectId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use icm_log::{Position, SubjectId};
+use icm_text::{Growing, Map};
+use imbl::OrdSet;
+use rustc_hash::FxHashMap;
 
 use super::Views;
 use super::query::ALL_IDS;
 use crate::error::Result;
 use crate::fold::{EntityId, Overlay};
-use crate::rows::{self, Facts, OPEN, Rows, topic_tag};
+use crate::rows::{self, Facts, Rows, topic_tag};
 
 /// The smallest id of each memory that has several: which of them its rows go by depends on what was learned first.
 #[derive(Default)]
@@ -41,9 +44,9 @@ type Topic = Arc<[Step]>;
 /// checkpoint alone.
 #[derive(Default)]
 pub(super) struct Filed {
-    topics: RefCell<FiledTopics>,
+    topics: Mutex<FiledTopics>,
     /// As they were last asked for.
-    leads: RefCell<Option<Arc<LeadIds>>>,
+    leads: Mutex<Option<Arc<LeadIds>>>,
 }
 
 #[derive(Default)]
@@ -53,32 +56,44 @@ struct FiledTopics {
     aliases: u64,
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Filed {
-    /// Reads the topics with these tags, but for those that are known.
-    fn read(&self, rows: &Rows, tags: &[u32], history: bool, leads: &LeadIds) -> Result<()> {
-        let filed = &mut *self.topics.borrow_mut();
-        if filed.aliases != leads.aliases {
-            filed.topics.clear();
-            filed.aliases = leads.aliases;
+    /// The topics with these tags; those that are not known are read.
+    fn read(
+        &self,
+        (rows, at): (&Rows, Position),
+        tags: &[u32],
+        history: bool,
+        leads: &LeadIds,
+    ) -> Result<FxHashMap<u32, Topic>> {
+        let (mut found, mut missing) = (FxHashMap::default(), FxHashMap::default());
+        {
+            let mut filed = locked(&self.topics);
+            if filed.aliases != leads.aliases {
+                filed.topics.clear();
+                filed.aliases = leads.aliases;
+            }
+            for tag in tags {
+                match filed.topics.get(&(*tag, history)) {
+                    Some(topic) => found.insert(*tag, Arc::clone(topic)).map(drop),
+                    None => missing.insert(*tag, Vec::new()).map(drop),
+                };
+            }
         }
-        let known = &mut filed.topics;
-        let missing: FxHashSet<u32> = tags
-            .iter()
-            .filter(|tag| !known.contains_key(&(**tag, history)))
-            .copied()
-            .collect();
         if missing.is_empty() {
-            return Ok(());
+            return Ok(found);
         }
-        let mut topics: FxHashMap<u32, Vec<Step>> =
-            missing.into_iter().map(|tag| (tag, Vec::new())).collect();
+        // Nothing is held meanwhile: it looks at every row.
         for ordinal in 0..rows.count() {
-            let Some(topic) = topics.get_mut(&rows.tag(ordinal)) else {
+            let Some(topic) = missing.get_mut(&rows.tag(ordinal)) else {
                 continue;
             };
             let row = rows.get(ordinal);
             let row = row.ok_or_else(|| rows::damaged(ordinal))?;
-            if history || row.to == OPEN {
+            if history || row.holds_at(at) {
                 topic.push(Step {
                     time_ms: row.facts.time_ms,
                     id: leads.of(row.entity),
@@ -86,39 +101,43 @@ impl Filed {
                 });
             }
         }
-        for (tag, mut topic) in topics {
+        let mut filed = locked(&self.topics);
+        for (tag, mut topic) in missing {
             topic.sort_unstable();
-            known.insert((tag, history), topic.into());
+            let topic: Topic = topic.into();
+            if filed.aliases == leads.aliases {
+                filed.topics.insert((tag, history), Arc::clone(&topic));
+            }
+            found.insert(tag, topic);
         }
-        Ok(())
+        Ok(found)
     }
 }
 
 /// Topics of the tail, as far as it was asked.
-#[derive(Default)]
-pub(super) struct Newer(RefCell<NewerTopics>);
+#[derive(Default, Clone)]
+pub(super) struct Newer(Growing<NewerTopics>);
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct NewerTopics {
     /// So many of the opened versions, from the first on.
     read: usize,
-    topics: FxHashMap<u32, Vec<Step>>,
+    topics: Map<u32, OrdSet<Step>>,
     /// See [`LeadIds::aliases`].
     aliases: u64,
 }
 
 impl Newer {
     /// The versions of the tail by topic, in order.
-    fn topics(&self, overlay: &Overlay, leads: &LeadIds) -> Ref<'_, NewerTopics> {
-        {
-            let newer = &mut *self.0.borrow_mut();
+    fn topics(&self, overlay: &Overlay, leads: &LeadIds) -> &NewerTopics {
+        self.0.get(|newer| {
             if newer.aliases != leads.aliases {
                 *newer = NewerTopics {
                     aliases: leads.aliases,
                     ..NewerTopics::default()
                 };
             }
-            for (ordinal, entity, from) in &overlay.opened[newer.read..] {
+            for (ordinal, entity, from) in overlay.opened.iter().skip(newer.read) {
                 let Some(version) = overlay.version_from(*entity, *from) else {
                     continue;
                 };
@@ -128,42 +147,43 @@ impl Newer {
                     ordinal: *ordinal,
                 };
                 let topic = newer.topics.entry(topic_tag(version.topic.as_deref()));
-                let topic = topic.or_default();
-                let at = topic.partition_point(|other| *other < step);
-                topic.insert(at, step);
+                topic.or_default().insert(step);
             }
             newer.read = overlay.opened.len();
-        }
-        self.0.borrow()
+        })
+    }
+
+    /// The events after these may open more.
+    pub(super) fn go_on(&mut self) {
+        self.0.next();
     }
 }
 
 /// The topics of some versions.
 pub(super) struct Order<'a> {
     filed: FxHashMap<u32, Topic>,
-    newer: Ref<'a, NewerTopics>,
+    newer: &'a NewerTopics,
+    none: OrdSet<Step>,
 }
 
 impl Views {
     /// The topics with these tags; with `history` also what no longer held at the checkpoint.
     pub(super) fn order(&self, tags: &[u32], history: bool, leads: &LeadIds) -> Result<Order<'_>> {
-        self.steps.read(&self.rows, tags, history, leads)?;
-        let filed = self.steps.topics.borrow();
-        let topic = |tag: &u32| Some((*tag, filed.topics.get(&(*tag, history))?.clone()));
+        let at = self.files.base.cursor.position;
         Ok(Order {
-            filed: tags.iter().filter_map(topic).collect(),
+            filed: (self.files.steps).read((&self.files.rows, at), tags, history, leads)?,
             newer: self.tail.steps.topics(&self.tail.folder.kept, leads),
+            none: OrdSet::new(),
         })
     }
 
     /// The smallest ids of the memories that have several.
     pub(super) fn lead_ids(&self) -> Result<Arc<LeadIds>> {
         let aliases = self.tally().aliases;
-        let known = self.steps.leads.borrow();
-        if let Some(leads) = known.as_ref().filter(|leads| leads.aliases == aliases) {
-            return Ok(Arc::clone(leads));
+        let known = locked(&self.files.steps.leads).clone();
+        if let Some(leads) = known.filter(|leads| leads.aliases == aliases) {
+            return Ok(leads);
         }
-        drop(known);
         let mut leads = LeadIds {
             aliases,
             ..LeadIds::default()
@@ -173,15 +193,16 @@ impl Views {
             *lead = (*lead).min(id);
         }
         let leads = Arc::new(leads);
-        *self.steps.leads.borrow_mut() = Some(Arc::clone(&leads));
+        *locked(&self.files.steps.leads) = Some(Arc::clone(&leads));
         Ok(leads)
     }
 
     /// The place of a version in its topic.
     pub(super) fn step(&self, ordinal: u64, leads: &LeadIds) -> Result<Step> {
-        let at = ordinal.checked_sub(self.base.tally.next_ordinal);
+        let at = ordinal.checked_sub(self.files.base.tally.next_ordinal);
         let step = match at {
             None => self
+                .files
                 .rows
                 .get(ordinal)
                 .map(|row| (row.facts.time_ms, row.entity)),
@@ -202,32 +223,18 @@ impl Views {
 impl Order<'_> {
     /// The steps after one in the topic with this tag.
     pub(super) fn after(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
-        let [filed, newer] = self.lists(tag);
-        let mut filed = filed[filed.partition_point(|other| *other <= step)..].iter();
-        let mut newer = newer[newer.partition_point(|other| *other <= step)..].iter();
-        std::iter::from_fn(move || {
-            let first = match (filed.as_slice().first(), newer.as_slice().first()) {
-                (Some(a), Some(b)) if b < a => newer.next(),
-                (Some(_), _) => filed.next(),
-                (None, _) => newer.next(),
-            };
-            first.copied()
-        })
+        let (filed, newer) = self.lists(tag);
+        let filed = &filed[filed.partition_point(|other| *other <= step)..];
+        let newer = newer.range((Bound::Excluded(step), Bound::Unbounded));
+        merged(filed.iter(), newer, |filed, newer| filed < newer)
     }
 
     /// The steps before one, the nearest first.
     pub(super) fn before(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
-        let [filed, newer] = self.lists(tag);
-        let mut filed = filed[..filed.partition_point(|other| *other < step)].iter();
-        let mut newer = newer[..newer.partition_point(|other| *other < step)].iter();
-        std::iter::from_fn(move || {
-            let last = match (filed.as_slice().last(), newer.as_slice().last()) {
-                (Some(a), Some(b)) if b > a => newer.next_back(),
-                (Some(_), _) => filed.next_back(),
-                (None, _) => newer.next_back(),
-            };
-            last.copied()
-        })
+        let (filed, newer) = self.lists(tag);
+        let filed = &filed[..filed.partition_point(|other| *other < step)];
+        let newer = newer.range(..step).rev();
+        merged(filed.iter().rev(), newer, |filed, newer| filed > newer)
     }
 
     /// The newest of a topic first.
@@ -240,9 +247,26 @@ impl Order<'_> {
         self.before(tag, end)
     }
 
-    fn lists(&self, tag: u32) -> [&[Step]; 2] {
+    fn lists(&self, tag: u32) -> (&[Step], &OrdSet<Step>) {
         let filed = self.filed.get(&tag).map_or(&[][..], |topic| topic);
-        let newer = self.newer.topics.get(&tag).map_or(&[][..], Vec::as_slice);
-        [filed, newer]
+        (filed, self.newer.topics.get(&tag).unwrap_or(&self.none))
     }
+}
+
+/// Both in one order, in which one of the files comes `first` or one of the tail.
+fn merged<'a>(
+    filed: impl Iterator<Item = &'a Step>,
+    newer: impl Iterator<Item = &'a Step>,
+    first: impl Fn(&Step, &Step) -> bool,
+) -> impl Iterator<Item = Step> {
+    let mut filed: Peekable<_> = filed.peekable();
+    let mut newer: Peekable<_> = newer.peekable();
+    std::iter::from_fn(move || {
+        let next = match (filed.peek(), newer.peek()) {
+            (Some(one), Some(other)) if !first(one, other) => newer.next(),
+            (Some(_), _) => filed.next(),
+            (None, _) => newer.next(),
+        };
+        next.copied()
+    })
 }

@@ -1,10 +1,9 @@
 //! The tail: what was appended since the checkpoint, folded in memory.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Position, Waypoint, Waypoints};
+use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Waypoint, Waypoints};
 
 use super::meaning::TailVectors;
 use super::past::LogPast;
@@ -16,7 +15,8 @@ use crate::fold::{Base, Folder, Schedule, Version};
 use icm_text::{self, Doc};
 
 /// Events since the checkpoint.
-#[derive(Default)]
+/// A clone shares all that is the same.
+#[derive(Default, Clone)]
 pub(super) struct Tail {
     pub(super) folder: Folder,
     pub(super) cursor: Option<Cursor>,
@@ -25,8 +25,8 @@ pub(super) struct Tail {
     /// Its topics in their order, as far as they were asked for.
     pub(super) steps: Newer,
     pub(super) waypoints: Both<Vec<Waypoint>>,
-    /// How memories fade, as of the position that was asked about last.
-    pub(super) schedule: RefCell<Option<(Position, Arc<Schedule>)>>,
+    /// How memories fade now, once that was asked for.
+    pub(super) schedule: OnceLock<Arc<Schedule>>,
     /// Bytes of the records that were folded.
     pub(super) len_bytes: u64,
     /// Ordinals in `folder.kept.opened` that the text tail already has.
@@ -48,30 +48,12 @@ impl Tail {
             vectors: TailVectors::default(),
             steps: Newer::default(),
             waypoints: Both::default(),
-            schedule: RefCell::default(),
+            schedule: OnceLock::new(),
             len_bytes: 0,
             text_has: 0,
             redacted: false,
             failed: false,
             stopped: None,
-        }
-    }
-
-    /// A copy. The vectors are made again where they are needed: most stores never ask for them.
-    pub(super) fn copied(&self) -> Tail {
-        Tail {
-            folder: self.folder.clone(),
-            cursor: self.cursor,
-            text: self.text.copied(),
-            vectors: TailVectors::default(),
-            steps: Newer::default(),
-            waypoints: self.waypoints.clone(),
-            schedule: self.schedule.clone(),
-            len_bytes: self.len_bytes,
-            text_has: self.text_has,
-            redacted: self.redacted,
-            failed: self.failed,
-            stopped: self.stopped.clone(),
         }
     }
 
@@ -133,15 +115,23 @@ impl Tail {
         }
     }
 
-    pub(super) fn follow(&mut self, views: &Views, log: &Log) -> Result<()> {
+    /// Whether it reaches the end of the log, as of its last refresh.
+    pub(super) fn has_seen(&self, log: &Log) -> bool {
         let end = log.end();
         let event = self.folder.tally.event.unwrap_or(EventId::ZERO);
-        if end.position == self.folder.tally.position && end.event == event {
+        end.position == self.folder.tally.position && end.event == event
+    }
+
+    pub(super) fn follow(&mut self, views: &Views, log: &Log) -> Result<()> {
+        if self.has_seen(log) {
             return Ok(());
         }
         let goes_on = self.folder.tally.position.0 > 0;
         self.redacted = false;
-        self.fold(views, log, &views.waypoints, &mut |_, _| false)?;
+        self.schedule = OnceLock::new();
+        self.vectors.go_on();
+        self.steps.go_on();
+        self.fold(views, log, &views.files.waypoints, &mut |_, _| false)?;
         if self.redacted && goes_on {
             return Err(ViewError::Unusable {
                 view: "text",
@@ -157,7 +147,7 @@ impl Tail {
         self.text_has = overlay.opened.len();
         if overlay.closed.len() > self.text.closed_len() {
             for ordinal in overlay.closed.keys() {
-                self.text.close(&views.text, *ordinal)?;
+                self.text.close(&views.files.text, *ordinal)?;
             }
         }
         Ok(())

@@ -61,15 +61,20 @@ pub(super) fn each_filed(
 impl Views {
     /// The texts of the versions of these ordinals, whether in the files or in the tail.
     pub(super) fn texts(&self, ordinals: Range<u64>) -> Result<Vec<String>> {
-        let next = self.base.tally.next_ordinal;
+        let next = self.files.base.tally.next_ordinal;
         let mut texts = Vec::new();
         let mut add = |version: &Version| texts.push(version.meaning_text().into_owned());
         let filed = ordinals.start..ordinals.end.min(next);
         if !filed.is_empty() {
-            each_filed(self.table()?, &self.rows, filed, &mut |_, _, version| {
-                add(&version);
-                Ok(())
-            })?;
+            each_filed(
+                self.table()?,
+                &self.files.rows,
+                filed,
+                &mut |_, _, version| {
+                    add(&version);
+                    Ok(())
+                },
+            )?;
         }
         for ordinal in ordinals.start.max(next)..ordinals.end {
             let version = self.opened(ordinal - next);
@@ -98,8 +103,8 @@ impl Views {
             }
         }
         let mut found = Vec::new();
-        for ordinal in (0..self.base.tally.next_ordinal).rev() {
-            let row = self.rows.get(ordinal);
+        for ordinal in (0..self.files.base.tally.next_ordinal).rev() {
+            let row = self.files.rows.get(ordinal);
             let row = row.ok_or_else(|| rows::damaged(ordinal))?;
             let fits = by.fits(&row.facts, TopicTag(row.topic), row.from);
             if fits && row.to == OPEN && is_open(ordinal) {

@@ -148,12 +148,12 @@ fn write(path: &Path, base: Position, waypoints: &[Waypoint]) -> Result<()> {
 
 impl Waypoints for super::Views {
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
-        Waypoints::last(&self.tail.waypoints, before).or_else(|| self.waypoints.last(before))
+        Waypoints::last(&self.tail.waypoints, before).or_else(|| self.files.waypoints.last(before))
     }
 
     fn last_imported(&self, position: Position) -> Option<Waypoint> {
         let newer = self.tail.waypoints.last_imported(position);
-        newer.or_else(|| self.waypoints.last_imported(position))
+        newer.or_else(|| self.files.waypoints.last_imported(position))
     }
 }
 

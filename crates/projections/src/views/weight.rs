@@ -53,14 +53,14 @@ impl Views {
             return Ok(Arc::default());
         }
         // What is in force at a position that lies behind stays so.
-        let position = position.min(tally.position);
-        let mut kept = self.tail.schedule.borrow_mut();
-        if let Some((_, schedule)) = kept.as_ref().filter(|(at, _)| *at == position) {
-            return Ok(schedule.clone());
+        if position < tally.position {
+            return Ok(Arc::new(Schedule::of(self.ticks_in_force(position)?)));
         }
-        let schedule = Arc::new(Schedule::of(self.ticks_in_force(position)?));
-        *kept = Some((position, schedule.clone()));
-        Ok(schedule)
+        if let Some(schedule) = self.tail.schedule.get() {
+            return Ok(Arc::clone(schedule));
+        }
+        let now = Arc::new(Schedule::of(self.ticks_in_force(tally.position)?));
+        Ok(Arc::clone(self.tail.schedule.get_or_init(|| now)))
     }
 
     /// The ticks in force now that are for days after this one: those of a clock that was wrong.
@@ -74,7 +74,7 @@ impl Views {
 
     fn ticks_in_force(&self, position: Position) -> Result<impl Iterator<Item = &Tick>> {
         let newer = &self.tail.folder.kept.ticks;
-        let older: &[Tick] = match self.base.tally.ticks {
+        let older: &[Tick] = match self.files.base.tally.ticks {
             0 => &[],
             _ => self.table()?.ticks()?,
         };
@@ -111,7 +111,9 @@ impl Views {
         times: &mut Vec<(Position, u64)>,
     ) -> Result<bool> {
         let mut take = |at, ms| times.push((at, ms));
-        if self.base.tally.events > 0 && !self.table()?.access_times(id, position, &mut take)? {
+        if self.files.base.tally.events > 0
+            && !self.table()?.access_times(id, position, &mut take)?
+        {
             return Ok(false);
         }
         let newer = self.tail.folder.kept.accesses.get(&id);

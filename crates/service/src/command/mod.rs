@@ -22,7 +22,7 @@ use icm_log::{Durability, NewEvent, Position, Refusal, RequestKey, Rewritten};
 use icm_projections::fold::Source;
 
 use crate::command::secrets::Guard;
-use crate::service::{Service, locked};
+use crate::service::Service;
 use icm_api::Caller;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
@@ -58,8 +58,7 @@ impl Service {
         read: &Rewritten,
     ) -> Result<()> {
         Guard::new(&self.settings.secrets, false).caller(caller)?;
-        let held = locked(&self.views);
-        let Some(views) = held.as_ref() else {
+        let Some(views) = self.snapshots.newest() else {
             return Ok(());
         };
         // What a command would be refused for.
@@ -71,7 +70,7 @@ impl Service {
             return Ok(());
         }
         let mut command = Command::new(self, writer, caller, None, RequestKey::ZERO);
-        command.append(views, events)?;
+        command.append(&views, events)?;
         Ok(command.writer.commit(Durability::Lazy)?)
     }
 

@@ -2,7 +2,6 @@
 //! them share a sync.
 
 use std::cell::RefCell;
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use icm_projections::Views;
 use super::RequestKeyOf;
 use crate::command::batch::{Command, actor_of, check_caller};
 use crate::command::secrets::Guard;
-use crate::service::{Service, locked};
+use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::Caller;
 use icm_api::error::{Result, ServiceError};
@@ -26,10 +25,9 @@ pub(crate) struct CommandIdentity<'a> {
     pub request: RequestKeyOf<'a>,
 }
 
-/// The lock, and the views that have seen everything before it.
+/// The lock of the log.
 pub(crate) struct Transaction<'a> {
     service: &'a Service,
-    views: MutexGuard<'a, Option<Views>>,
     writer: Option<Writer<'a>>,
     wrote: bool,
     /// The views' files were looked at since the lock was taken.
@@ -83,16 +81,14 @@ impl Service {
         Guard::new(&self.settings.secrets, false).caller(caller)
     }
 
-    /// Takes the lock, waiting that long for other processes. Who asks of the views has a turn again and again
-    /// meanwhile.
+    /// Takes the lock, waiting that long for other processes.
     pub(crate) fn begin_transaction(&self, wait: Duration) -> Result<Transaction<'_>> {
         self.until_free(wait, |wait| {
-            let mut views = locked(&self.views);
             let mut writer = self.begin(wait)?;
             // What was begun, be it while the lock was waited for, is finished before this command. It needs the lock itself.
             while self.log.redaction_pending() {
                 drop(writer);
-                let is_finished = self.resume_redaction(&mut views)?;
+                let is_finished = self.resume_redaction()?;
                 writer = self.begin(wait)?;
                 if !is_finished {
                     break;
@@ -100,7 +96,6 @@ impl Service {
             }
             Ok(Transaction {
                 service: self,
-                views,
                 writer: Some(writer),
                 wrote: false,
                 looked: false,
@@ -128,7 +123,7 @@ impl<'a> Transaction<'a> {
             false => Views::are_stale_for_commands,
             true => |_, _| false,
         };
-        let answer = service.with_held_views(&mut self.views, stale, |views| {
+        let answer = service.ask_newest(stale, |views| {
             if let Some(newer) = &views.tally().newer {
                 return Err(ServiceError::NewerFormat {
                     what: newer.clone(),
@@ -153,7 +148,7 @@ impl<'a> Transaction<'a> {
         self.wrote |= command.appended;
         self.writer = Some(command.writer);
         self.looked = true;
-        answer
+        answer.map(|(answer, _)| answer)
     }
 
     /// Lets others decide.

@@ -127,7 +127,7 @@ impl Service {
             return Ok(answer);
         }
         let torn = answer.torn.len() as u64;
-        let blanked = self.finish_redaction(&mut locked(&self.views))?;
+        let blanked = self.finish_redaction()?;
         let unknown = unknown(&blanked).into_iter();
         Ok(RedactAnswer {
             out_of_reach: unknown.chain(answer.out_of_reach).collect(),

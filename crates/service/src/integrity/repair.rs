@@ -10,7 +10,7 @@ use icm_projections::Views;
 use crate::command::secrets::Guard;
 use crate::command::{actor_of, check_caller};
 use crate::portable::exchange::{IMPORTS_MAX, imported};
-use crate::service::{Service, locked};
+use crate::service::Service;
 use crate::snapshot::catching_panics;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
@@ -60,8 +60,7 @@ impl Service {
         // Afterwards there are no views that remember what the payloads said.
         let memories = self.memories_of(&planned);
 
-        let mut held = locked(&self.views);
-        *held = None;
+        self.snapshots.locked().newest = None;
         let env = &*self.ground.env;
         let mut writer = self.until_free(self.options.lock_wait, |wait| {
             Ok(self.log.begin_repair(env, wait)?)
@@ -107,7 +106,7 @@ impl Service {
             }
         }
         writer.commit(Durability::Synced)?;
-        self.finish_redaction(&mut held)?;
+        self.finish_redaction()?;
         Ok(named(answer(&report, false, event), &memories))
     }
 

@@ -1,11 +1,13 @@
 //! Looking after a store: verify, rebuild.
 
+use std::sync::Arc;
+
 use icm_log::verify::{Report, Severity};
 use icm_projections::fold::fold_afresh;
 use icm_projections::{ViewError, Views};
 
 use crate::history::heads;
-use crate::service::{Service, locked};
+use crate::service::Service;
 use icm_api::error::VIEWS_WAIT;
 use icm_api::error::{Result, ServiceError, plain};
 use icm_api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
@@ -70,12 +72,11 @@ impl Service {
 
     fn verify_once(&self, progress: &dyn Progress) -> Result<VerifyReport> {
         // What is left of a redaction would change the log in between.
-        self.resume_redaction(&mut locked(&self.views))?;
+        self.resume_redaction()?;
         let mut report = self.log_verify_once(None, progress)?;
         if self.log.tip().is_none() {
             return Ok(report);
         }
-        let mut held = locked(&self.views);
         let events = report.events;
         let fold = || {
             progress.start("folding the log afresh", Some(events));
@@ -96,14 +97,14 @@ impl Service {
         report.state_hash = Some(fresh.state_hash().to_string());
         let (checked, shown) = {
             let looked = crate::snapshot::catching_panics(|| {
-                let views = self.current_views(&mut held, Views::are_stale)?;
+                let views = self.newest_snapshot(Views::are_stale)?;
                 Ok((views.check(), views.tally().clone()))
             });
             match looked {
                 Ok(looked) => looked,
                 Err(crate::snapshot::QueryError::Service(error)) => return Err(error),
                 Err(crate::snapshot::QueryError::View(error)) => {
-                    self.rebuild_after(&mut held, &error, &mut report)?;
+                    self.rebuild_after(&error, &mut report)?;
                     return Ok(report);
                 }
             }
@@ -125,21 +126,18 @@ impl Service {
             Ok(()) => None,
         };
         if let Some(error) = wrong {
-            self.rebuild_after(&mut held, &error, &mut report)?;
+            self.rebuild_after(&error, &mut report)?;
         }
         Ok(report)
     }
 
     /// Rebuilds views that verify found wrong, and says so: nothing is lost with a view.
-    fn rebuild_after(
-        &self,
-        held: &mut Option<Views>,
-        error: &ViewError,
-        report: &mut VerifyReport,
-    ) -> Result<()> {
-        *held = None;
+    fn rebuild_after(&self, error: &ViewError, report: &mut VerifyReport) -> Result<()> {
+        let mut state = self.snapshots.locked();
+        state.newest = None;
         let (views, in_memory) = self.build()?;
-        *held = Some(views);
+        state.newest = Some(Arc::new(views));
+        drop(state);
         let said = error.to_string();
         let message = match in_memory {
             None => format!("{}: rebuilt from the log", plain(said)),
@@ -182,8 +180,8 @@ impl Service {
             ));
         };
         progress.start("rebuilding the views", Some(tip.position.0));
-        let mut held = locked(&self.views);
-        *held = None;
+        let mut state = self.snapshots.locked();
+        state.newest = None;
         let mut done = 0;
         let views = Views::rebuild(&self.views_dir(), &self.log, VIEWS_WAIT, &mut |events| {
             progress.advance(events - done);
@@ -191,7 +189,8 @@ impl Service {
         })?;
         progress.finish();
         let tally = views.tally().clone();
-        *held = Some(views);
+        state.newest = Some(Arc::new(views));
+        drop(state);
         Ok(RebuildReport {
             events: tally.events,
             memories: tally.memories,

@@ -14,7 +14,7 @@ use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 use crate::command::RequestKeyOf;
 use crate::history::heads;
 use crate::integrity::redact::redacted;
-use crate::service::{Service, locked};
+use crate::service::Service;
 use crate::snapshot::unknown;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ChainPlace, ExportSince, LogExported, LogImportAnswer, Progress};
@@ -143,8 +143,7 @@ impl Service {
             })?;
         let mut told = answer(&learned, false);
         if learned.changes_the_past {
-            let mut held = locked(&self.views);
-            let blanked = self.finish_redaction(&mut held)?;
+            let blanked = self.finish_redaction()?;
             told.redacted = blanked.events;
             told.out_of_reach = unknown(&blanked);
         }

@@ -10,6 +10,7 @@ mod own_way;
 mod owner;
 mod pending_recall;
 mod settings;
+mod snapshots;
 pub(crate) mod store_folder;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -17,11 +18,10 @@ pub(crate) mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
 
 use icm_log::disk::Disk;
 use icm_log::{Log, RequestKey};
-use icm_projections::{GraphJob, Views};
+use icm_projections::GraphJob;
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
@@ -34,6 +34,7 @@ pub use open::{Ground, OpenOptions};
 pub use own_way::{OwnWay, Write};
 pub(crate) use pending_recall::PendingRecall;
 pub(crate) use settings::{HINT_OVER, Settings};
+pub(crate) use snapshots::{SnapshotState, Snapshots};
 
 /// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Every front uses it
 /// within its own process.
@@ -41,18 +42,12 @@ pub struct Service {
     pub(crate) options: OpenOptions,
     pub(crate) ground: Ground,
     pub(crate) log: Log,
-    pub(crate) views: Mutex<Option<Views>>,
+    pub(crate) snapshots: Snapshots,
     pub(crate) notices: Mutex<Vec<String>>,
     pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
     pub(crate) new_ids: NewIds,
     /// The graph that could not be made: it is not tried again before there are more vectors.
     pub(crate) graphless: Mutex<Option<GraphJob>>,
-    /// When the views were taken further last beside those that it answers from, and how long that took.
-    pub(crate) settled: Mutex<Option<(Instant, Duration)>>,
-    /// This process writes the views' files beside those that it answers from.
-    pub(crate) settling: AtomicBool,
-    /// Since when the views are in memory because somebody else was writing those on disk.
-    pub(crate) stand_in: Mutex<Option<Instant>>,
     /// The last remark on the log that the user was given.
     pub(crate) told: Mutex<Option<String>>,
     pub(crate) settings: Settings,

@@ -11,7 +11,7 @@ use icm_log::env::Env;
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
-use super::{Embedding, OwnWay, Service, Settings, locked, store_folder};
+use super::{Embedding, OwnWay, Service, Settings, Snapshots, locked, store_folder};
 use crate::peer::{NoPeer, Peer};
 use crate::system::SystemEnv;
 use icm_api::error::Result;
@@ -76,14 +76,11 @@ impl Service {
             options,
             ground,
             log,
-            views: Mutex::new(None),
+            snapshots: Snapshots::default(),
             notices: Mutex::new(Vec::new()),
             pending_recalls: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
             graphless: Mutex::new(None),
-            settled: Mutex::new(None),
-            settling: AtomicBool::new(false),
-            stand_in: Mutex::new(None),
             told: Mutex::new(None),
             settings: Settings::default(),
             embedding: Embedding::default(),

@@ -16,7 +16,7 @@ const WIPE_WAIT: Duration = Duration::from_secs(30);
 impl Service {
     /// As [`Service::resume_redaction`], for who copies the log.
     pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
-        match self.resume_redaction(&mut locked(&self.views))? {
+        match self.resume_redaction()? {
             true => Ok(()),
             false => Err(ServiceError::invalid_with(
                 "a redaction that was begun is not finished",
@@ -27,7 +27,7 @@ impl Service {
 
     /// Does what is left of a redaction that was begun, if one was. False where that cannot be done
     /// now: the views on disk are not to be used until it is.
-    pub(crate) fn resume_redaction(&self, held: &mut Option<Views>) -> Result<bool> {
+    pub(crate) fn resume_redaction(&self) -> Result<bool> {
         if self.options.read_only || !self.log.redaction_pending() {
             return Ok(true);
         }
@@ -36,7 +36,7 @@ impl Service {
         let blanked = begun.and_then(|writer| {
             // Another process may have finished it while the lock was waited for.
             match self.log.redaction_pending() {
-                true => self.clean(held, writer),
+                true => self.clean(writer),
                 false => Ok(Blanked::default()),
             }
         });
@@ -72,15 +72,17 @@ impl Service {
     }
 
     /// Takes all that is redacted out of the log, and what may have come from it away.
-    pub(crate) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
+    pub(crate) fn finish_redaction(&self) -> Result<Blanked> {
         let writer = self.until_free(self.options.lock_wait, |wait| self.begin(wait))?;
-        self.clean(held, writer)
+        self.clean(writer)
     }
 
-    fn clean(&self, held: &mut Option<Views>, mut writer: Writer<'_>) -> Result<Blanked> {
+    fn clean(&self, mut writer: Writer<'_>) -> Result<Blanked> {
+        // Until all is done nobody opens views.
+        let mut state = self.snapshots.locked();
         // Where the log is damaged the views are cleaned all the same.
         let blanked = writer.blank(&self.log.redacted()?);
-        *held = None;
+        state.newest = None;
         Views::wipe(&self.views_dir(), WIPE_WAIT)?;
         remove_cache(&self.cache_dir())?;
         let mut blanked = blanked?;

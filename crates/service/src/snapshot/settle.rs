@@ -1,17 +1,17 @@
 //! Taking the views further: what a process leaves behind, and what a server does between two answers.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use icm_projections::{GraphJob, ViewError, Views};
 
-use super::{QueryError, QueryResult, TAIL_LEFT_MAX, TAIL_MAX, catching_panics};
+use super::{QueryError, TAIL_LEFT_MAX, TAIL_MAX, catching_panics};
 use crate::embedding::Model;
 use crate::holder::is_building;
 use crate::service::store_folder as place;
 use crate::service::{Service, locked};
-use icm_api::error::ServiceError;
 
 /// Bytes of new events beyond which they are taken into the views' files.
 const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
@@ -77,7 +77,7 @@ impl Service {
         if undone && !wide && self.with_views(|_| Ok(())).is_err() {
             return Left::Little;
         }
-        let rows = match locked(&self.views).as_ref() {
+        let rows = match self.snapshots.newest() {
             Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
             _ => return Left::Little,
         };
@@ -93,48 +93,37 @@ impl Service {
     /// The same between two answers of a server, which goes on answering meanwhile. Whether something was
     /// written.
     pub fn settle_between(&self) -> bool {
-        let most = match *locked(&self.settled) {
+        let most = match self.snapshots.locked().settled {
             Some((at, took)) if at.elapsed() < took * PAUSES => TAILS_MAX,
             _ => 1,
         };
-        // What other processes wrote counts, too: they may leave it to this one.
-        let mut held = locked(&self.views);
-        let seen = self.log.refresh().map_err(ServiceError::from);
-        // Most answers leave little: the next command looks at the rest.
-        if seen.is_ok() && (held.as_ref()).is_some_and(|views| self.is_short(views, TAIL_MAX, most))
-        {
+        // What other processes wrote counts, too: they may leave it to this one. Most answers leave little: the next
+        // command looks at the rest.
+        let is_short = |views: &Views| self.is_short(views, TAIL_MAX, most);
+        let seen = self.log.refresh().map_err(QueryError::from);
+        if seen.is_ok() && self.snapshots.newest().as_deref().is_some_and(is_short) {
             return false;
         }
-        let stale = Views::are_stale_for_commands;
-        let seen = seen.and_then(|_| self.with_held_views(&mut held, stale, |_| Ok(())));
-        if let Err(error) = seen {
-            tracing::debug!(%error, "the log is not read now");
-        }
-        let much = (held.as_ref())
-            .filter(|views| !self.is_short(views, TAIL_MAX, most) && !self.options.read_only)
-            .map(Views::are_on_disk);
-        drop(held);
-        let Some(are_on_disk) = much.filter(|_| !self.peer.leave_views()) else {
+        let seen = seen.and_then(|()| self.newest_snapshot(Views::are_stale_for_commands));
+        let views = seen.ok().or_else(|| self.snapshots.newest());
+        if views.is_none_or(|views| is_short(&views)) || self.peer.leave_views() {
             return false;
-        };
+        }
         let begun = Instant::now();
-        match behind(|| self.settle_beside(are_on_disk)) {
-            Ok(Some(written)) => {
-                let took = begun.elapsed();
-                *locked(&self.settled) = Some((Instant::now(), took));
-                tracing::debug!(written, ?took, "the views were taken further");
-                written
-            }
-            Ok(None) => self.settle_to(TAIL_MAX),
-            Err(QueryError::View(error)) => not_further(&error),
-            Err(QueryError::Service(error)) => not_further(&error),
+        let written = behind(|| self.take_further(TAIL_MAX, true));
+        if written {
+            let took = begun.elapsed();
+            self.snapshots.locked().settled = Some((Instant::now(), took));
+            tracing::debug!(?took, "the views were taken further");
         }
+        written
     }
 
     /// Does a little of what a first recall needs. Returns whether more is left.
     pub fn makes_ready(&self) -> bool {
-        let held = locked(&self.views);
-        held.as_ref().is_some_and(|views| views.analyse_ahead(true))
+        let mut state = self.snapshots.locked();
+        let views = state.newest.as_mut();
+        views.is_some_and(|views| Arc::make_mut(views).analyse_ahead(true))
     }
 
     /// The newest position that this process has seen; 0 where there is none.
@@ -145,73 +134,117 @@ impl Service {
     /// Folds what was appended here, so that the next command need not, and does some of what commits and recalls ask of it
     /// as long as `go_on` says so: with `all`, what a first recall would. What is wrong with it the next command finds, too.
     pub fn fold_ahead(&self, all: bool, go_on: &dyn Fn() -> bool) {
-        let mut held = locked(&self.views);
-        let Some(views) = held.as_mut() else {
-            return;
-        };
+        // Held for a little of it at a time: who asks takes the snapshot in between.
         let ahead = || {
-            views.follow(&self.log)?;
-            while go_on() && views.analyse_ahead(all) {}
-            Ok(())
+            let mut state = self.snapshots.locked();
+            let Some(views) = state.newest.as_mut() else {
+                return Ok(false);
+            };
+            let views = Arc::make_mut(views);
+            let step = catching_panics(|| {
+                views.follow(&self.log)?;
+                Ok(views.analyse_ahead(all))
+            });
+            if step.is_err() {
+                state.newest = None;
+            }
+            step
         };
-        if catching_panics(ahead).is_err() {
-            *held = None;
+        while ahead().unwrap_or(false) && go_on() {}
+    }
+
+    /// Takes the tail of the newest snapshot into the files, or builds files where there are none, and puts the result in
+    /// its place; nobody waits for that meanwhile. Whether something was written. With `goes_on`, what the next commands
+    /// ask is made ready, too.
+    fn take_further(&self, tail_max: u64, goes_on: bool) -> bool {
+        let Some(_one_at_a_time) = self.snapshots.try_write() else {
+            return false;
+        };
+        let views = {
+            let mut state = self.snapshots.locked();
+            // Its pages would be used again.
+            if state.before.are_read() {
+                return false;
+            }
+            let Some(views) = state.newest.as_mut() else {
+                return false;
+            };
+            let followed = catching_panics(|| Ok(Arc::make_mut(views).follow(&self.log)?));
+            if followed.is_err() {
+                state.newest = None;
+                return false;
+            }
+            let views = Arc::clone(views);
+            state.is_written = true;
+            views
+        };
+        let next = catching_panics(|| Ok(self.further(&views, tail_max, goes_on)?));
+        let mut state = self.snapshots.locked();
+        state.is_written = false;
+        let next = next.and_then(|next| {
+            let Some(mut next) = next else {
+                return Ok(None);
+            };
+            self.log.refresh()?;
+            // A redaction, or a rebuild, has removed what was committed.
+            if next.are_stale(&self.log) {
+                return Ok(None);
+            }
+            next.follow(&self.log)?;
+            Ok(Some(next))
+        });
+        match next {
+            Ok(None) | Err(QueryError::View(ViewError::Busy | ViewError::Io { .. })) => false,
+            Ok(Some(next)) => {
+                state.before = views.files_mark();
+                let old = state.newest.replace(Arc::new(next));
+                drop(state);
+                // What they held is given back while others go on.
+                drop((old, views));
+                true
+            }
+            // The next question finds out what is wrong, and says so.
+            Err(error) => {
+                state.newest = None;
+                let error = match error {
+                    QueryError::View(error) => error.to_string(),
+                    QueryError::Service(error) => error.to_string(),
+                };
+                tracing::debug!(%error, "the views were not taken further");
+                false
+            }
         }
     }
 
-    /// Takes the views further in a second set of them, or builds one where there are none on disk, and puts it in
-    /// the place of the first. `None` where that cannot be: they are at another place.
-    fn settle_beside(&self, are_on_disk: bool) -> QueryResult<Option<bool>> {
+    /// Views on disk that hold more in their files than these; `None` where there is nothing to take in.
+    fn further(
+        &self,
+        views: &Views,
+        tail_max: u64,
+        goes_on: bool,
+    ) -> std::result::Result<Option<Views>, ViewError> {
         let dir = self.views_dir();
-        let second = match are_on_disk {
-            false => None,
-            true => match self.second_set(&dir)? {
-                None => return Ok(None),
-                second => second,
+        let next = match views.are_on_disk() {
+            true => views.commit(&dir, &self.log, SETTLE_WAIT)?,
+            false => match self.built_by_another(&dir)? {
+                None => Some(Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?),
+                there => there,
             },
         };
-        let done = catching_panics(|| {
-            let mut beside = match second {
-                Some(mut second) => {
-                    second.commit(&dir, &self.log, SETTLE_WAIT)?;
-                    second
-                }
-                None => match self.built_by_another(&dir)? {
-                    Some(there) => there,
-                    None => Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?,
-                },
-            };
-            // Most of what came meanwhile; nobody has to wait for it.
-            beside.follow(&self.log)?;
-            if let Some(views) = locked(&self.views).as_ref() {
-                beside.share_texts(views);
-            }
-            beside.get_ready()?;
-            Ok(beside)
-        });
-        let mut held = locked(&self.views);
-        self.settling.store(false, Ordering::Relaxed);
-        let mut beside = match done {
-            Err(QueryError::View(ViewError::Busy | ViewError::Io { .. })) => {
-                return Ok(Some(false));
-            }
-            other => other?,
+        let Some(mut next) = next else {
+            return Ok(None);
         };
-        self.log.refresh()?;
-        // A redaction, or a rebuild, has removed what was committed.
-        if beside.are_stale(&self.log) {
-            return Ok(Some(false));
+        if !goes_on {
+            // Of what another process wrote the rest is left, and nobody here reads what that went on from.
+            return match self.is_short(&next, tail_max, 1) {
+                true => Ok(Some(next)),
+                false => Ok(next.commit(&dir, &self.log, SETTLE_WAIT)?.or(Some(next))),
+            };
         }
-        beside.follow(&self.log)?;
-        let mut before = held.take();
-        if let Some(before) = before.as_mut() {
-            beside.inherit(before);
-        }
-        *held = Some(beside);
-        // What it held is given back while others go on.
-        drop(held);
-        drop(before);
-        Ok(Some(true))
+        // Most of what came meanwhile; nobody has to wait for it.
+        next.follow(&self.log)?;
+        next.inherit(views)?;
+        Ok(Some(next))
     }
 
     /// Those on disk, where this process has its own in memory: another has built some since, or was writing them. `None`
@@ -233,19 +266,6 @@ impl Service {
         }
     }
 
-    /// The views a second time, with the tail of those that are asked; these do not mind from now on that their files
-    /// change. `None` where the two are not at one place.
-    fn second_set(&self, dir: &Path) -> QueryResult<Option<Views>> {
-        let mut second = Views::open(dir, &self.log)?;
-        let held = locked(&self.views);
-        let Some(views) = held.as_ref().filter(|views| views.are_on_disk()) else {
-            return Ok(None);
-        };
-        let is_copied = views.copy_tail(&mut second)?;
-        self.settling.store(is_copied, Ordering::Relaxed);
-        Ok(is_copied.then_some(second))
-    }
-
     /// Whether so little is new that it may stay in memory: `times` that number of events, or bytes.
     fn is_short(&self, views: &Views, tail_max: u64, times: u64) -> bool {
         let newest = self.newest_seen();
@@ -258,33 +278,22 @@ impl Service {
         if self.options.read_only {
             return false;
         }
-        let mut held = locked(&self.views);
-        let Some(views) = held.as_ref() else {
+        let Some(views) = self.snapshots.newest() else {
             return false;
         };
         let left_to_others = || tail_max != TAIL_MAX && self.peer.leave_views();
-        if self.is_short(views, tail_max, 1) || left_to_others() || self.log.refresh().is_err() {
+        if self.is_short(&views, tail_max, 1) || left_to_others() || self.log.refresh().is_err() {
             return false;
         }
-        // The next command finds out what is wrong, and says so.
-        match catching_panics(|| Ok(self.settle_held(&mut held, tail_max)?)) {
-            Ok(written) => written,
-            Err(error) => {
-                *held = None;
-                match error {
-                    QueryError::View(error) => not_further(&error),
-                    QueryError::Service(error) => not_further(&error),
-                }
-            }
-        }
+        drop(views);
+        self.take_further(tail_max, false)
     }
 
     /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
     /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
     /// Whether there is a new one.
     pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
-        let job = locked(&self.views)
-            .as_ref()
+        let job = (self.snapshots.newest())
             .and_then(|views| views.graph_job(self.settings.graph_rows_min));
         let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
             return false;
@@ -307,7 +316,7 @@ impl Service {
         let Some(graph) = job.run(go_on)? else {
             return Ok(false);
         };
-        let rows = match locked(&self.views).as_ref() {
+        let rows = match self.snapshots.newest() {
             Some(views) => views.filed_vectors()?,
             None => return Ok(false),
         };
@@ -315,48 +324,9 @@ impl Service {
         if !graph.fits(&rows) {
             return Ok(false);
         }
-        match locked(&self.views).as_mut() {
-            Some(views) => views.take_graph(graph, &rows),
+        match self.snapshots.locked().newest.as_mut() {
+            Some(views) => Arc::make_mut(views).take_graph(graph, &rows),
             None => Ok(false),
         }
     }
-
-    fn settle_held(
-        &self,
-        held: &mut Option<Views>,
-        tail_max: u64,
-    ) -> std::result::Result<bool, ViewError> {
-        let Some(views) = held.as_mut() else {
-            return Ok(false);
-        };
-        if !views.are_on_disk() {
-            match self.built_by_another(&self.views_dir()) {
-                Err(ViewError::Busy | ViewError::Io { .. }) => return Ok(false),
-                there => {
-                    if let Some(there) = there? {
-                        *views = there;
-                    }
-                }
-            }
-        }
-        views.follow(&self.log)?;
-        let tail = views.tail_len().max(views.tail_rows());
-        if tail <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
-            return Ok(false);
-        }
-        let result = match views.are_on_disk() {
-            true => views.commit(&self.views_dir(), &self.log, SETTLE_WAIT),
-            false => Views::rebuild(&self.views_dir(), &self.log, SETTLE_WAIT, &mut |_| {})
-                .map(|rebuilt| *views = rebuilt),
-        };
-        match result {
-            Err(ViewError::Busy | ViewError::Io { .. }) => Ok(false),
-            other => other.map(|()| true),
-        }
-    }
-}
-
-fn not_further(error: &dyn std::fmt::Display) -> bool {
-    tracing::debug!(%error, "the views were not taken further");
-    false
 }

@@ -1,33 +1,46 @@
 //! Views that have seen the log: opened, followed, and built anew where those on disk cannot be used.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 
 use super::{QueryError, QueryResult, TAIL_MAX, catching_panics};
-use crate::service::{Service, locked, store_folder};
+use crate::service::{Service, SnapshotState, locked, store_folder};
 use icm_api::error::VIEWS_WAIT;
 use icm_api::error::{Result, plain};
 
 /// How long views in memory stand in for those on disk that somebody else was writing.
 const STAND_IN_TIME: Duration = Duration::from_secs(5);
 
+/// Whether views are not to be used any more.
+type Stale = fn(&Views, &Log) -> bool;
+
+/// Drops the newest snapshot, if it is the one that was used. False where another has taken its place.
+fn drop_used(state: &mut SnapshotState, used: Option<Arc<Views>>) -> bool {
+    let is_used = match (&used, &state.newest) {
+        (Some(used), Some(newest)) => Arc::ptr_eq(used, newest),
+        _ => true,
+    };
+    if is_used {
+        state.newest = None;
+    }
+    is_used
+}
+
 impl Service {
-    /// Runs a question on views that have seen the whole log. A view that turns out to be damaged
-    /// is dropped, rebuilt from the log, and asked again.
+    /// Runs a question on a snapshot that has seen the whole log. Nothing is held meanwhile. A view that turns out to be
+    /// damaged is dropped, rebuilt from the log, and asked again; and so is what was asked while log files were written anew.
     pub(crate) fn with_views<T>(&self, ask: impl Fn(&Views) -> QueryResult<T>) -> Result<T> {
         let read = || {
-            let mut held = locked(&self.views);
             self.log.refresh()?;
-            let answer = self.with_held_views(&mut held, Views::are_stale, &ask)?;
-            Ok((answer, self.damage_in(held.as_ref()).is_some()))
+            let (answer, views) = self.ask_newest(Views::are_stale, &ask)?;
+            Ok((answer, self.damage_in(Some(&views)).is_some()))
         };
         let answer = self.retry_while_rewritten(read, |(_, damaged)| *damaged);
         let answer = answer.map(|(answer, _)| answer);
-        let held = locked(&self.views);
-        if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
+        if let Some(remark) = self.remark_on_the_log(self.snapshots.newest().as_deref()) {
             let mut told = locked(&self.told);
             if told.as_ref() != Some(&remark) {
                 self.notice(remark.clone());
@@ -64,7 +77,7 @@ impl Service {
 
     /// Returns the damage that answers have met in the log; they are of the events before it.
     pub fn damage(&self) -> Option<String> {
-        self.damage_in(locked(&self.views).as_ref())
+        self.damage_in(self.snapshots.newest().as_deref())
     }
 
     pub(crate) fn damage_in(&self, views: Option<&Views>) -> Option<String> {
@@ -79,67 +92,89 @@ impl Service {
         }
     }
 
-    pub(crate) fn with_held_views<T>(
+    /// Runs a question on the newest snapshot, as [`Service::newest_snapshot`] has it; returns that, too.
+    pub(crate) fn ask_newest<T>(
         &self,
-        held: &mut Option<Views>,
-        stale: fn(&Views, &Log) -> bool,
+        stale: Stale,
         ask: impl Fn(&Views) -> QueryResult<T>,
-    ) -> Result<T> {
+    ) -> Result<(T, Arc<Views>)> {
         let mut tried = false;
         loop {
-            let result = catching_panics(|| self.current_views(held, stale).and_then(&ask));
+            let asked = catching_panics(|| self.newest_snapshot(stale));
+            let (used, result) = match asked {
+                Ok(views) => match catching_panics(|| ask(&views)) {
+                    Ok(answer) => return Ok((answer, views)),
+                    Err(error) => (Some(views), error),
+                },
+                Err(error) => (None, error),
+            };
             match result {
-                Ok(answer) => return Ok(answer),
-                Err(QueryError::View(ViewError::Unusable { view, why })) if !tried => {
+                QueryError::View(ViewError::Unusable { view, why }) if !tried => {
                     tried = true;
+                    let finished = self.resume_redaction()?;
+                    let mut state = self.snapshots.locked();
                     // Nothing of them is used again, whatever becomes of the rebuild.
-                    *held = None;
-                    *held = Some(match self.resume_redaction(held)? {
+                    if !drop_used(&mut state, used) {
+                        continue;
+                    }
+                    state.newest = Some(Arc::new(match finished {
                         true => self.rebuilt(view, &why)?,
                         false => Views::in_memory(&self.log, &mut |_| {})?,
-                    });
+                    }));
                 }
                 // Whoever writes them may be stopped, or slow: the log says the same.
-                Err(QueryError::View(ViewError::Busy)) if !tried => {
+                QueryError::View(ViewError::Busy) if !tried => {
                     tried = true;
-                    *held = Some(Views::in_memory(&self.log, &mut |_| {})?);
-                    *locked(&self.stand_in) = Some(Instant::now());
+                    let mut state = self.snapshots.locked();
+                    if drop_used(&mut state, used) {
+                        let views = Views::in_memory(&self.log, &mut |_| {})?;
+                        state.newest = Some(Arc::new(views));
+                        state.stand_in = Some(Instant::now());
+                    }
                 }
-                Err(QueryError::View(error)) => {
-                    *held = None;
+                QueryError::View(error) => {
+                    drop_used(&mut self.snapshots.locked(), used);
                     return Err(error.into());
                 }
-                Err(QueryError::Service(error)) => return Err(error),
+                QueryError::Service(error) => return Err(error),
             }
         }
     }
 
-    /// Views that have seen every event as of the last refresh of the log; opened anew when `stale`
-    /// says so of those that are held.
-    pub(crate) fn current_views<'v>(
-        &self,
-        held: &'v mut Option<Views>,
-        stale: fn(&Views, &Log) -> bool,
-    ) -> QueryResult<&'v Views> {
-        let stood_in = || {
-            let mut since = locked(&self.stand_in);
-            let is_over = since.is_some_and(|since| since.elapsed() > STAND_IN_TIME);
-            is_over && since.take().is_some()
-        };
+    /// The snapshot of every event as of the last refresh of the log. The first who asks after an event folds it; views are
+    /// opened anew where `stale` says so of those that there are.
+    pub(crate) fn newest_snapshot(&self, stale: Stale) -> QueryResult<Arc<Views>> {
+        let mut state = self.snapshots.locked();
+        let stood_in = state.stand_in;
+        if stood_in.is_some_and(|since| since.elapsed() > STAND_IN_TIME) {
+            (state.stand_in, state.newest) = (None, None);
+        }
         // Files that this process is writing have changed, and what is open of them is whole.
-        let is_stale =
-            |views: &Views| stale(views, &self.log) && !self.settling.load(Ordering::Relaxed);
-        if held.as_ref().is_some_and(is_stale) || stood_in() {
-            *held = None;
+        let is_stale = |views: &Arc<Views>| match state.is_written {
+            true => views.is_rewritten(&self.log),
+            false => stale(views, &self.log),
+        };
+        if state.newest.as_ref().is_some_and(is_stale) {
+            state.newest = None;
         }
-        if held.is_none() {
-            *held = Some(match self.resume_redaction(held)? {
-                true => self.open_views()?,
-                false => Views::in_memory(&self.log, &mut |_| {})?,
-            });
+        if state.newest.is_none() {
+            // It waits for the lock of the log.
+            drop(state);
+            let finished = self.resume_redaction()?;
+            state = self.snapshots.locked();
+            if state.newest.is_none() {
+                state.newest = Some(Arc::new(match finished {
+                    true => self.open_views()?,
+                    false => Views::in_memory(&self.log, &mut |_| {})?,
+                }));
+            }
         }
-        let views = held.as_mut().expect("just filled");
-        match views.follow(&self.log) {
+        let views = state.newest.as_mut().expect("just filled");
+        if views.has_seen(&self.log) {
+            return Ok(Arc::clone(views));
+        }
+        // Who still reads the one before keeps it.
+        match Arc::make_mut(views).follow(&self.log) {
             Err(ViewError::Log(LogError::StaleCursor { .. })) => {
                 Err(QueryError::View(ViewError::Unusable {
                     view: "table",
@@ -147,7 +182,7 @@ impl Service {
                 }))
             }
             Err(error) => Err(error.into()),
-            Ok(()) => Ok(views),
+            Ok(()) => Ok(Arc::clone(views)),
         }
     }
 

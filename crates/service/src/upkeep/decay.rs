@@ -8,7 +8,7 @@ use icm_projections::fold::{Rates, day_of};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::command::RequestKeyOf;
-use crate::service::{Service, locked};
+use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, TickAhead};
@@ -105,8 +105,7 @@ impl Service {
         if !self.settings.decay.auto {
             return None;
         }
-        let held = locked(&self.views);
-        let views = held.as_ref()?;
+        let views = self.snapshots.newest()?;
         let day = day_of(self.now_ms());
         let tally = views.tally();
         let is_older = |ms: u64| day_of(ms) < day;

@@ -173,14 +173,9 @@ impl TextIndex {
     }
 
     /// Takes what another one has kept of its segments: those that both have need not be asked again.
-    pub fn inherit(&mut self, before: &mut TextIndex) {
+    pub fn inherit(&self, before: &TextIndex) {
         self.parts.inherit(&before.parts);
         self.parts.keep(self.live_searcher().segment_readers());
-    }
-
-    /// Takes over what another one knows of the homes of its segments' documents.
-    pub fn share_homes(&self, other: &TextIndex) {
-        self.parts.share_homes(&other.parts);
     }
 
     /// Gets ready what stores ask for, so that none has to wait for it.

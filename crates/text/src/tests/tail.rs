@@ -15,7 +15,7 @@ fn it_does_not_matter_when_a_tail_is_analysed() -> Outcome {
         for doc in &docs[10..] {
             tail.add(doc);
             if at_once {
-                while tail.analyse(1) {}
+                while tail.analyse_ahead(1, true) {}
             }
             for closed in [doc.ordinal - 10, doc.ordinal] {
                 if closed % 3 == 0 {
@@ -41,7 +41,7 @@ fn a_tail_shares_what_another_has_worked_out_and_nothing_else() -> Outcome {
     };
     let mut before = tail_of(&[doc(1, "a linker"), doc(2, "a compiler"), doc(3, "a loader")]);
     before.close(&index, 3)?;
-    before.analyse(usize::MAX);
+    before.analyse_ahead(usize::MAX, true);
     let mut after = tail_of(&[
         doc(2, "a compiler"),
         doc(3, "another text"),
@@ -55,11 +55,16 @@ fn a_tail_shares_what_another_has_worked_out_and_nothing_else() -> Outcome {
     assert_eq!(ordinals(&index, &after, &ask("linker"))?, [4, 0]);
 
     // A copy shares the documents, not which of them hold.
-    let copy = before.copied();
+    let copy = before.clone();
     before.close(&index, 1)?;
     assert_eq!((copy.open_len(), before.open_len()), (2, 1));
     assert_eq!(one(&copy, 1), one(&before, 1));
     let found = copy.doc_freq(crate::analyze::TextField::Body, "linker", false);
     assert_eq!(found, 1);
+
+    // What one of them learns afterwards the other does not know, whoever searches first.
+    before.add(&doc(5, "the linker again"));
+    assert_eq!(ordinals(&index, &before, &ask("linker"))?, [1, 5, 0]);
+    assert_eq!(ordinals(&index, &copy, &ask("linker"))?, [1, 0]);
     Ok(())
 }

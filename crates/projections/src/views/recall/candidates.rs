@@ -451,9 +451,9 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 impl Views {
     /// How important a version is; 0 where that is not known.
     fn importance(&self, ordinal: u64) -> u8 {
-        let next = self.base.tally.next_ordinal;
+        let next = self.files.base.tally.next_ordinal;
         let facts = match ordinal.checked_sub(next) {
-            None => self.rows.get(ordinal).map(|row| row.facts),
+            None => self.files.rows.get(ordinal).map(|row| row.facts),
             Some(at) => self.opened(at).map(Facts::of),
         };
         facts.map_or(0, |facts| facts.importance.code())
@@ -461,9 +461,9 @@ impl Views {
 
     /// The memory of a version as a number, by which equally good ones are in order; 0 beyond what there is.
     pub(super) fn tie(&self, ordinal: u64, leads: &LeadIds) -> u128 {
-        let next = self.base.tally.next_ordinal;
+        let next = self.files.base.tally.next_ordinal;
         let entity = match ordinal.checked_sub(next) {
-            None => self.rows.entity(ordinal),
+            None => self.files.rows.entity(ordinal),
             Some(at) => {
                 let opened = self.tail.folder.kept.opened.get(at as usize);
                 opened.map(|(_, entity, _)| *entity)
@@ -474,17 +474,17 @@ impl Views {
 
     /// The tag of a version's topic.
     fn topic_tag(&self, ordinal: u64) -> u32 {
-        let next = self.base.tally.next_ordinal;
+        let next = self.files.base.tally.next_ordinal;
         let Some(at) = ordinal.checked_sub(next) else {
-            return self.rows.tag(ordinal);
+            return self.files.rows.tag(ordinal);
         };
         topic_tag(self.opened(at).and_then(|version| version.topic.as_deref()))
     }
 
     /// The words and traits of a version; `None` where they are damaged.
     fn entry(&self, ordinal: u64) -> Option<Entry<'_>> {
-        match ordinal < self.base.tally.next_ordinal {
-            true => self.forward.get(ordinal),
+        match ordinal < self.files.base.tally.next_ordinal {
+            true => self.files.forward.get(ordinal),
             false => self.tail.text.analysed(ordinal).map(Entry::of),
         }
     }

@@ -70,7 +70,7 @@ impl Views {
                 false
             })
         };
-        let history = position < self.base.cursor.position;
+        let history = position < self.files.base.cursor.position;
         if history {
             self.check_history()?;
         }
@@ -102,7 +102,10 @@ impl Views {
                 visible: &visible,
                 tie: &|ordinal| self.tie(ordinal, &leads),
             };
-            let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, sight)?;
+            let (answer, prepared) =
+                self.files
+                    .text
+                    .prepare(&self.tail.text, &text_query, sight)?;
             // Nothing is found or ranked by a meaning that does not count.
             let meaning = match means && (known > 0.0 || query.model.is_some()) {
                 true => Some(self.meaning(query, known)?),
@@ -159,7 +162,10 @@ impl Views {
         let tail = &self.tail.text;
         let near = super::guarded("text", || {
             let home = (topic, scope);
-            let found = self.text.near(tail, sought, home, least_ppm, &visible)?;
+            let found = self
+                .files
+                .text
+                .near(tail, sought, home, least_ppm, &visible)?;
             found.iter().map(|stored| version_of(stored)).collect()
         })?;
         match damaged.get() {
@@ -179,10 +185,10 @@ impl Views {
         if !self.holds(ordinal, position)? {
             return Some(false);
         }
-        let at = ordinal.checked_sub(self.base.tally.next_ordinal);
+        let at = ordinal.checked_sub(self.files.base.tally.next_ordinal);
         Some(match at {
             None => {
-                let row = self.rows.get(ordinal)?;
+                let row = self.files.rows.get(ordinal)?;
                 fits(&row.facts, TopicTag(row.topic), row.entity)
             }
             Some(at) => self.opened(at).is_some_and(|version| {
@@ -194,13 +200,13 @@ impl Views {
     /// Whether a version held at `position`; `None` where its record is damaged.
     fn holds(&self, ordinal: u64, position: Position) -> Option<bool> {
         let overlay = &self.tail.folder.kept;
-        let next = self.base.tally.next_ordinal;
+        let next = self.files.base.tally.next_ordinal;
         let open = match overlay.closed.get(&ordinal) {
             Some(end) => position < end.at,
             None => true,
         };
         Some(match ordinal.checked_sub(next) {
-            None => open && self.rows.get(ordinal)?.holds_at(position),
+            None => open && self.files.rows.get(ordinal)?.holds_at(position),
             Some(at) => {
                 let opened = overlay.opened.get(at as usize);
                 open && opened.is_some_and(|(_, _, from)| *from <= position)

@@ -93,8 +93,8 @@ impl Views {
         let built_in = || -> Result<Cosines<'_>> {
             Ok(Cosines::new(
                 self.base_vectors()?.clone(),
-                self.graph.as_ref(),
-                self.tail.vectors.of(&self.tail.folder.kept),
+                self.graph.as_deref(),
+                self.tail.vectors.of(&self.tail.folder.kept).to_vec(),
                 meaning::centre(),
                 &meaning::embed_text(query.text),
             ))

@@ -56,7 +56,6 @@ fn check(service: &Service, told: &Told, pick: usize) {
     let memories = service.list(&list).expect("it lists");
     let request = RecallRequest {
         query: asked.clone(),
-        no_record: true,
         ..RecallRequest::default()
     };
     let recalled = service.recall(&Caller::default(), &request);
@@ -70,7 +69,9 @@ fn check(service: &Service, told: &Told, pick: usize) {
     for (id, (word, is_redacted)) in &before {
         if *is_redacted {
             assert!(
-                !texts.replace(&format!("query: \"{word}\""), "").contains(&format!("is {word}")),
+                !texts
+                    .replace(&format!("query: \"{word}\""), "")
+                    .contains(&format!("is {word}")),
                 "{word} was redacted"
             );
         } else if after[id].1 == *is_redacted && !word_may_go(word) {

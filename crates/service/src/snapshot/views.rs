@@ -35,10 +35,13 @@ impl Service {
     pub(crate) fn with_views<T>(&self, ask: impl Fn(&Views) -> QueryResult<T>) -> Result<T> {
         let read = || {
             self.log.refresh()?;
+            let mark = self.log.rewritten();
             let (answer, views) = self.ask_newest(Views::are_stale, &ask)?;
-            Ok((answer, self.damage_in(Some(&views)).is_some()))
+            // What was asked before a redaction ended may show its text.
+            let is_old = self.log.rewritten_now() != mark;
+            Ok((answer, is_old || self.damage_in(Some(&views)).is_some()))
         };
-        let answer = self.retry_while_rewritten(read, |(_, damaged)| *damaged);
+        let answer = self.retry_while_rewritten(read, |(_, is_doubtful)| *is_doubtful);
         let answer = answer.map(|(answer, _)| answer);
         if let Some(remark) = self.remark_on_the_log(self.snapshots.newest().as_deref()) {
             let mut told = locked(&self.told);

@@ -17,6 +17,7 @@ mod data;
 mod floor;
 mod mcp;
 mod owner;
+mod reads;
 mod rebuild;
 mod scan;
 
@@ -98,6 +99,7 @@ fn main() {
             "many" => owner::many(dir),
             "at" => at::run(dir),
             "carry" => carry::run(dir),
+            "reads" => reads::run(dir),
             other => panic!("no section `{other}`"),
         }
     }

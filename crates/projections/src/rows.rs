@@ -14,7 +14,7 @@ use std::path::Path;
 
 use icm_log::facts::{Importance, Trust};
 use icm_log::{Position, SubjectId};
-use rustc_hash::FxHashMap;
+use icm_text::Map;
 
 use crate::error::{Result, ViewError, io};
 use crate::file::{read_at, write_at};
@@ -263,7 +263,7 @@ impl Rows {
     }
 
     /// Takes new and closed records into rows that are held in memory.
-    pub fn absorb(&mut self, opened: &[(u64, Row)], closed: &FxHashMap<u64, Closed>) {
+    pub fn absorb(&mut self, opened: &[(u64, Row)], closed: &Map<u64, Closed>) {
         let Backing::Owned(bytes) = &mut self.backing else {
             return;
         };
@@ -296,7 +296,7 @@ pub(crate) fn write(
     path: &Path,
     next: u64,
     opened: &[(u64, Row)],
-    closed: &FxHashMap<u64, Closed>,
+    closed: &Map<u64, Closed>,
 ) -> Result<()> {
     let mut options = OpenOptions::new();
     options
@@ -409,8 +409,8 @@ mod tests {
             at: Position(at),
         };
         let first = [(0, row(1)), (1, row(2)), (2, row(3))];
-        write(&path, 0, &first, &FxHashMap::default()).expect("written");
-        let closed = FxHashMap::from_iter([(0, ended(5)), (1, ended(6))]);
+        write(&path, 0, &first, &Map::default()).expect("written");
+        let closed = Map::from_iter([(0, ended(5)), (1, ended(6))]);
         write(&path, 3, &[(3, row(6))], &closed).expect("written");
         go_back(&path, 3, Position(5)).expect("taken back");
         let rows = Rows::open(&path, 3).expect("opened");

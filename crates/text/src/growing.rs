@@ -32,7 +32,7 @@ impl<T: Clone> Growing<T> {
     }
 
     /// Returns it as far as it has grown, to be changed or to grow on in the next snapshot.
-    pub fn next(&mut self) -> &mut T {
+    pub fn grow_on(&mut self) -> &mut T {
         if let Some(now) = self.now.take() {
             self.before = now;
         }

@@ -197,7 +197,7 @@ impl Tail {
         }));
         self.ended.push_back(false);
         let waiting = self.waiting();
-        let searched = self.searched.next();
+        let searched = self.searched.grow_on();
         if waiting > WAITING_MAX {
             searched.add_next(&self.docs, &self.ended, 1);
         }
@@ -216,7 +216,7 @@ impl Tail {
         if !all && !self.is_searched.load(Ordering::Relaxed) {
             return waits;
         }
-        let searched = self.searched.next();
+        let searched = self.searched.grow_on();
         searched.add_next(&self.docs, &self.ended, most);
         searched.docs < self.docs.len()
     }
@@ -248,7 +248,7 @@ impl Tail {
                     }
                 }
                 self.open_docs -= 1;
-                let searched = self.searched.next();
+                let searched = self.searched.grow_on();
                 if let Some(norm_ids) = searched.norm_ids.get(at as usize) {
                     searched.open_tokens.remove(*norm_ids);
                 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use icm_log::{EventId, Name, Position, RequestKey, SubjectId};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use icm_text::Map;
+use imbl::{OrdMap, Vector};
 use std::sync::Arc;
 
 use super::base::{Access, Base, Learned, Request};
@@ -34,45 +34,45 @@ pub struct TopicChange {
     pub changed_ms: u64,
 }
 
-/// What was folded on top of a base and is not part of it yet.
+/// What was folded on top of a base and is not part of it yet. A clone shares all that is the same.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
     /// New versions, oldest first. A copy shares them.
-    pub versions: FxHashMap<EntityId, Vec<Arc<Version>>>,
+    pub versions: Map<EntityId, Vec<Arc<Version>>>,
     /// New accesses by the id that was shown, oldest first.
-    pub accesses: FxHashMap<SubjectId, Vec<Access>>,
+    pub accesses: Map<SubjectId, Vec<Access>>,
     /// New names.
-    pub names: FxHashMap<Name, EntityId>,
+    pub names: Map<Name, EntityId>,
     /// Names that memories were moved to, with the earliest event that did.
-    pub moved: FxHashMap<Name, (Stamp, EntityId)>,
+    pub moved: Map<Name, (Stamp, EntityId)>,
     /// Ids that stand for another one.
-    pub aliases: FxHashMap<SubjectId, EntityId>,
+    pub aliases: Map<SubjectId, EntityId>,
     /// The same the other way round, with the position since which it is known.
-    pub ids: FxHashMap<EntityId, Vec<(SubjectId, Position)>>,
+    pub ids: Map<EntityId, Vec<(SubjectId, Position)>>,
     /// New idempotency keys.
-    pub requests: FxHashMap<RequestKey, Request>,
+    pub requests: Map<RequestKey, Request>,
     /// Topics, and how many more living memories they have.
-    pub topics: FxHashMap<String, TopicChange>,
+    pub topics: Map<String, TopicChange>,
     /// Memories that are or were in a topic, as far as that is new.
-    pub members: Vec<(String, EntityId)>,
+    pub members: Vector<(String, EntityId)>,
     /// Events that made no version, by the id that they are about, oldest first.
-    pub waiting: FxHashMap<SubjectId, Vec<Position>>,
+    pub waiting: Map<SubjectId, Vec<Position>>,
     /// Links that are new or changed, by id and position: each under both of its ends.
-    pub links: FxHashMap<SubjectId, BTreeMap<Position, Link>>,
+    pub links: Map<SubjectId, OrdMap<Position, Link>>,
     /// Where a link is, by the event that added it.
-    pub link_places: FxHashMap<EventId, (SubjectId, Position)>,
+    pub link_places: Map<EventId, (SubjectId, Position)>,
     /// Events that take a link away, where they came before it.
-    pub unlinks: FxHashMap<EventId, Vec<InChain>>,
+    pub unlinks: Map<EventId, Vec<InChain>>,
     /// Ticks of decay that are new or changed.
-    pub ticks: BTreeMap<Position, Tick>,
+    pub ticks: OrdMap<Position, Tick>,
     /// Ranges that were imported.
-    pub imported: Vec<Learned>,
+    pub imported: Vector<Learned>,
     /// Undos that are new, or newly in force or out of it.
-    pub undos: BTreeMap<Position, Undo>,
+    pub undos: OrdMap<Position, Undo>,
     /// Ordinals that no longer hold.
-    pub closed: FxHashMap<u64, Closed>,
+    pub closed: Map<u64, Closed>,
     /// Ordinals given, with their memory and first position; ascending.
-    pub opened: Vec<(u64, EntityId, Position)>,
+    pub opened: Vector<(u64, EntityId, Position)>,
 }
 
 impl Keep for Overlay {
@@ -107,7 +107,7 @@ impl Keep for Overlay {
             self.closed.insert(ordinal, Closed { entity, at });
         }
         if let Some(ordinal) = version.ordinal {
-            self.opened.push((ordinal, entity, version.from));
+            self.opened.push_back((ordinal, entity, version.from));
         }
         let changed_ms = version.stamp.time.ms();
         let ended = before.as_ref();
@@ -118,7 +118,7 @@ impl Keep for Overlay {
         if topic_before != shelf
             && let Some(topic) = shelf
         {
-            self.members.push((topic.to_owned(), entity));
+            self.members.push_back((topic.to_owned(), entity));
         }
         let was_alive = before.as_ref().is_some_and(|before| before.alive);
         if let (Some(topic), true) = (topic_before, was_alive) {
@@ -171,7 +171,7 @@ impl Keep for Overlay {
         let (from, to) = (link.from, link.to);
         self.link_places.insert(link.event, (from, link.position));
         let mut put = |end, link: Link| {
-            let links: &mut BTreeMap<_, _> = self.links.entry(end).or_default();
+            let links: &mut OrdMap<_, _> = self.links.entry(end).or_default();
             links.insert(link.position, link);
         };
         put(to, link.clone());
@@ -213,7 +213,7 @@ impl Keep for Overlay {
     }
 
     fn imported(&mut self, learned: Learned) {
-        self.imported.push(learned);
+        self.imported.push_back(learned);
     }
 
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request) {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use icm_log::{Log, Position, Waypoint};
 use redb::Database;
-use rustc_hash::FxHashMap;
 
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, create_private};
 use super::home::Home;
@@ -22,7 +21,7 @@ use crate::fold::{Closed, Folder, Tally};
 use crate::forward::{Forward, ForwardSink, ForwardWriter};
 use crate::rows::{self, Facts, OPEN, Row, Rows, topic_tag};
 use crate::table::{self, Table};
-use icm_text::{Analysed, TextIndex};
+use icm_text::{Analysed, Map, TextIndex};
 
 /// Told how far a rebuild is: as if so many events were done with.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
@@ -205,11 +204,11 @@ fn build_builder() -> redb::Builder {
     builder
 }
 
-type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &FxHashMap<u64, Closed>) -> Result<()>;
+type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &Map<u64, Closed>) -> Result<()>;
 
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
-pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
+pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, Map<u64, Closed>) {
     let overlay = &folder.kept;
     let mut closed = overlay.closed.clone();
     let opened = overlay

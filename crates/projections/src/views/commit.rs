@@ -140,6 +140,7 @@ impl Views {
                 manifest,
             },
         });
+        views.graph.clone_from(&self.graph);
         views.models = Arc::clone(&self.models);
         views.write_held_vectors();
         Ok(views)

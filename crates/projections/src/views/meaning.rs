@@ -168,7 +168,7 @@ impl TailVectors {
 
     /// The events after these may open more.
     pub(super) fn go_on(&mut self) {
-        self.0.next();
+        self.0.grow_on();
     }
 
     /// Adds them to the file of a generation that has the first `count` rows.

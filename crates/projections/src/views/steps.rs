@@ -155,7 +155,7 @@ impl Newer {
 
     /// The events after these may open more.
     pub(super) fn go_on(&mut self) {
-        self.0.next();
+        self.0.grow_on();
     }
 }
 

@@ -139,7 +139,7 @@ impl Tail {
             });
         }
         let overlay = &self.folder.kept;
-        for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
+        for (ordinal, entity, from) in overlay.opened.focus().narrow(self.text_has..) {
             if let Some(version) = overlay.version_from(*entity, *from) {
                 add_to(&mut self.text, *ordinal, version);
             }

@@ -186,14 +186,12 @@ fn write_folder(
     outside_store(&there.unwrap_or(Path::new(".")).join("x"), &app.db()?.0)?;
     let failed = |e| CliError::io(format!("cannot write {}", folder.display()), &e);
     let mut files = BTreeSet::new();
-    let memories = service.export_markdown_files(at, &mut |name, text| {
+    let memories = service.export_markdown_files(at, &mut |name, write| {
         if files.is_empty() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         let path = folder.join(name);
-        write_file(&path, Readers::Usual, |out| {
-            out.write_all(text.as_bytes()).map_err(failed)
-        })?;
+        write_file(&path, Readers::Usual, |out| Ok(write(out)?))?;
         files.insert(path);
         Ok::<_, CliError>(())
     })?;

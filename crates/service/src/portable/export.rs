@@ -1,17 +1,27 @@
 //! Exporting what lives, as JSON lines or as Markdown: `import_jsonl` and `import_markdown` take it back.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use icm_projections::fold::Version;
+use icm_log::Position;
+use icm_projections::fold::{EntityId, Version};
 use icm_projections::{ALL_IDS, Views};
 use serde_json::{Map, Value, json};
 
+use crate::history::basis::At;
 use crate::memory::present::memory;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use icm_api::Basis;
 use icm_api::error::{Result, ServiceError};
 use icm_api::markdown;
+
+/// Memories read at once. More of them cost memory; fewer cost a look at the log for each page.
+const PAGE_MEMORIES: usize = 512;
+/// Bytes of their texts, at which a page ends.
+const PAGE_LEN: usize = 1_024 * 1_024;
+
+/// Writes a file of an export, once it is called with where to write.
+pub(crate) type WriteTopic<'a> = &'a mut dyn FnMut(&mut dyn Write) -> Result<()>;
 
 fn written(error: std::io::Error) -> ServiceError {
     ServiceError::Io {
@@ -20,89 +30,201 @@ fn written(error: std::io::Error) -> ServiceError {
     }
 }
 
-impl Service {
-    /// Every living memory as a JSON line, oldest first. Returns how many.
-    pub fn export_jsonl(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
-        let (_, versions) = self.to_export(at)?;
-        for version in &versions {
-            writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)?;
+/// Living memories that were read together.
+#[derive(Default)]
+struct Page {
+    versions: Vec<(EntityId, Version)>,
+    /// Bytes of their texts.
+    len: usize,
+    /// Memories whose text is withheld.
+    withheld: u64,
+}
+
+impl Page {
+    /// Takes up a memory. Whether there is room for more.
+    fn take(&mut self, entity: EntityId, version: &Version) -> bool {
+        if !version.is_alive() {
+            return true;
         }
-        Ok(versions.len() as u64)
+        match (&version.content, &version.topic) {
+            (Some(content), Some(_)) => {
+                self.len += content.len() + version.raw_excerpt.as_ref().map_or(0, String::len);
+                self.versions.push((entity, version.clone()));
+            }
+            _ => self.withheld += 1,
+        }
+        self.versions.len() < PAGE_MEMORIES && self.len < PAGE_LEN
+    }
+
+    fn give(self, each: &mut dyn FnMut(EntityId, &Version) -> Result<()>) -> Result<()> {
+        let mut versions = self.versions.into_iter();
+        versions.try_for_each(|(entity, version)| each(entity, &version))
+    }
+}
+
+/// The memories of each topic, by name, oldest first: 16 bytes a memory.
+struct Shelves {
+    at: At,
+    topics: BTreeMap<String, Vec<EntityId>>,
+    memories: u64,
+}
+
+impl Service {
+    /// Every living memory as a JSON line, oldest first. Returns how many. Memories are read and written a page at a
+    /// time.
+    pub fn export_jsonl(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
+        let at = self.with_views(|views| self.at(views, at, None))?;
+        let mut memories = 0;
+        self.each_living(at.position, &mut |_, version| {
+            memories += 1;
+            writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)
+        })?;
+        Ok(memories)
     }
 
     /// Every living memory in one Markdown document, topics by name. Returns how many.
     pub fn export_markdown(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
-        let (basis, mut versions) = self.to_export(at)?;
-        versions.sort_by(|a, b| a.topic.cmp(&b.topic));
+        let Shelves {
+            at,
+            topics,
+            memories,
+        } = self.shelves(at)?;
         let mut put = |text: String| out.write_all(text.as_bytes()).map_err(written);
+        let basis = at.to_basis();
         put(markdown::document_start(
             basis.position,
             &basis.at,
-            versions.len(),
+            memories as usize,
         ))?;
-        for of_topic in versions.chunk_by(|a, b| a.topic == b.topic) {
-            put(markdown::topic_start(topic_of(of_topic)))?;
-            for (nth, version) in of_topic.iter().enumerate() {
-                put(markdown::memory(line_of(version), nth == 0))?;
+        let ids: Vec<EntityId> = topics.into_values().flatten().collect();
+        let mut topic: Option<String> = None;
+        self.each_of(&ids, at.position, &mut |_, version| {
+            let first = topic != version.topic;
+            if first {
+                topic.clone_from(&version.topic);
+                put(markdown::topic_start(topic.as_deref().unwrap_or_default()))?;
             }
-        }
-        Ok(versions.len() as u64)
+            put(markdown::memory(line_of(version), first))
+        })?;
+        Ok(memories)
     }
 
-    /// The same, a file a topic: `each` gets its name and its text. Returns how many memories there are.
+    /// The same, a file a topic: `each` gets its name, and what writes it. Returns how many memories there are.
     ///
     /// # Errors
     /// Where memories cannot be read, and those of `each`.
     pub fn export_markdown_files<E: From<ServiceError>>(
         &self,
         at: Option<&str>,
-        each: &mut dyn FnMut(&str, &str) -> std::result::Result<(), E>,
+        each: &mut dyn FnMut(&str, WriteTopic<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<u64, E> {
-        let (_, mut versions) = self.to_export(at)?;
-        versions.sort_by(|a, b| a.topic.cmp(&b.topic));
+        let shelves = self.shelves(at)?;
         let mut names = markdown::Names::default();
-        for of_topic in versions.chunk_by(|a, b| a.topic == b.topic) {
-            let topic = topic_of(of_topic);
-            let mut text = markdown::front_matter(topic, of_topic.len());
-            for (nth, version) in of_topic.iter().enumerate() {
-                text.push_str(&markdown::memory(line_of(version), nth == 0));
-            }
-            each(&names.of(topic), &text)?;
+        for (topic, ids) in &shelves.topics {
+            each(&names.of(topic), &mut |out| {
+                let mut put = |text: String| out.write_all(text.as_bytes()).map_err(written);
+                put(markdown::front_matter(topic, ids.len()))?;
+                let mut first = true;
+                self.each_of(ids, shelves.at.position, &mut |_, version| {
+                    put(markdown::memory(
+                        line_of(version),
+                        std::mem::take(&mut first),
+                    ))
+                })
+            })?;
         }
-        Ok(versions.len() as u64)
+        Ok(shelves.memories)
     }
 
-    /// The living memories that can be written down, oldest first; the others are told of.
-    fn to_export(&self, at: Option<&str>) -> Result<(Basis, Vec<Version>)> {
-        let (basis, mut versions) = self.with_views(|views| {
-            Ok((
-                self.at(views, at, None)?.to_basis(),
-                self.living_at(views, at)?,
-            ))
+    /// The living memories that can be written down, by topic; the others are told of.
+    fn shelves(&self, at: Option<&str>) -> Result<Shelves> {
+        let at = self.with_views(|views| self.at(views, at, None))?;
+        let mut topics: BTreeMap<String, Vec<EntityId>> = BTreeMap::new();
+        let mut memories = 0;
+        self.each_living(at.position, &mut |entity, version| {
+            let topic = version.topic.as_deref().unwrap_or_default();
+            match topics.get_mut(topic) {
+                Some(ids) => ids.push(entity),
+                None => _ = topics.insert(topic.to_owned(), vec![entity]),
+            }
+            memories += 1;
+            Ok(())
         })?;
-        let all = versions.len();
-        versions.retain(|version| version.content.is_some() && version.topic.is_some());
-        if versions.len() < all {
-            let left = all - versions.len();
-            self.notice(match left {
-                1 => "1 memory whose text is withheld was left out".to_owned(),
-                _ => format!("{left} memories whose text is withheld were left out"),
-            });
-        }
-        Ok((basis, versions))
+        Ok(Shelves {
+            at,
+            topics,
+            memories,
+        })
     }
 
-    fn living_at(&self, views: &Views, at: Option<&str>) -> QueryResult<Vec<Version>> {
-        let position = self.at(views, at, None)?.position;
-        let mut versions = Vec::new();
-        views.each_at(ALL_IDS, position, false, &mut |_, version| {
-            if version.is_alive() {
-                versions.push(version.clone());
-            }
-            Ok(true)
-        })?;
-        Ok(versions)
+    /// Hands out the memories that lived at a position and can be written down, oldest first; the others are told of.
+    fn each_living(
+        &self,
+        position: Position,
+        each: &mut dyn FnMut(EntityId, &Version) -> Result<()>,
+    ) -> Result<()> {
+        let mut withheld = 0;
+        let mut next = Some(ALL_IDS.0);
+        while let Some(first) = next {
+            let (page, after) = self.with_views(|views| page_from(views, first, position))?;
+            withheld += page.withheld;
+            page.give(each)?;
+            next = after;
+        }
+        match withheld {
+            0 => {}
+            1 => self.notice("1 memory whose text is withheld was left out".to_owned()),
+            _ => self.notice(format!(
+                "{withheld} memories whose text is withheld were left out"
+            )),
+        }
+        Ok(())
     }
+
+    /// Hands out those of these memories that lived at a position, in their order.
+    fn each_of(
+        &self,
+        mut ids: &[EntityId],
+        position: Position,
+        each: &mut dyn FnMut(EntityId, &Version) -> Result<()>,
+    ) -> Result<()> {
+        while !ids.is_empty() {
+            let (page, read) = self.with_views(|views| {
+                let mut page = Page::default();
+                for (at, id) in ids.iter().enumerate() {
+                    if let Some(version) = views.version_at(*id, position)?
+                        && !page.take(*id, &version)
+                    {
+                        return Ok((page, at + 1));
+                    }
+                }
+                Ok((page, ids.len()))
+            })?;
+            page.give(each)?;
+            ids = &ids[read..];
+        }
+        Ok(())
+    }
+}
+
+/// The living memories from an id on, and the id that the next page starts at.
+fn page_from(
+    views: &Views,
+    first: EntityId,
+    position: Position,
+) -> QueryResult<(Page, Option<EntityId>)> {
+    let mut page = Page::default();
+    let mut next = None;
+    let mut is_full = false;
+    views.each_at((first, ALL_IDS.1), position, false, &mut |id, version| {
+        if is_full {
+            next = Some(id);
+            return Ok(false);
+        }
+        is_full = !page.take(id, version);
+        Ok(true)
+    })?;
+    Ok((page, next))
 }
 
 fn line_of(version: &Version) -> Map<String, Value> {
@@ -138,12 +260,4 @@ fn line_of(version: &Version) -> Map<String, Value> {
     // Also where nothing is known of it: what has none gets that of the import.
     line.insert("source".to_owned(), json!(memory.source));
     line
-}
-
-/// That of memories that have one.
-fn topic_of(versions: &[Version]) -> &str {
-    let topic = versions
-        .first()
-        .and_then(|version| version.topic.as_deref());
-    topic.unwrap_or_default()
 }

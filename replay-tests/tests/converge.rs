@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use icm_api::error::ServiceError;
 use icm_api::{
@@ -13,11 +14,14 @@ use icm_api::{
 use icm_log::disk::RealDisk;
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
+use icm_projections::Views;
 use icm_service::{ExportFile, Service};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, judge, logbed, store};
 
+/// How long a rebuild waits for another one.
+const WAIT: Duration = Duration::from_secs(10);
 const MACHINES: usize = 3;
 const TOPICS: [&str; 2] = ["prefs", "deploy"];
 const KEYS: [&str; 2] = ["tea", "port"];
@@ -67,7 +71,10 @@ enum Op {
     Take {
         from: usize,
     },
-    Rebuild,
+    /// With so many events a chunk, which may end within what an import brought.
+    Rebuild {
+        chunk: u64,
+    },
     DropViews,
 }
 
@@ -88,7 +95,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
         5 => (pick(), any::<bool>()).prop_map(|(pick, only)| Op::Undo { pick, only }),
         7 => (0..MACHINES).prop_map(|from| Op::Take { from }),
-        1 => Just(Op::Rebuild),
+        1 => (1..6_u64).prop_map(|chunk| Op::Rebuild { chunk }),
         1 => Just(Op::DropViews),
     ]
 }
@@ -251,7 +258,7 @@ impl Machine {
                 may_refuse(self.service().undo(&caller, &request));
             }
             Op::Take { .. } => {}
-            Op::Rebuild => _ = self.service().rebuild(&NoProgress).ok()?,
+            Op::Rebuild { chunk } => self.rebuild(*chunk),
             Op::DropViews => {
                 drop(self.service.take());
                 folder::remove(&self.dir().join("views"));
@@ -259,6 +266,16 @@ impl Machine {
             }
         }
         Some(())
+    }
+
+    fn rebuild(&self, chunk: u64) {
+        let log = Log::open(Arc::new(RealDisk), &self.dir()).expect("it opens");
+        let views = self.dir().join("views");
+        let built = Views::rebuild_in_chunks(&views, &log, WAIT, chunk, &mut |_| {});
+        let built = built.expect("it builds").tally().state_hash();
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = Views::build_table(folder.path(), &log, &mut |_| {});
+        assert_eq!(whole.expect("it builds").state_hash(), built);
     }
 
     fn export(&self) -> PathBuf {

@@ -30,12 +30,13 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64);
 const FOLD_SHARE: u64 = 5;
 /// Versions indexed between two reports of progress.
 const PROGRESS_VERSIONS: u64 = 10_000;
-/// Events folded before they are taken into the files of a generation that is being built.
-const CHUNK_EVENTS: u64 = 100_000;
+/// Events folded before they are taken into the files of a generation that is being built. More cost memory, 1 to 2 KB an
+/// event; fewer cost time, for each chunk writes many pages of the table anew.
+const CHUNK_EVENTS: u64 = 16_384;
 /// And bytes of their records: memories may be long.
-const CHUNK_LEN: u64 = 256 * 1_024 * 1_024;
-/// Bytes of redb's cache while a table is built.
-const BUILD_CACHE_LEN: usize = 256 * 1_024 * 1_024;
+const CHUNK_LEN: u64 = 8 * 1_024 * 1_024;
+/// Bytes of redb's cache while a table is built, of which up to half are pages that wait to be written.
+const BUILD_CACHE_LEN: usize = 24 * 1_024 * 1_024;
 
 impl Views {
     /// Builds a new generation below `dir` from the log alone, and makes it current.
@@ -44,6 +45,21 @@ impl Views {
     /// `Busy` when another process writes views for longer than `wait`; an `Io` error when the
     /// folder cannot be written.
     pub fn rebuild(dir: &Path, log: &Log, wait: Duration, progress: Progress<'_>) -> Result<Views> {
+        Views::rebuild_in_chunks(dir, log, wait, CHUNK_EVENTS, progress)
+    }
+
+    /// The same with so many events a chunk: the views are the same whatever the number is.
+    ///
+    /// # Errors
+    /// As [`Views::rebuild`].
+    #[doc(hidden)]
+    pub fn rebuild_in_chunks(
+        dir: &Path,
+        log: &Log,
+        wait: Duration,
+        chunk_events: u64,
+        progress: Progress<'_>,
+    ) -> Result<Views> {
         let rewritten = log.rewritten();
         create_private(dir)?;
         let home = Home::new(dir);
@@ -60,7 +76,7 @@ impl Views {
             waypoints,
         } = fill(
             log,
-            &db,
+            (&db, chunk_events),
             &mut |events| progress(events / FOLD_SHARE),
             &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
         )?;
@@ -115,10 +131,12 @@ impl Views {
         let db = build_builder().create(&path).map_err(table_error)?;
         let rows_path = dir.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
-        let Filled { base, stopped, .. } =
-            fill(log, &db, progress, &mut |next, opened, closed| {
-                rows::write(&rows_path, next, opened, closed)
-            })?;
+        let Filled { base, stopped, .. } = fill(
+            log,
+            (&db, CHUNK_EVENTS),
+            progress,
+            &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
+        )?;
         match stopped {
             Some(why) => Err(ViewError::Stopped { why }),
             None => Ok(base.tally),
@@ -161,7 +179,7 @@ impl Views {
             waypoints,
         } = fill(
             log,
-            &db,
+            (&db, CHUNK_EVENTS),
             &mut |events| progress(events / FOLD_SHARE),
             &mut |_, opened, closed| {
                 rows.absorb(opened, closed);
@@ -240,44 +258,49 @@ struct Filled {
     waypoints: Both<Vec<Waypoint>>,
 }
 
-/// Folds the whole log, chunk by chunk, into an empty table and empty rows.
-fn fill(log: &Log, db: &Database, progress: Progress<'_>, rows: RowSink<'_>) -> Result<Filled> {
-    let mut base = Checkpoint::start();
+/// Folds the whole log, chunk by chunk, into an empty table and empty rows. A chunk may end within an imported range.
+fn fill(
+    log: &Log,
+    (db, chunk_events): (&Database, u64),
+    progress: Progress<'_>,
+    rows: RowSink<'_>,
+) -> Result<Filled> {
     let mut waypoints = Both::<Vec<Waypoint>>::default();
-    let mut tail = Tail::new(&base);
-    let mut table = Table::of(db)?;
+    let mut tail = Tail::new(&Checkpoint::start());
+    let mut next = 0;
     loop {
+        let table = Table::of(db)?;
         let before = tail.folder.tally.events;
         let mut full = false;
         let mut len = 0;
         tail.fold(&table, log, &waypoints, &mut |folder, event| {
             len += event.place.len as u64;
-            full = folder.tally.events - before >= CHUNK_EVENTS || len >= CHUNK_LEN;
+            full = folder.tally.events - before >= chunk_events || len >= CHUNK_LEN;
             full
         })?;
         progress(tail.folder.tally.events);
-        let next = base.tally.next_ordinal;
         let (opened, closed) = row_changes(&tail.folder);
         rows(next, &opened, &closed)?;
         waypoints.append(&mut tail.waypoints);
+        let folded = tail.folder.hand_over();
+        next = folded.tally.next_ordinal;
         let cursor = tail.cursor();
-        base = Checkpoint {
-            cursor,
-            tally: tail.folder.tally.clone(),
-        };
-        let end = !full;
-        table::flush(db, &tail.folder, &cursor)?;
-        if end {
-            break;
+        if full {
+            let mut reached = cursor;
+            reached.position = folded.tally.position;
+            table::flush(db, &folded, &reached)?;
+            continue;
         }
-        table = Table::of(db)?;
-        tail = Tail::new(&base);
+        table::flush(db, &folded, &cursor)?;
+        return Ok(Filled {
+            base: Checkpoint {
+                cursor,
+                tally: folded.tally,
+            },
+            stopped: tail.stopped,
+            waypoints,
+        });
     }
-    Ok(Filled {
-        base,
-        stopped: tail.stopped,
-        waypoints,
-    })
 }
 
 /// The views of texts that are being built.

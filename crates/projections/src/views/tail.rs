@@ -67,7 +67,8 @@ impl Tail {
         self.cursor().position == self.folder.tally.position
     }
 
-    /// Folds what is new, until `enough` says so of the own event folded last.
+    /// Folds what is new, until `enough` says so of the event folded last. Within an imported range the next call reads the
+    /// range from its start, and passes over what is folded.
     pub(super) fn fold(
         &mut self,
         base: &dyn Base,
@@ -80,6 +81,9 @@ impl Tail {
         let (len_bytes, redacted) = (&mut self.len_bytes, &mut self.redacted);
         let (cursor, stopped) =
             log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
+                if event.position <= folder.tally.position {
+                    return ControlFlow::Continue(());
+                }
                 let past = LogPast {
                     log,
                     older,
@@ -92,8 +96,7 @@ impl Tail {
                 *redacted |= event.head.kind() == Kind::LOG_REDACTED;
                 waypoints.note(event);
                 *len_bytes += event.place.len as u64;
-                let enough = enough(folder, event);
-                match enough && event.own {
+                match enough(folder, event) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }

@@ -21,8 +21,9 @@ const WRITER_HEAP_BYTES: usize = 15_000_000;
 /// that they become one segment: several would be merged soon.
 const HEAP_BYTES_A_DOC: usize = 6_000;
 const HEAP_BYTES_A_BYTE: u64 = 10;
-/// The most, as a build from nothing needs: few large segments make every later search cheaper.
-const HEAP_BYTES_MAX: usize = 100_000_000;
+/// The most, as a build from nothing needs: few large segments make every later search cheaper. There may be two such
+/// writers at a time, and the merging of segments needs some memory beside them.
+const HEAP_BYTES_MAX: usize = 30_000_000;
 
 /// Writes to both tiers; nothing is seen, nor kept, before `commit`.
 ///

@@ -72,6 +72,16 @@ impl Folder {
             ..Folder::default()
         }
     }
+
+    /// Takes out the rows that were folded, with the numbers, to be made a part of the base. What waits for the end of an
+    /// import stays.
+    pub(crate) fn hand_over(&mut self) -> Folder {
+        Folder {
+            tally: self.tally.clone(),
+            kept: std::mem::take(&mut self.kept),
+            ..Folder::default()
+        }
+    }
 }
 
 impl<K: Keep> Folder<K> {

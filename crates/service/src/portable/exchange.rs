@@ -147,6 +147,7 @@ impl Service {
             told.redacted = blanked.events;
             told.out_of_reach = unknown(&blanked);
         }
+        self.rebuild_after_import(learned.events);
         if appended.is_some() && learned.events <= LOOK_EVENTS_MAX {
             // What was taken in is there, whatever becomes of this.
             let opened = self.with_views(|views| self.opened_since(views, before));

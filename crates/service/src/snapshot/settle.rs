@@ -15,6 +15,14 @@ use crate::service::{Service, locked};
 
 /// Bytes of new events beyond which they are taken into the views' files.
 const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
+/// Events, and bytes of them, that an import leaves in memory before it takes them into the views' files. More cost memory,
+/// some 10 KB an event while they are taken in; fewer cost time, for each commit writes many pages of the table anew.
+const IMPORT_TAIL_MAX: u64 = 4_096;
+const IMPORT_TAIL_LEN_MAX: u64 = 4 * TAIL_LEN_MAX;
+/// Events of a bundle from which on the views are built anew: folded in one piece they would fill the memory, some 5 KB each.
+const REBUILD_EVENTS: u64 = 20_000;
+/// And a part of the store that they have to be, so that a bundle costs no more than so many times its own indexing.
+const REBUILD_PART: u64 = 8;
 /// The most versions that came and went which a command takes into the views before it ends: about half a second.
 const MUCH_LEFT_ROWS: u64 = 10_000;
 /// A server that took its views further lets that many times as long pass before it does so again: what is new takes a
@@ -61,11 +69,39 @@ impl Service {
     /// What a process leaves behind when it ends, after its answers are out: takes the events since
     /// the views' checkpoint into their files, if the next process would be slow with them.
     pub fn settle(&self) {
-        self.settle_to(match self.embedding.model {
+        let events = match self.embedding.model {
             // Their vectors, which are dear, are kept with them.
             Model::Other(_) => 0,
             _ => TAIL_LEFT_MAX,
-        });
+        };
+        self.settle_to(events, TAIL_LEN_MAX);
+    }
+
+    /// Takes the events since the views' checkpoint into their files if an import made so many that they would fill the
+    /// memory. Whether something was written.
+    pub(crate) fn settle_import(&self) -> bool {
+        let times = match self.snapshots.locked().settled.is_some() {
+            // A server does it behind the answers; here only if that is left far behind.
+            true => 4,
+            false => 1,
+        };
+        self.settle_to(IMPORT_TAIL_MAX * times, IMPORT_TAIL_LEN_MAX * times)
+    }
+
+    /// Builds the views anew, in bounded memory, after an import of so many events that is a large part of the store. What
+    /// stands in the way of that is left to the next question, which folds the events.
+    pub(crate) fn rebuild_after_import(&self, events: u64) {
+        if events < REBUILD_EVENTS || events < self.newest_seen() / REBUILD_PART {
+            return;
+        }
+        let dir = self.views_dir();
+        let mut state = self.snapshots.locked();
+        state.newest = None;
+        match catching_panics(|| Ok(Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?)) {
+            Ok(views) => state.newest = Some(Arc::new(views)),
+            Err(QueryError::View(error)) => tell_not_further(&error),
+            Err(QueryError::Service(error)) => tell_not_further(&error),
+        }
     }
 
     /// How much is left to take into the views. For a process with its answers out: it should not be kept for
@@ -99,7 +135,8 @@ impl Service {
         };
         // What other processes wrote counts, too: they may leave it to this one. Most answers leave little: the next
         // command looks at the rest.
-        let is_short = |views: &Views| self.is_short(views, TAIL_MAX, most);
+        let is_short =
+            |views: &Views| self.is_short(views, TAIL_MAX * most, TAIL_LEN_MAX * most);
         let seen = self.log.refresh().map_err(QueryError::from);
         if seen.is_ok() && self.snapshots.newest().as_deref().is_some_and(is_short) {
             return false;
@@ -110,7 +147,7 @@ impl Service {
             return false;
         }
         let begun = Instant::now();
-        let written = behind(|| self.take_further(TAIL_MAX, true));
+        let written = behind(|| self.take_further((TAIL_MAX, TAIL_LEN_MAX), true));
         if written {
             let took = begun.elapsed();
             self.snapshots.locked().settled = Some((Instant::now(), took));
@@ -156,7 +193,7 @@ impl Service {
     /// Takes the tail of the newest snapshot into the files, or builds files where there are none, and puts the result in
     /// its place; nobody waits for that meanwhile. Whether something was written. With `goes_on`, what the next commands
     /// ask is made ready, too.
-    fn take_further(&self, tail_max: u64, goes_on: bool) -> bool {
+    fn take_further(&self, tail_max: (u64, u64), goes_on: bool) -> bool {
         let Some(_one_at_a_time) = self.snapshots.try_write() else {
             return false;
         };
@@ -206,11 +243,10 @@ impl Service {
             // The next question finds out what is wrong, and says so.
             Err(error) => {
                 state.newest = None;
-                let error = match error {
-                    QueryError::View(error) => error.to_string(),
-                    QueryError::Service(error) => error.to_string(),
-                };
-                tracing::debug!(%error, "the views were not taken further");
+                match error {
+                    QueryError::View(error) => tell_not_further(&error),
+                    QueryError::Service(error) => tell_not_further(&error),
+                }
                 false
             }
         }
@@ -220,7 +256,7 @@ impl Service {
     fn further(
         &self,
         views: &Views,
-        tail_max: u64,
+        (tail_max, len_max): (u64, u64),
         goes_on: bool,
     ) -> std::result::Result<Option<Views>, ViewError> {
         let dir = self.views_dir();
@@ -236,7 +272,7 @@ impl Service {
         };
         if !goes_on {
             // Of what another process wrote the rest is left, and nobody here reads what that went on from.
-            return match self.is_short(&next, tail_max, 1) {
+            return match self.is_short(&next, tail_max, len_max) {
                 true => Ok(Some(next)),
                 false => Ok(next.commit(&dir, &self.log, SETTLE_WAIT)?.or(Some(next))),
             };
@@ -266,15 +302,15 @@ impl Service {
         }
     }
 
-    /// Whether so little is new that it may stay in memory: `times` that number of events, or bytes.
-    fn is_short(&self, views: &Views, tail_max: u64, times: u64) -> bool {
+    /// Whether so little is new that it may stay in memory: that number of events, and of bytes.
+    fn is_short(&self, views: &Views, tail_max: u64, len_max: u64) -> bool {
         let newest = self.newest_seen();
         let events = newest - views.base_position().0.min(newest);
-        let is_few = events.max(views.tail_rows()) <= tail_max * times;
-        is_few && views.tail_bytes() <= TAIL_LEN_MAX * times
+        let is_few = events.max(views.tail_rows()) <= tail_max;
+        is_few && views.tail_bytes() <= len_max
     }
 
-    fn settle_to(&self, tail_max: u64) -> bool {
+    fn settle_to(&self, tail_max: u64, len_max: u64) -> bool {
         if self.options.read_only {
             return false;
         }
@@ -282,11 +318,11 @@ impl Service {
             return false;
         };
         let left_to_others = || tail_max != TAIL_MAX && self.peer.leave_views();
-        if self.is_short(&views, tail_max, 1) || left_to_others() || self.log.refresh().is_err() {
+        if self.is_short(&views, tail_max, len_max) || left_to_others() || self.log.refresh().is_err() {
             return false;
         }
         drop(views);
-        self.take_further(tail_max, false)
+        self.take_further((tail_max, len_max), false)
     }
 
     /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
@@ -329,4 +365,8 @@ impl Service {
             None => Ok(false),
         }
     }
+}
+
+fn tell_not_further(error: &dyn std::fmt::Display) {
+    tracing::debug!(%error, "the views were not taken further");
 }

@@ -298,6 +298,7 @@ impl Service {
             }
             rest = later;
         }
+        self.settle_import();
         Ok(())
     }
 

@@ -4,15 +4,15 @@
 //! ```text
 //! header: magic (8) · zero (8)
 //! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
-//!         · time (8, milliseconds since 1970, signed) · importance (1) · trust (1) · family (1) · pinned (1)
-//!         · check (4)
+//!         · time (8, milliseconds since 1970, signed) · stored (8, milliseconds since 1970) · importance (1) · trust (1)
+//!         · family (1) · kind of scope (1) · pinned (1) · zero (3) · check (4)
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
 
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use icm_log::facts::{Importance, Trust};
+use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{Position, SubjectId};
 use icm_text::Map;
 
@@ -22,7 +22,7 @@ use crate::fold::{Closed, Family, Version};
 
 const MAGIC: [u8; 16] = *b"ICMROWS5\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
-const RECORD_LEN: usize = 52;
+const RECORD_LEN: usize = 64;
 /// Where the check stands.
 const CHECK_AT: usize = RECORD_LEN - 4;
 
@@ -41,6 +41,10 @@ pub struct Row {
     /// Stands for its topic: different tags are different topics, and the same tag is the same topic
     /// but for one chance in four thousand million.
     pub topic: u32,
+    /// When its memory was stored, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// Kind of its scope.
+    pub scope_kind: ScopeKind,
     /// What it can be found by beside its texts.
     pub facts: Facts,
 }
@@ -108,6 +112,19 @@ pub(crate) fn topic_tag(topic: Option<&str>) -> u32 {
 }
 
 impl Row {
+    /// The record of a version of a memory, while it holds.
+    pub(crate) fn of(entity: SubjectId, version: &Version) -> Row {
+        Row {
+            from: version.from,
+            to: OPEN,
+            entity,
+            topic: topic_tag(version.topic.as_deref()),
+            created_ms: version.created_ms,
+            scope_kind: version.scope_kind,
+            facts: Facts::of(version),
+        }
+    }
+
     /// Whether the version held at `position`.
     pub fn holds_at(&self, position: Position) -> bool {
         self.from <= position && position.0 < self.to
@@ -120,10 +137,12 @@ impl Row {
         bytes[16..32].copy_from_slice(&self.entity.0);
         bytes[32..36].copy_from_slice(&self.topic.to_le_bytes());
         bytes[36..44].copy_from_slice(&self.facts.time_ms.to_le_bytes());
-        bytes[44] = self.facts.importance.code();
-        bytes[45] = self.facts.trust.code();
-        bytes[46] = self.facts.family.code();
-        bytes[47] = u8::from(self.facts.is_pinned);
+        bytes[44..52].copy_from_slice(&self.created_ms.to_le_bytes());
+        bytes[52] = self.facts.importance.code();
+        bytes[53] = self.facts.trust.code();
+        bytes[54] = self.facts.family.code();
+        bytes[55] = self.scope_kind.code();
+        bytes[56] = u8::from(self.facts.is_pinned);
         let check = crc32c::crc32c(&bytes[..CHECK_AT]);
         bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
         bytes
@@ -137,22 +156,25 @@ impl Row {
         if crc32c::crc32c(&bytes[..CHECK_AT]) != four(CHECK_AT) {
             return None;
         }
-        let (mut from, mut to, mut entity, mut time) = ([0; 8], [0; 8], [0; 16], [0; 8]);
-        from.copy_from_slice(&bytes[..8]);
-        to.copy_from_slice(&bytes[8..16]);
+        let eight = |at: usize| {
+            let eight = bytes[at..at + 8].first_chunk().expect("eight of them");
+            u64::from_le_bytes(*eight)
+        };
+        let mut entity = [0; 16];
         entity.copy_from_slice(&bytes[16..32]);
-        time.copy_from_slice(&bytes[36..44]);
         Some(Row {
-            from: Position(u64::from_le_bytes(from)),
-            to: u64::from_le_bytes(to),
+            from: Position(eight(0)),
+            to: eight(8),
             entity: SubjectId(entity),
             topic: four(32),
+            created_ms: eight(44),
+            scope_kind: ScopeKind::from_code(bytes[55])?,
             facts: Facts {
-                importance: Importance::from_code(bytes[44])?,
-                trust: Trust::from_code(bytes[45])?,
-                family: Family::from_code(bytes[46])?,
-                is_pinned: bytes[47] == 1,
-                time_ms: i64::from_le_bytes(time),
+                importance: Importance::from_code(bytes[52])?,
+                trust: Trust::from_code(bytes[53])?,
+                family: Family::from_code(bytes[54])?,
+                is_pinned: bytes[56] == 1,
+                time_ms: eight(36).cast_signed(),
             },
         })
     }
@@ -367,6 +389,8 @@ mod tests {
             to: OPEN,
             entity: SubjectId([7; 16]),
             topic: topic_tag(Some("a/b")),
+            created_ms: 17,
+            scope_kind: ScopeKind::Session,
             facts: Facts {
                 importance: Importance::High,
                 trust: Trust::External,
@@ -396,6 +420,8 @@ mod tests {
             to: OPEN,
             entity: SubjectId([from as u8; 16]),
             topic: 0,
+            created_ms: 0,
+            scope_kind: ScopeKind::Global,
             facts: Facts {
                 importance: Importance::Medium,
                 trust: Trust::Agent,

@@ -16,6 +16,7 @@ use super::{
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
 use crate::fold::{Base, EntityId, InChain, Learned, Link, Request, Stamp, Tick, Undo, Version};
+use crate::rows::topic_tag;
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,13 @@ pub struct TopicCount {
     pub memories: u64,
     /// Newest change, milliseconds since the epoch.
     pub changed_ms: u64,
+}
+
+impl TopicCount {
+    /// What stands for it in the row facts: see [`Row::topic`](crate::Row).
+    pub fn tag(&self) -> u32 {
+        topic_tag(Some(&self.topic))
+    }
 }
 
 fn bad(error: impl std::error::Error) -> ViewError {
@@ -252,6 +260,22 @@ impl Table {
             }
         }
         Ok(true)
+    }
+
+    /// The ids that recalls showed.
+    pub(crate) fn shown_by_recalls(&self) -> Result<Vec<SubjectId>> {
+        let Some(table) = self.open(ACCESSES)? else {
+            return Ok(Vec::new());
+        };
+        let mut ids: Vec<SubjectId> = Vec::new();
+        for entry in table.iter().map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let id = subject("key", entry.0.value().get(..16).unwrap_or_default())?;
+            if ids.last() != Some(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
     }
 
     /// Calls `each` with every memory whose id lies in the inclusive range and its version at

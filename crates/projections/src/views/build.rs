@@ -19,7 +19,7 @@ use super::{Checkpoint, Place, VERSIONS, ViewFiles, Views, table_error};
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
 use crate::forward::{Forward, ForwardSink, ForwardWriter};
-use crate::rows::{self, Facts, OPEN, Row, Rows, topic_tag};
+use crate::rows::{self, OPEN, Row, Rows};
 use crate::table::{self, Table};
 use icm_text::{Analysed, Map, TextIndex};
 
@@ -238,11 +238,8 @@ pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, Map<u64, Closed>
                 .version_from(*entity, *from)
                 .expect("every ordinal given belongs to a version of the overlay");
             let row = Row {
-                from: *from,
                 to,
-                entity: *entity,
-                topic: topic_tag(version.topic.as_deref()),
-                facts: Facts::of(version),
+                ..Row::of(*entity, version)
             };
             (*ordinal, row)
         })

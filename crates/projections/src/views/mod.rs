@@ -10,6 +10,7 @@ mod files;
 mod graph;
 mod home;
 mod inspect;
+mod living;
 mod manifest;
 mod meaning;
 mod past;

@@ -9,3 +9,4 @@ pub(crate) mod prune;
 pub(crate) mod stats;
 pub(crate) mod summary;
 pub(crate) mod topics;
+mod weights;

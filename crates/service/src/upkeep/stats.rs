@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{Kind, Position};
-use icm_projections::{ALL_IDS, Views};
+use icm_projections::{ALL_IDS, TopicCount, Views};
 
+use crate::history::basis::At;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
@@ -21,10 +22,41 @@ struct Living {
     trust: ByTrust,
     memories: u64,
     forgotten: u64,
-    topics: HashSet<String>,
+    topics: u64,
     weight_ppm: u64,
     oldest_ms: Option<u64>,
     newest_ms: Option<u64>,
+}
+
+impl Living {
+    fn add(
+        &mut self,
+        (importance, scope, trust): (Importance, ScopeKind, Trust),
+        created_ms: u64,
+        weight_ppm: u32,
+    ) {
+        self.memories += 1;
+        *match importance {
+            Importance::Low => &mut self.importance.low,
+            Importance::Medium => &mut self.importance.medium,
+            Importance::High => &mut self.importance.high,
+            Importance::Critical => &mut self.importance.critical,
+        } += 1;
+        *match scope {
+            ScopeKind::Global => &mut self.scope.global,
+            ScopeKind::Project => &mut self.scope.project,
+            ScopeKind::Session => &mut self.scope.session,
+        } += 1;
+        *match trust {
+            Trust::User => &mut self.trust.user,
+            Trust::Agent => &mut self.trust.agent,
+            Trust::External => &mut self.trust.external,
+        } += 1;
+        let oldest = self.oldest_ms.map_or(created_ms, |ms| ms.min(created_ms));
+        let newest = self.newest_ms.map_or(created_ms, |ms| ms.max(created_ms));
+        (self.oldest_ms, self.newest_ms) = (Some(oldest), Some(newest));
+        self.weight_ppm += u64::from(weight_ppm);
+    }
 }
 
 /// What is counted in the log.
@@ -36,8 +68,8 @@ struct Told {
 }
 
 impl Service {
-    /// The whole store in numbers, as of a moment. Reads every memory; of an earlier moment the log up
-    /// to there, too.
+    /// The whole store in numbers, as of a moment. Reads the row facts of all memories; of an earlier moment every memory,
+    /// and the log up to there.
     pub fn stats(&self, at: Option<&str>) -> Result<Stats> {
         let log_bytes = self.log.len_bytes()?;
         let dir = &self.options.dir;
@@ -64,7 +96,7 @@ impl Service {
                 behind: views.tail_len(),
                 bytes,
             };
-            let living = self.living_in_numbers(views, at.position)?;
+            let living = self.living_in_numbers(views, at)?;
             let mut sizes = PartSizes {
                 log: log_bytes,
                 table: table_bytes,
@@ -89,7 +121,7 @@ impl Service {
                 sizes,
                 memories: living.memories,
                 forgotten: living.forgotten,
-                topics: living.topics.len() as u64,
+                topics: living.topics,
                 memoirs,
                 concepts,
                 events: told.events,
@@ -135,44 +167,55 @@ impl Service {
         Ok(told)
     }
 
-    fn living_in_numbers(&self, views: &Views, position: Position) -> QueryResult<Living> {
+    fn living_in_numbers(&self, views: &Views, at: At) -> QueryResult<Living> {
+        match at.is_now {
+            true => self.living_now(views),
+            false => self.living_then(views, at.position),
+        }
+    }
+
+    /// The numbers as of now, from the row facts.
+    fn living_now(&self, views: &Views) -> QueryResult<Living> {
+        let mut living = Living {
+            forgotten: views.tally().forgotten,
+            ..Living::default()
+        };
+        let mut topics = HashSet::new();
+        self.each_weighed(views, &mut |row, weight_ppm| {
+            topics.insert(row.topic);
+            let facts = (row.facts.importance, row.scope_kind, row.facts.trust);
+            living.add(facts, row.created_ms, weight_ppm);
+        })?;
+        // Two topics may have one tag. Memories whose topic is withheld have none, and count as one more.
+        let named = views.topics()?;
+        let tags: HashSet<u32> = named.iter().map(TopicCount::tag).collect();
+        let withheld = topics.iter().any(|tag| !tags.contains(tag));
+        living.topics = named.len() as u64 + u64::from(withheld);
+        Ok(living)
+    }
+
+    /// The numbers as of an earlier moment.
+    fn living_then(&self, views: &Views, position: Position) -> QueryResult<Living> {
         let mut living = Living::default();
+        let mut topics = HashSet::new();
         let mut failed = None;
         views.each_at(ALL_IDS, position, false, &mut |_, version| {
             if !version.is_alive() {
                 living.forgotten += u64::from(version.is_forgotten() && !version.is_part());
                 return Ok(true);
             }
-            living.memories += 1;
             let topic = version.topic.as_deref().unwrap_or_default();
-            if !living.topics.contains(topic) {
-                living.topics.insert(topic.to_owned());
+            if !topics.contains(topic) {
+                topics.insert(topic.to_owned());
             }
-            *match version.importance {
-                Importance::Low => &mut living.importance.low,
-                Importance::Medium => &mut living.importance.medium,
-                Importance::High => &mut living.importance.high,
-                Importance::Critical => &mut living.importance.critical,
-            } += 1;
-            *match version.scope_kind {
-                ScopeKind::Global => &mut living.scope.global,
-                ScopeKind::Project => &mut living.scope.project,
-                ScopeKind::Session => &mut living.scope.session,
-            } += 1;
-            *match version.trust {
-                Trust::User => &mut living.trust.user,
-                Trust::Agent => &mut living.trust.agent,
-                Trust::External => &mut living.trust.external,
-            } += 1;
-            let ms = version.created_ms;
-            living.oldest_ms = Some(living.oldest_ms.map_or(ms, |oldest| oldest.min(ms)));
-            living.newest_ms = Some(living.newest_ms.map_or(ms, |newest| newest.max(ms)));
+            let facts = (version.importance, version.scope_kind, version.trust);
             match self.weight_ppm_at(views, version, position) {
-                Ok(weight) => living.weight_ppm += u64::from(weight),
+                Ok(weight_ppm) => living.add(facts, version.created_ms, weight_ppm),
                 Err(error) => failed = Some(error),
             }
             Ok(failed.is_none())
         })?;
+        living.topics = topics.len() as u64;
         match failed {
             Some(error) => Err(error),
             None => Ok(living),

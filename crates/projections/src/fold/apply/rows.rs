@@ -192,7 +192,7 @@ impl<K: Keep> Folder<K> {
             if !K::SUMS_AT_END {
                 tally.sum.remove(row_digest(texts, before));
             }
-        } else if before.is_forgotten() && before.family() == Family::Memory {
+        } else if is_forgotten_memory::<K>(before) {
             tally.forgotten -= 1;
         }
     }
@@ -214,7 +214,7 @@ impl<K: Keep> Folder<K> {
             if !K::SUMS_AT_END {
                 self.tally.sum.add(row_digest(&self.texts, &version));
             }
-        } else if version.is_forgotten() && version.family() == Family::Memory {
+        } else if is_forgotten_memory::<K>(&version) {
             self.tally.forgotten += 1;
         }
         self.kept.put(&mut self.texts, entity, before, version);
@@ -222,4 +222,9 @@ impl<K: Keep> Folder<K> {
             entity: Some(entity),
         }
     }
+}
+
+/// Whether a row counts as a forgotten memory.
+fn is_forgotten_memory<K: Keep>(row: &Row<K>) -> bool {
+    row.is_forgotten() && row.family() == Family::Memory && !row.is_part()
 }

@@ -1,0 +1,45 @@
+//! The living memories with their weights, as of now: from row facts, and from the table where recalls slow fading down.
+
+use std::collections::HashMap;
+
+use icm_log::facts::Importance;
+use icm_projections::fold::day_of;
+use icm_projections::{Row, Views};
+
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+
+impl Service {
+    /// Hands out the row facts of every memory that lives now, and its weight in parts per million. Reads the table for
+    /// those alone that recalls showed.
+    pub(super) fn each_weighed(
+        &self,
+        views: &Views,
+        each: &mut dyn FnMut(&Row, u32),
+    ) -> QueryResult<()> {
+        let position = views.tally().position;
+        let schedule = views.schedule_at(position)?;
+        let shown = match schedule.last_day() {
+            Some(_) => views.shown_by_recalls()?,
+            None => Default::default(),
+        };
+        let mut weights: HashMap<(u32, Importance), u32> = HashMap::new();
+        views.each_living(&mut |row| {
+            let (day, importance) = (day_of(row.created_ms), row.facts.importance);
+            let weight = *weights
+                .entry((day, importance))
+                .or_insert_with(|| schedule.weight_ppm(day, importance, &[]));
+            let weight = match shown.contains(&row.entity) && schedule.reaches(day, importance) {
+                true => match views.version_at(row.entity, position)? {
+                    Some(version) => {
+                        views.weight_by(&schedule, &self.log, row.entity, &version, position)?
+                    }
+                    None => weight,
+                },
+                false => weight,
+            };
+            each(row, weight);
+            Ok(())
+        })
+    }
+}

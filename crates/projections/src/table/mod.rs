@@ -4,6 +4,7 @@
 //! Keys are big-endian, so that their order is the order of positions.
 
 mod accesses;
+mod packed;
 mod read;
 mod write;
 

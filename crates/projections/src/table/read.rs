@@ -8,6 +8,7 @@ use redb::{
 };
 
 use super::accesses::Block;
+use super::packed::unpack;
 use super::{
     ACCESSES, ALIASES, Bytes, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
     META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING,
@@ -90,7 +91,7 @@ impl Reader {
             return Ok(None);
         };
         match table.get(&versioned_key(entity, from)[..]).map_err(bad)? {
-            Some(value) => decode("version", value.value()).map(Some),
+            Some(value) => unpack(value.value()).map(Some),
             None => Ok(None),
         }
     }
@@ -175,7 +176,7 @@ impl Table {
             .map_err(bad)?
             .next_back()
         {
-            Some(entry) => decode("version", entry.map_err(bad)?.1.value()).map(Some),
+            Some(entry) => unpack(entry.map_err(bad)?.1.value()).map(Some),
             None => Ok(None),
         }
     }
@@ -191,7 +192,7 @@ impl Table {
         );
         let mut versions = Vec::new();
         for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
-            versions.push(decode("version", entry.map_err(bad)?.1.value())?);
+            versions.push(unpack(entry.map_err(bad)?.1.value())?);
         }
         Ok(versions)
     }
@@ -311,7 +312,7 @@ impl Table {
             from.copy_from_slice(&key[16..]);
             if held.as_ref().is_some_and(|(held, _)| *held != entity)
                 && let Some((entity, bytes)) = held.take()
-                && !each(entity, decode("version", &bytes)?)?
+                && !each(entity, unpack(&bytes)?)?
             {
                 return Ok(());
             }
@@ -321,7 +322,7 @@ impl Table {
             held = Some((entity, value.value().to_vec()));
         }
         if let Some((entity, bytes)) = held {
-            each(entity, decode("version", &bytes)?)?;
+            each(entity, unpack(&bytes)?)?;
         }
         Ok(())
     }

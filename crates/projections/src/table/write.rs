@@ -4,6 +4,7 @@ use icm_log::Cursor;
 use redb::{Database, ReadableTable, WriteTransaction};
 
 use super::accesses;
+use super::packed::pack;
 use super::{
     ACCESSES, ALIASES, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
     META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, Table, UNDOS, UNLINKS, VERSIONS, WAITING,
@@ -97,12 +98,11 @@ fn fill_versions(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()
         let mut table = transaction.open_table(VERSIONS).map_err(bad)?;
         let mut entities: Vec<_> = overlay.versions.iter().collect();
         entities.sort_unstable_by_key(|(entity, _)| **entity);
-        let mut bytes = Vec::new();
+        let mut buffer = Vec::new();
         for (entity, versions) in entities {
             for version in versions {
                 let key = versioned_key(*entity, version.from);
-                bytes.clear();
-                rmp_serde::encode::write(&mut bytes, &**version).expect("rows are plain values");
+                let bytes = pack(version, &mut buffer);
                 table.insert(&key[..], &bytes[..]).map_err(bad)?;
             }
         }

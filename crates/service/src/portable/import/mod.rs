@@ -70,16 +70,46 @@ impl Format {
     }
 }
 
-/// Names and ids of the lines so far.
+/// Names and ids of the lines so far: 9 to 19 bytes a line each.
 #[derive(Default)]
 struct Seen {
-    /// How often a line without a key was there.
-    lines: HashMap<Name, u32>,
-    ids: HashSet<SubjectId>,
+    /// The lines without a key.
+    lines: HashSet<u64>,
+    /// How often those were there that came again.
+    again: HashMap<Name, u32>,
+    ids: HashSet<u64>,
     /// Fields that mean nothing here, of all files.
     ignored: BTreeSet<String>,
     /// Memories of another program whose `created_at` became `occurred_at`, of all files.
     occurred: u64,
+}
+
+impl Seen {
+    /// Begins with another file.
+    fn clear(&mut self) {
+        self.lines.clear();
+        self.again.clear();
+        self.ids.clear();
+    }
+
+    /// Takes up a line without a key by its first name. Returns how many of the same there are now.
+    fn count(&mut self, name: Name) -> u32 {
+        if self.lines.insert(short(&name.0)) {
+            return 1;
+        }
+        let nth = self.again.entry(name).or_insert(1);
+        *nth += 1;
+        *nth
+    }
+}
+
+/// Stands for a name or an id, half of which at least is random: two are the same but for one chance in 2^64.
+fn short(bytes: &[u8; 16]) -> u64 {
+    let (high, low) = (
+        u128::from_be_bytes(*bytes) >> 64,
+        u128::from_be_bytes(*bytes),
+    );
+    high as u64 ^ low as u64
 }
 
 impl Service {
@@ -197,8 +227,7 @@ impl Service {
     ) -> Result<()> {
         for (name, mut input) in files {
             let command = CommandId(random_16(&*self.ground.env));
-            seen.lines.clear();
-            seen.ids.clear();
+            seen.clear();
             let unnamed = RefCell::new(Unnamed::default());
             let mut lines = Vec::new();
             let mut bytes = 0;
@@ -346,7 +375,7 @@ impl Service {
         let mut checked = self.check_store(from, &request)?;
         checked.carried = carried;
         if let Some(id) = id
-            && !seen.ids.insert(id)
+            && !seen.ids.insert(short(&id.0))
         {
             return Err(ServiceError::invalid(
                 "its `id` stands above, too: a memory of its own has none",
@@ -365,11 +394,9 @@ impl Service {
                         nth,
                     )
                 };
-                let nth = seen.lines.entry(line_name(1)).or_insert(0);
-                *nth += 1;
-                let name = line_name(*nth);
-                checked.nth_line = Some(*nth);
-                name
+                let nth = seen.count(line_name(1));
+                checked.nth_line = Some(nth);
+                line_name(nth)
             }
         };
         seen.occurred += u64::from(occurred_ms.is_some());

@@ -180,12 +180,14 @@ fn exports(service: &Service) -> Vec<(&'static str, Vec<(String, String)>)> {
         .export_markdown(&mut document, None)
         .expect("it is exported");
     let mut folder = Vec::new();
-    let put = &mut |name: &str, text: &str| {
-        folder.push((name.to_owned(), text.to_owned()));
-        Ok::<(), icm_api::error::ServiceError>(())
-    };
     service
-        .export_markdown_files(None, put)
+        .export_markdown_files(None, &mut |name, write| {
+            let mut text = Vec::new();
+            write(&mut text)?;
+            let text = String::from_utf8(text).expect("it is text");
+            folder.push((name.to_owned(), text));
+            Ok::<(), icm_api::error::ServiceError>(())
+        })
         .expect("it is exported");
     let text = |bytes| String::from_utf8(bytes).expect("it is text");
     vec![
@@ -236,4 +238,49 @@ proptest! {
         }
         prop_assert_eq!(essence(&first), expected);
     }
+}
+
+/// Long enough for several commits of views on the way, and for several pages of an export.
+#[test]
+fn a_long_import_is_taken_into_the_views_in_steps() {
+    const LINES: usize = 9_000;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let content = |n: usize| format!("memory {} of some thousands", n / 2 * 2);
+    let line = |n: usize| {
+        let topic = format!("t/{}", n % 2 + n / 2 % 7 * 2);
+        let line = json!({"topic": topic, "content": content(n), "importance": "low"});
+        format!("{line}\n")
+    };
+    // The last one is there a second time, long after its views were written.
+    let text: String = (0..LINES).chain([0]).map(line).collect();
+    let files = [("x.jsonl".to_owned(), text)];
+    let service = open(&folder.path().join("store"), 1);
+    let report = import(&service, "jsonl", &files);
+    assert_eq!(report.added, LINES as u64 + 1, "{report:?}");
+    let again = import(&service, "jsonl", &files);
+    assert_eq!(again.unchanged, LINES as u64 + 1, "{again:?}");
+
+    let stats = service.stats(None).expect("it counts");
+    assert!(stats.views.iter().all(|view| view.behind < 5_000));
+    assert_eq!((stats.memories, stats.topics), (LINES as u64 + 1, 14));
+    assert_eq!(stats.by_importance.low, LINES as u64 + 1);
+
+    let mut out = Vec::new();
+    let exported = service.export_jsonl(&mut out, None);
+    assert_eq!(exported.expect("it is exported"), LINES as u64 + 1);
+    let contents = out.split(|byte| *byte == b'\n').filter(|it| !it.is_empty());
+    let contents = contents.map(|line| {
+        let line: Value = serde_json::from_slice(line).expect("it is JSON");
+        line["content"].as_str().expect("it is text").to_owned()
+    });
+    let mut contents: Vec<String> = contents.collect();
+    let mut expected: Vec<String> = (0..LINES).chain([0]).map(content).collect();
+    contents.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(contents, expected);
+
+    let verified = service.verify(&NoProgress).expect("it verifies");
+    assert!(verified.ok, "{:?}", verified.findings);
+    let built = service.rebuild(&NoProgress).expect("it builds");
+    assert_eq!(verified.state_hash, Some(built.state_hash));
 }

@@ -15,7 +15,7 @@ use icm_api::when::rfc3339;
 use icm_api::{ByImportance, ByScope, ByTrust, PartSizes, Stats, ViewProgress};
 
 /// What a pass over the memories counts.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Living {
     importance: ByImportance,
     scope: ByScope,
@@ -239,4 +239,49 @@ fn folder_len(dir: &std::path::Path) -> u64 {
             })
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::OpenOptions;
+    use icm_api::{Caller, Importance as Level, StoreRequest};
+
+    #[test]
+    fn row_facts_give_the_numbers_that_the_memories_give() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = OpenOptions {
+            dir: folder.path().join("store"),
+            lock_wait: std::time::Duration::from_secs(10),
+            read_only: false,
+        };
+        let service = Service::open(options).expect("a store");
+        let caller = Caller::default();
+        let mut ids = Vec::new();
+        for n in 0..40 {
+            let request = StoreRequest {
+                topic: format!("t{}", n % 3),
+                content: format!("memory {n} says {}", n * 7_919),
+                importance: [Some(Level::High), None, Some(Level::Low)][n % 3],
+                scope: (n % 5 == 0).then(|| format!("project:p{n}")),
+                ..StoreRequest::default()
+            };
+            ids.push(service.store(&caller, request).expect("it stores").id);
+            if n == 20 {
+                service.rebuild(&icm_api::NoProgress).expect("it builds");
+            }
+        }
+        let gone = [ids[3].clone(), ids[30].clone()];
+        service.forget(&caller, &gone).expect("it forgets");
+        let both = service.with_views(|views| {
+            let position = views.tally().position;
+            Ok((
+                service.living_now(views)?,
+                service.living_then(views, position)?,
+            ))
+        });
+        let (now, then) = both.expect("it counts");
+        assert_eq!((now.memories, now.forgotten), (38, 2));
+        assert_eq!(now, then);
+    }
 }

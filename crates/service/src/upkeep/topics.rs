@@ -97,7 +97,7 @@ impl Service {
         {
             return Ok(sums);
         }
-        self.sums_of_memories(views, (below.as_deref(), &fits), at)
+        self.sums_of_memories(views, below.as_deref(), &fits, at)
     }
 
     /// The sums of the topics that fit, as of now. `None` where the row facts do not tell all topics apart, as they do
@@ -145,7 +145,8 @@ impl Service {
     fn sums_of_memories(
         &self,
         views: &Views,
-        (below, fits): (Option<&str>, &dyn Fn(&str) -> bool),
+        below: Option<&str>,
+        fits: &dyn Fn(&str) -> bool,
         at: At,
     ) -> QueryResult<BTreeMap<String, Sum>> {
         let mut sums: BTreeMap<String, Sum> = BTreeMap::new();

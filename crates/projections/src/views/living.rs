@@ -25,8 +25,8 @@ impl Views {
                 false => Ok(()),
             }
         };
-        for ordinal in 0..self.rows.count() {
-            let row = self.rows.get(ordinal).ok_or_else(|| damaged(ordinal))?;
+        for ordinal in 0..self.files.rows.count() {
+            let row = self.files.rows.get(ordinal).ok_or_else(|| damaged(ordinal))?;
             take(ordinal, &row)?;
         }
         let overlay = &self.tail.folder.kept;
@@ -45,7 +45,7 @@ impl Views {
     /// `Unusable` where the table cannot be read.
     pub fn shown_by_recalls(&self) -> Result<FxHashSet<EntityId>> {
         let mut ids: FxHashSet<SubjectId> = FxHashSet::default();
-        if self.base.tally.recalls > 0 {
+        if self.files.base.tally.recalls > 0 {
             ids.extend(self.table()?.shown_by_recalls()?);
         }
         ids.extend(self.tail.folder.kept.accesses.keys());

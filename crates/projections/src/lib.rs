@@ -28,9 +28,9 @@ mod table;
 mod views;
 
 pub use error::{Result, ViewError};
-pub use rows::{FactFilter, Facts, Row, Rows};
+pub use rows::{FactFilter, Facts, Row, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, AskedModel, Embedded, FilesMark, GraphJob, Inspected, ModelId, Progress, RecallHit,
-    RecallQuery, Recalled, StandsOut, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
+    RecallQuery, Recalled, StandsOut, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

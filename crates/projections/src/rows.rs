@@ -106,6 +106,22 @@ impl FactFilter {
     }
 }
 
+/// The tag of a topic among the rows; see [`Row::topic`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TopicTag(pub(crate) u32);
+
+impl TopicTag {
+    /// Of a topic by its name.
+    pub fn named(topic: &str) -> TopicTag {
+        TopicTag(topic_tag(Some(topic)))
+    }
+
+    /// Of the topic (or memoir) of a version.
+    pub fn of(version: &Version) -> TopicTag {
+        TopicTag(topic_tag(version.topic.as_deref()))
+    }
+}
+
 /// The tag of a topic.
 pub(crate) fn topic_tag(topic: Option<&str>) -> u32 {
     crc32c::crc32c(topic.unwrap_or_default().as_bytes())

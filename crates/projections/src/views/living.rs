@@ -26,7 +26,11 @@ impl Views {
             }
         };
         for ordinal in 0..self.files.rows.count() {
-            let row = self.files.rows.get(ordinal).ok_or_else(|| damaged(ordinal))?;
+            let row = self
+                .files
+                .rows
+                .get(ordinal)
+                .ok_or_else(|| damaged(ordinal))?;
             take(ordinal, &row)?;
         }
         let overlay = &self.tail.folder.kept;

@@ -48,7 +48,7 @@ pub use embedded::{Embedded, ModelId, Unembedded};
 pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
-pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled, TopicTag};
+pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
 pub use walk::StandsOut;
 
 /// Rises whenever the files of a view mean something else.

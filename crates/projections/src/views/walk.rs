@@ -5,11 +5,10 @@ use std::ops::Range;
 use icm_log::Position;
 use icm_log::facts::Importance;
 
-use super::recall::TopicTag;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{Family, Version};
-use crate::rows::{self, Facts, OPEN, Row, Rows};
+use crate::rows::{self, Facts, OPEN, Row, Rows, TopicTag};
 
 /// Memories that stand out: one of these holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

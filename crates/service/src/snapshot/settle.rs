@@ -135,8 +135,7 @@ impl Service {
         };
         // What other processes wrote counts, too: they may leave it to this one. Most answers leave little: the next
         // command looks at the rest.
-        let is_short =
-            |views: &Views| self.is_short(views, TAIL_MAX * most, TAIL_LEN_MAX * most);
+        let is_short = |views: &Views| self.is_short(views, TAIL_MAX * most, TAIL_LEN_MAX * most);
         let seen = self.log.refresh().map_err(QueryError::from);
         if seen.is_ok() && self.snapshots.newest().as_deref().is_some_and(is_short) {
             return false;
@@ -318,7 +317,10 @@ impl Service {
             return false;
         };
         let left_to_others = || tail_max != TAIL_MAX && self.peer.leave_views();
-        if self.is_short(&views, tail_max, len_max) || left_to_others() || self.log.refresh().is_err() {
+        if self.is_short(&views, tail_max, len_max)
+            || left_to_others()
+            || self.log.refresh().is_err()
+        {
             return false;
         }
         drop(views);

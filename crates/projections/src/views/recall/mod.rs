@@ -15,14 +15,14 @@ use super::embedded::Embedded;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Answered, Features};
-use crate::rows::{self, Facts};
+use crate::rows::{self, Facts, TopicTag};
 use icm_text::{Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose};
 use icm_vectors::Searched;
 
 use candidates::{Best, Candidates, Ranked, Sees};
 use similarity::{Meaning, known};
 
-pub use query::{AskedModel, RecallQuery, TopicTag};
+pub use query::{AskedModel, RecallQuery};
 
 /// One memory that was found.
 #[derive(Debug, Clone, PartialEq)]

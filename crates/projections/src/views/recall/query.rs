@@ -1,8 +1,7 @@
 //! A question, and how it is answered.
 
-use crate::fold::Version;
 use crate::ranking::Ranking;
-use crate::rows::{FactFilter, topic_tag};
+use crate::rows::{FactFilter, TopicTag};
 use crate::views::embedded::ModelId;
 use icm_log::SubjectId;
 use icm_text::InScope;
@@ -36,22 +35,6 @@ pub struct RecallQuery<'a> {
     pub ranking: Ranking,
     /// Meaning by another model than the built-in one.
     pub model: Option<AskedModel<'a>>,
-}
-
-/// The tag of a topic among the rows; see [`Row::topic`](crate::Row::topic).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TopicTag(pub(in crate::views) u32);
-
-impl TopicTag {
-    /// Of a topic by its name.
-    pub fn named(topic: &str) -> TopicTag {
-        TopicTag(topic_tag(Some(topic)))
-    }
-
-    /// Of the topic (or memoir) of a version.
-    pub fn of(version: &Version) -> TopicTag {
-        TopicTag(topic_tag(version.topic.as_deref()))
-    }
 }
 
 /// A question's vector by a model that is not built in.

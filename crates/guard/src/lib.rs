@@ -2,7 +2,8 @@
 //!
 //! Texts on their way into the log are looked through for [`secrets`]. Stored text on its way to a model is cleaned
 //! ([`sanitize`]) and set into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]), and words of
-//! commands that messages show are quoted for a shell ([`shell`]).
+//! commands that messages show are quoted for a shell ([`shell`]). A text that is to be taken out is found in whatever form
+//! it was written ([`leak_search`]).
 //!
 //! Everything here is a function of texts. This crate never knows stores, events, requests or the clock.
 //!
@@ -16,6 +17,7 @@
 
 pub mod frame;
 pub mod json;
+pub mod leak_search;
 pub mod sanitize;
 pub mod secrets;
 pub mod shell;

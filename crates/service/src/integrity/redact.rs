@@ -19,7 +19,6 @@ use icm_projections::fold::{EntityId, Version};
 use serde_json::Value;
 
 use crate::command::RequestKeyOf;
-use crate::integrity::leak_search::Needle;
 use crate::service::{Service, locked};
 use crate::snapshot::{QueryError, QueryResult, unknown};
 use icm_api::error::{Result, ServiceError};
@@ -27,6 +26,7 @@ use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::when::rfc3339;
 use icm_api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
+use icm_guard::leak_search::Needle;
 
 /// Single events that an answer lists; it counts all of them.
 const EVENTS_MAX: usize = 100;

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use icm_api::error::plain;
 use icm_vectors::embed::EmbedError;
 
-use crate::embedding::{Cache, Model};
+use crate::embedding::Model;
+use icm_vectors::embed::Cache;
 
 /// The embedding part of a service.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use icm_log::Writer;
 use icm_log::redact::Blanked;
 use icm_projections::{ViewError, Views};
+use icm_vectors::embed::Cache;
 
-use crate::embedding::Cache;
 use crate::service::{Service, locked, store_folder};
 use icm_api::error::{Result, ServiceError};
 

@@ -13,6 +13,7 @@
 //! # Ok::<(), icm_vectors::embed::EmbedError>(())
 //! ```
 
+mod cache;
 mod error;
 mod rows;
 mod static_table;
@@ -20,6 +21,7 @@ mod static_table;
 mod tests;
 mod wordpiece;
 
+pub use cache::Cache;
 pub use error::EmbedError;
 pub use static_table::{MAX_TOKENS, StaticEmbedder};
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use icm_projections::ranking::Ranking;
 use icm_projections::{AskedModel, Embedded, ModelId, Unembedded};
 use icm_vectors::MAX_DIM;
-use icm_vectors::embed::{EmbedError, Embedder, StaticEmbedder};
+use icm_vectors::embed::{Cache, EmbedError, Embedder, StaticEmbedder};
 
-use crate::embedding::{Cache, Model};
+use crate::embedding::Model;
 use crate::service::{Service, locked};
 use icm_api::error::{Result, ServiceError, plain};
 use icm_api::{EmbedReport, EmbedStatus, Progress};

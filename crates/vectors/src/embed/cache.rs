@@ -17,7 +17,7 @@ const DIR: &str = "embeddings";
 const LOCK: &str = "lock";
 
 /// The cache of one store, open: one process has it at a time.
-pub(crate) struct Cache {
+pub struct Cache {
     db: sled::Db,
     dir: PathBuf,
     /// Held for its lock: sled's own is not told from damage.
@@ -26,7 +26,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Opens the cache below `dir`; `None` while another process has it, or where it cannot be kept.
-    pub(crate) fn open(dir: &Path) -> Option<Cache> {
+    pub fn open(dir: &Path) -> Option<Cache> {
         let lock = lock(dir).ok()??;
         let path = dir.join(DIR);
         let db = open(&path).or_else(|why| {
@@ -48,7 +48,7 @@ impl Cache {
     }
 
     /// The vectors of texts by a model, as far as they are known.
-    pub(crate) fn get(&self, model: &str, dim: usize, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
+    pub fn get(&self, model: &str, dim: usize, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
         let look = || {
             let mut known = Vec::with_capacity(texts.len());
             for text in texts {
@@ -67,7 +67,7 @@ impl Cache {
     }
 
     /// Keeps the vectors of texts by a model.
-    pub(crate) fn put<'t>(&self, model: &str, vectors: impl Iterator<Item = (&'t str, &'t [f32])>) {
+    pub fn put<'t>(&self, model: &str, vectors: impl Iterator<Item = (&'t str, &'t [f32])>) {
         let keep = || {
             let mut batch = sled::Batch::default();
             for (text, vector) in vectors {
@@ -82,7 +82,7 @@ impl Cache {
     }
 
     /// Removes what is kept below `dir`.
-    pub(crate) fn wipe_in(dir: &Path) -> io::Result<()> {
+    pub fn wipe_in(dir: &Path) -> io::Result<()> {
         match fs::remove_dir_all(dir.join(DIR)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -90,12 +90,12 @@ impl Cache {
     }
 
     /// A vector as it comes back.
-    pub(crate) fn rounded(vector: &[f32]) -> Vec<f32> {
+    pub fn rounded(vector: &[f32]) -> Vec<f32> {
         decode(&encode(vector), vector.len()).unwrap_or_else(|| vector.to_vec())
     }
 
     /// Whether its files are still there: a redaction removes them.
-    pub(crate) fn is_there(&self) -> bool {
+    pub fn is_there(&self) -> bool {
         self.dir.is_dir()
     }
 }

@@ -9,13 +9,14 @@ use memchr::memmem::Finder;
 const BASE64_LEN_MIN: usize = 8;
 
 /// Looks for one text: as it stands, escaped within JSON, in base64 and in UTF-16.
-pub(crate) struct Needle {
+pub struct Needle {
     texts: Vec<Finder<'static>>,
     utf16: Vec<Finder<'static>>,
 }
 
 impl Needle {
-    pub(crate) fn new(text: &str) -> Needle {
+    /// A needle for a text.
+    pub fn new(text: &str) -> Needle {
         let mut forms = vec![text.as_bytes().to_vec()];
         forms.extend(escaped(text));
         let utf16 = [u16::to_le_bytes, u16::to_be_bytes];
@@ -33,13 +34,13 @@ impl Needle {
     }
 
     /// Whether a text holds it.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
+    pub fn is_in(&self, text: &str) -> bool {
         let mut texts = self.texts.iter();
         texts.any(|form| form.find(text.as_bytes()).is_some())
     }
 
     /// Whether bytes hold it, which may be no text.
-    pub(crate) fn is_in_bytes(&self, bytes: &[u8]) -> bool {
+    pub fn is_in_bytes(&self, bytes: &[u8]) -> bool {
         let mut forms = self.texts.iter().chain(&self.utf16);
         forms.any(|form| form.find(bytes).is_some())
     }

@@ -1,13 +1,9 @@
 //! Which model embeds, and the vectors that it need not make again.
 
-mod cache;
-
 use std::sync::Arc;
 
 use icm_vectors::embed::{EmbedError, Embedder};
 use serde::{Serialize, Serializer};
-
-pub(crate) use cache::Cache;
 
 /// What says which texts mean alike.
 #[derive(Clone, Default)]

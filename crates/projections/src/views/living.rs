@@ -6,10 +6,10 @@ use rustc_hash::FxHashSet;
 use super::Views;
 use crate::error::Result;
 use crate::fold::{EntityId, Family};
-use crate::rows::{OPEN, Row, damaged};
+use crate::rows::{Row, damaged};
 
 impl Views {
-    /// Hands out the row facts of every memory that lives now, in the order of ordinals. Reads 60 bytes a version.
+    /// Hands out the row facts of every memory that lives now, in the order of ordinals. Reads 64 bytes a version.
     ///
     /// # Errors
     /// `Unusable` for a damaged record; what `each` fails with.
@@ -17,9 +17,11 @@ impl Views {
         &self,
         each: &mut dyn FnMut(&Row) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        // What a later commit closed in the files holds in this snapshot.
+        let now = self.tally().position;
         let closed = &self.tail.folder.kept.closed;
         let mut take = |ordinal: u64, row: &Row| {
-            let lives = row.to == OPEN && row.facts.family == Family::Memory;
+            let lives = row.holds_at(now) && row.facts.family == Family::Memory;
             match lives && !closed.contains_key(&ordinal) {
                 true => each(row),
                 false => Ok(()),

@@ -8,7 +8,7 @@ use icm_log::facts::Importance;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{Family, Version};
-use crate::rows::{self, Facts, OPEN, Row, Rows, TopicTag};
+use crate::rows::{self, Facts, Row, Rows, TopicTag};
 
 /// Memories that stand out: one of these holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,12 +101,14 @@ impl Views {
                 each(version)?;
             }
         }
+        // What a later commit closed in the files holds in this snapshot.
+        let now = self.tally().position;
         let mut found = Vec::new();
         for ordinal in (0..self.files.base.tally.next_ordinal).rev() {
             let row = self.files.rows.get(ordinal);
             let row = row.ok_or_else(|| rows::damaged(ordinal))?;
             let fits = by.fits(&row.facts, TopicTag(row.topic), row.from);
-            if fits && row.to == OPEN && is_open(ordinal) {
+            if fits && row.holds_at(now) && is_open(ordinal) {
                 found.push((ordinal, row));
             }
         }

@@ -193,6 +193,9 @@ impl Service {
     /// its place; nobody waits for that meanwhile. Whether something was written. With `goes_on`, what the next commands
     /// ask is made ready, too.
     fn take_further(&self, tail_max: (u64, u64), goes_on: bool) -> bool {
+        if self.options.read_only {
+            return false;
+        }
         let Some(_one_at_a_time) = self.snapshots.try_write() else {
             return false;
         };

@@ -177,16 +177,18 @@ impl Service {
             return Ok(Arc::clone(views));
         }
         // Who still reads the one before keeps it.
-        match Arc::make_mut(views).follow(&self.log) {
-            Err(ViewError::Log(LogError::StaleCursor { .. })) => {
-                Err(QueryError::View(ViewError::Unusable {
-                    view: "table",
-                    why: "the log no longer holds its checkpoint".to_owned(),
-                }))
-            }
-            Err(error) => Err(error.into()),
-            Ok(()) => Ok(Arc::clone(views)),
-        }
+        let Err(error) = Arc::make_mut(views).follow(&self.log) else {
+            return Ok(Arc::clone(views));
+        };
+        // It may have seen some of the events alone.
+        state.newest = None;
+        Err(match error {
+            ViewError::Log(LogError::StaleCursor { .. }) => QueryError::View(ViewError::Unusable {
+                view: "table",
+                why: "the log no longer holds its checkpoint".to_owned(),
+            }),
+            error => error.into(),
+        })
     }
 
     pub(crate) fn open_views(&self) -> QueryResult<Views> {

@@ -1,4 +1,4 @@
-//! What is made when it is first asked for, out of what was made of less.
+//! A value that each snapshot makes of its predecessor's, at the first read.
 
 use std::sync::OnceLock;
 

@@ -35,7 +35,7 @@ pub struct Tail {
     ended: Vector<bool>,
     /// Where the document of an ordinal is.
     ordinals: Map<u64, u32>,
-    /// What a search asks of the documents.
+    /// Postings and lengths for searches.
     searched: Growing<Searched>,
     /// Somebody searches, or a store looked for words, so that it pays to have that ready.
     is_searched: Arc<AtomicBool>,

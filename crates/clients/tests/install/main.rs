@@ -913,7 +913,7 @@ fn a_lost_list_leaves_no_file_of_icms_own() {
 fn a_lost_list_leaves_servers_of_another_icm() {
     for (command, goes) in [
         (ICM, true),
-        // What the bare name starts is not known here: no folder of `PATH` has it.
+        // No folder of `PATH` has the bare name, so it is not known here which program it starts.
         ("icm", true),
         ("/opt/other/icm", false),
         ("icm-server", false),

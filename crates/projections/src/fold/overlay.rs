@@ -34,7 +34,7 @@ pub struct TopicChange {
     pub changed_ms: u64,
 }
 
-/// What was folded on top of a base and is not part of it yet. A clone shares all that is the same.
+/// Rows folded on top of a base that are not part of it yet. A clone shares all that is the same.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
     /// New versions, oldest first. A copy shares them.

@@ -31,7 +31,7 @@ pub struct TopicCount {
 }
 
 impl TopicCount {
-    /// What stands for it in the row facts: see [`Row::topic`](crate::Row).
+    /// Its tag in the row facts: see [`Row::topic`](crate::Row).
     pub fn tag(&self) -> u32 {
         topic_tag(Some(&self.topic))
     }

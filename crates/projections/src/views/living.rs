@@ -17,7 +17,7 @@ impl Views {
         &self,
         each: &mut dyn FnMut(&Row) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        // What a later commit closed in the files holds in this snapshot.
+        // A row that a later commit closed in the files holds in this snapshot.
         let now = self.tally().position;
         let closed = &self.tail.folder.kept.closed;
         let mut take = |ordinal: u64, row: &Row| {

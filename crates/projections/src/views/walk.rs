@@ -101,7 +101,7 @@ impl Views {
                 each(version)?;
             }
         }
-        // What a later commit closed in the files holds in this snapshot.
+        // A row that a later commit closed in the files holds in this snapshot.
         let now = self.tally().position;
         let mut found = Vec::new();
         for ordinal in (0..self.files.base.tally.next_ordinal).rev() {

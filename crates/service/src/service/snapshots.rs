@@ -7,7 +7,7 @@ use icm_projections::{FilesMark, Views};
 
 use super::locked;
 
-/// Which snapshot is the newest one. A question takes it and holds nothing while it searches. The lock is held while the
+/// The newest snapshot. A question takes it and holds nothing while it searches. The lock is held while the
 /// next one is made: by who opens views, folds what is new, or puts others in their place. Who holds it never waits for
 /// the lock of the log.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Snapshots {
     writes: Mutex<()>,
 }
 
-/// What the lock guards.
+/// The state that the lock guards.
 #[derive(Default)]
 pub(crate) struct SnapshotState {
     /// The newest snapshot.

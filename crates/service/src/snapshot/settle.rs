@@ -133,7 +133,7 @@ impl Service {
             Some((at, took)) if at.elapsed() < took * PAUSES => TAILS_MAX,
             _ => 1,
         };
-        // What other processes wrote counts, too: they may leave it to this one. Most answers leave little: the next
+        // Events of other processes count, too: they may leave them to this one. Most answers leave little: the next
         // command looks at the rest.
         let is_short = |views: &Views| self.is_short(views, TAIL_MAX * most, TAIL_LEN_MAX * most);
         let seen = self.log.refresh().map_err(QueryError::from);
@@ -238,7 +238,7 @@ impl Service {
                 state.before = views.files_mark();
                 let old = state.newest.replace(Arc::new(next));
                 drop(state);
-                // What they held is given back while others go on.
+                // Their memory is given back while others go on.
                 drop((old, views));
                 true
             }

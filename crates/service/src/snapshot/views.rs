@@ -37,12 +37,20 @@ impl Service {
             self.log.refresh()?;
             let mark = self.log.rewritten();
             let (answer, views) = self.ask_newest(Views::are_stale, &ask)?;
-            // What was asked before a redaction ended may show its text.
+            // An answer from before a redaction ended may show its text.
             let is_old = self.log.rewritten_now() != mark;
-            Ok((answer, is_old || self.damage_in(Some(&views)).is_some()))
+            let is_damaged = self.damage_in(Some(&views)).is_some();
+            Ok((answer, is_old, is_damaged))
         };
-        let answer = self.retry_while_rewritten(read, |(_, is_doubtful)| *is_doubtful);
-        let answer = answer.map(|(answer, _)| answer);
+        // Patience ends with damage alone: a text that was redacted meanwhile is never shown.
+        let answer = loop {
+            let found =
+                self.retry_while_rewritten(&read, |(_, is_old, is_damaged)| *is_old || *is_damaged);
+            match found {
+                Ok((_, true, _)) => {}
+                found => break found.map(|(answer, ..)| answer),
+            }
+        };
         if let Some(remark) = self.remark_on_the_log(self.snapshots.newest().as_deref()) {
             let mut told = locked(&self.told);
             if told.as_ref() != Some(&remark) {
@@ -176,7 +184,7 @@ impl Service {
         if views.has_seen(&self.log) {
             return Ok(Arc::clone(views));
         }
-        // Who still reads the one before keeps it.
+        // Readers of the one before keep it.
         let Err(error) = Arc::make_mut(views).follow(&self.log) else {
             return Ok(Arc::clone(views));
         };

@@ -62,7 +62,7 @@ fn a_tail_shares_what_another_has_worked_out_and_nothing_else() -> Outcome {
     let found = copy.doc_freq(crate::analyze::TextField::Body, "linker", false);
     assert_eq!(found, 1);
 
-    // What one of them learns afterwards the other does not know, whoever searches first.
+    // A document that one of them learns afterwards is not in the other, in whichever order they are searched.
     before.add(&doc(5, "the linker again"));
     assert_eq!(ordinals(&index, &before, &ask("linker"))?, [1, 5, 0]);
     assert_eq!(ordinals(&index, &copy, &ask("linker"))?, [1, 0]);

@@ -1,7 +1,7 @@
 //! What stores ask of the segments of the live tier, each time anew: kept as long as a segment lives.
 
 use std::collections::hash_map::Entry;
-use std::mem::{replace, take};
+use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -74,9 +74,14 @@ impl Parts {
         Ok(())
     }
 
-    /// Takes what another one has kept, which has no more use for it.
+    /// Takes the sorted documents of another one, which keeps them.
     pub(super) fn inherit(&self, before: &Parts) {
-        *self.locked() = take(&mut *before.locked());
+        let (homes, was_asked) = {
+            let before = before.locked();
+            (before.homes.clone(), before.was_asked)
+        };
+        let mut kept = self.locked();
+        (kept.homes, kept.was_asked) = (homes, was_asked);
     }
 }
 

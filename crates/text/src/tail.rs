@@ -207,10 +207,11 @@ impl Tail {
     /// or `all` is to be done, adds as many to what is searched. Whether there is more of it.
     pub fn analyse_ahead(&mut self, most: usize, all: bool) -> bool {
         let mut done = self.analysed.max(self.searched.so_far().docs);
-        for doc in self.docs.iter().skip(done).take(most) {
+        let end = done.saturating_add(most).min(self.docs.len());
+        for doc in self.docs.focus().narrow(done.min(end)..end) {
             doc.analysed();
-            done += 1;
         }
+        done = done.max(end);
         self.analysed = done;
         let waits = done < self.docs.len();
         if !all && !self.is_searched.load(Ordering::Relaxed) {
@@ -219,6 +220,17 @@ impl Tail {
         let searched = self.searched.grow_on();
         searched.add_next(&self.docs, &self.ended, most);
         searched.docs < self.docs.len()
+    }
+
+    /// Whether [`Tail::analyse_ahead`] has something to do.
+    pub fn is_analysis_left(&self, all: bool) -> bool {
+        let searched = self.searched.so_far().docs;
+        let is_searched = all || self.is_searched.load(Ordering::Relaxed);
+        let done = match is_searched {
+            true => searched,
+            false => self.analysed.max(searched),
+        };
+        done < self.docs.len()
     }
 
     /// How many documents wait to be analysed.
@@ -236,9 +248,11 @@ impl Tail {
     /// Leaves a version out of the statistics: it no longer holds. `index` is the one that is
     /// searched with this tail, as long as the tail lives.
     pub fn close(&mut self, index: &TextIndex, ordinal: u64) -> Result<(), TextError> {
-        if self.closed.insert(ordinal, ()).is_some() {
+        // A map that somebody else has a copy of is copied in part by an insert that changes nothing, too.
+        if self.closed.contains_key(&ordinal) {
             return Ok(());
         }
+        self.closed.insert(ordinal, ());
         match self.ordinals.get(&ordinal) {
             Some(&at) => {
                 self.ended[at as usize] = true;
@@ -399,8 +413,10 @@ impl Tail {
 impl Searched {
     /// Adds so many of the documents that it has not yet.
     fn add_next(&mut self, docs: &Vector<Arc<TailDoc>>, ended: &Vector<bool>, most: usize) {
-        let next = docs.iter().zip(ended).skip(self.docs).take(most);
-        for (doc, ended) in next {
+        let end = self.docs.saturating_add(most).min(docs.len());
+        let next = self.docs..end;
+        let ended = ended.focus().narrow(next.clone());
+        for (doc, ended) in docs.focus().narrow(next).into_iter().zip(ended) {
             self.add(doc, *ended);
         }
     }

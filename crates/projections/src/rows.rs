@@ -265,7 +265,12 @@ impl Rows {
             return None;
         }
         let start = HEADER_LEN + ordinal as usize * RECORD_LEN;
-        Row::parse(self.bytes().get(start..start + RECORD_LEN)?)
+        let parsed = || Row::parse(self.bytes().get(start..start + RECORD_LEN)?);
+        // A commit of another process may be closing it: half of that was there.
+        parsed().or_else(|| {
+            std::thread::yield_now();
+            parsed()
+        })
     }
 
     /// The tag of the topic of an ordinal, as it lies there, unchecked: whoever lends by a wrong one is checked by

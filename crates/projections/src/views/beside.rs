@@ -6,19 +6,28 @@ use super::{ViewFiles, Views};
 use crate::error::Result;
 
 impl Views {
-    /// Takes what was made in memory and is dear, of the views whose place these take, and gets ready what the next
-    /// commands ask.
+    /// Gets ready what the next commands ask, as it was in the views whose place these take.
     ///
     /// # Errors
     /// As a recall.
     pub fn inherit(&mut self, before: &Views) -> Result<()> {
-        self.tail.text.share(&before.tail.text);
+        self.share(before);
         self.tail.text.analyse_ahead(usize::MAX, false);
         self.files.text.inherit(&before.files.text);
         self.files.text.sort_homes()?;
-        self.graph.clone_from(&before.graph);
-        self.models = Arc::clone(&before.models);
         Ok(())
+    }
+
+    /// Takes what was made in memory and is dear, of the views whose place these take. Cheap.
+    pub fn share(&mut self, newest: &Views) {
+        self.tail.text.share(&newest.tail.text);
+        // Ordinals mean something within a generation only, which a redaction begins to count anew.
+        if self.generation() == newest.generation()
+            && self.files.rewritten == newest.files.rewritten
+        {
+            self.graph.clone_from(&newest.graph);
+            self.models = Arc::clone(&newest.models);
+        }
     }
 
     /// A mark of the files that these answer from.

@@ -239,7 +239,7 @@ impl Views {
         })
     }
 
-    fn generation(&self) -> Option<PathBuf> {
+    pub(super) fn generation(&self) -> Option<PathBuf> {
         match &self.files.place {
             Place::Memory { .. } => None,
             Place::Disk { generation, .. } => Some(generation.clone()),

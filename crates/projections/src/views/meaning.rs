@@ -152,7 +152,7 @@ impl TailVectors {
     pub(super) fn of(&self, overlay: &Overlay) -> &[Arc<Matrix>] {
         self.0.get(|parts| {
             let count: u64 = parts.iter().map(|part| part.count()).sum();
-            for (ordinal, entity, from) in overlay.opened.iter().skip(count as usize) {
+            for (ordinal, entity, from) in overlay.opened.focus().narrow(count as usize..) {
                 let version = overlay
                     .version_from(*entity, *from)
                     .expect("every ordinal given belongs to a version of the overlay");

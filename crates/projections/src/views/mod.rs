@@ -401,13 +401,13 @@ impl Views {
 
     /// Folds what was appended since the last call. Cheap when there is nothing new.
     pub fn follow(&mut self, log: &Log) -> Result<()> {
-        let mut tail = std::mem::take(&mut self.tail);
+        // An event that was folded in part, up to an error or a panic, is folded anew.
+        let anew = tail::Tail::new(&self.files.base);
+        let mut tail = std::mem::replace(&mut self.tail, anew);
         let result = tail.follow(self, log);
-        if tail.failed {
-            // An event that was folded in part is folded anew.
-            tail = tail::Tail::new(&self.files.base);
+        if !tail.failed {
+            self.tail = tail;
         }
-        self.tail = tail;
         result
     }
 
@@ -415,6 +415,11 @@ impl Views {
     /// recall would. Whether there is more of it.
     pub fn analyse_ahead(&mut self, all: bool) -> bool {
         self.tail.text.analyse_ahead(AHEAD, all)
+    }
+
+    /// Whether [`Views::analyse_ahead`] has something to do.
+    pub fn is_analysis_left(&self, all: bool) -> bool {
+        self.tail.text.is_analysis_left(all)
     }
 
     /// Why the log cannot be read beyond what is folded, if it cannot.

@@ -137,7 +137,7 @@ impl Newer {
                     ..NewerTopics::default()
                 };
             }
-            for (ordinal, entity, from) in overlay.opened.iter().skip(newer.read) {
+            for (ordinal, entity, from) in overlay.opened.focus().narrow(newer.read..) {
                 let Some(version) = overlay.version_from(*entity, *from) else {
                     continue;
                 };

@@ -136,6 +136,7 @@ impl Tail {
         self.steps.go_on();
         self.fold(views, log, &views.files.waypoints, &mut |_, _| false)?;
         if self.redacted && goes_on {
+            self.failed = true;
             return Err(ViewError::Unusable {
                 view: "text",
                 why: "a redaction took texts out of the log".to_owned(),
@@ -150,7 +151,8 @@ impl Tail {
         self.text_has = overlay.opened.len();
         if overlay.closed.len() > self.text.closed_len() {
             for ordinal in overlay.closed.keys() {
-                self.text.close(&views.files.text, *ordinal)?;
+                let closed = self.text.close(&views.files.text, *ordinal);
+                closed.inspect_err(|_| self.failed = true)?;
             }
         }
         Ok(())

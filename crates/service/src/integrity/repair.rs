@@ -60,7 +60,7 @@ impl Service {
         // Afterwards there are no views that remember what the payloads said.
         let memories = self.memories_of(&planned);
 
-        self.snapshots.locked().newest = None;
+        self.snapshots.put(None);
         let env = &*self.ground.env;
         let mut writer = self.until_free(self.options.lock_wait, |wait| {
             Ok(self.log.begin_repair(env, wait)?)

@@ -1,7 +1,5 @@
 //! Looking after a store: verify, rebuild.
 
-use std::sync::Arc;
-
 use icm_log::verify::{Report, Severity};
 use icm_projections::fold::fold_afresh;
 use icm_projections::{ViewError, Views};
@@ -133,11 +131,11 @@ impl Service {
 
     /// Rebuilds views that verify found wrong, and says so: nothing is lost with a view.
     fn rebuild_after(&self, error: &ViewError, report: &mut VerifyReport) -> Result<()> {
-        let mut state = self.snapshots.locked();
-        state.newest = None;
+        let one_at_a_time = self.snapshots.write();
+        self.snapshots.put(None);
         let (views, in_memory) = self.build()?;
-        state.newest = Some(Arc::new(views));
-        drop(state);
+        self.snapshots.put(Some(views));
+        drop(one_at_a_time);
         let said = error.to_string();
         let message = match in_memory {
             None => format!("{}: rebuilt from the log", plain(said)),
@@ -180,8 +178,7 @@ impl Service {
             ));
         };
         progress.start("rebuilding the views", Some(tip.position.0));
-        let mut state = self.snapshots.locked();
-        state.newest = None;
+        let one_at_a_time = self.snapshots.write();
         let mut done = 0;
         let views = Views::rebuild(&self.views_dir(), &self.log, VIEWS_WAIT, &mut |events| {
             progress.advance(events - done);
@@ -189,8 +186,8 @@ impl Service {
         })?;
         progress.finish();
         let tally = views.tally().clone();
-        state.newest = Some(Arc::new(views));
-        drop(state);
+        self.snapshots.put(Some(views));
+        drop(one_at_a_time);
         Ok(RebuildReport {
             events: tally.events,
             memories: tally.memories,

@@ -34,7 +34,7 @@ pub use open::{Ground, OpenOptions};
 pub use own_way::{OwnWay, Write};
 pub(crate) use pending_recall::PendingRecall;
 pub(crate) use settings::{HINT_OVER, Settings};
-pub(crate) use snapshots::{SnapshotState, Snapshots};
+pub(crate) use snapshots::Snapshots;
 
 /// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Every front uses it
 /// within its own process.

@@ -7,10 +7,18 @@ use super::{OpenOptions, Service};
 use icm_api::{Caller, StoreRequest};
 
 pub(crate) fn service(dir: &Path) -> Service {
+    open(dir, false)
+}
+
+pub(crate) fn reading(dir: &Path) -> Service {
+    open(dir, true)
+}
+
+fn open(dir: &Path, read_only: bool) -> Service {
     let options = OpenOptions {
         dir: dir.to_owned(),
         lock_wait: Duration::from_secs(5),
-        read_only: false,
+        read_only,
     };
     Service::open(options).expect("it opens")
 }

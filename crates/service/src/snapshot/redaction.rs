@@ -82,7 +82,7 @@ impl Service {
         let mut state = self.snapshots.locked();
         // Where the log is damaged the views are cleaned all the same.
         let blanked = writer.blank(&self.log.redacted()?);
-        state.newest = None;
+        state.put(None);
         Views::wipe(&self.views_dir(), WIPE_WAIT)?;
         remove_cache(&self.cache_dir())?;
         let mut blanked = blanked?;

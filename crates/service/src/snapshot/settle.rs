@@ -95,12 +95,13 @@ impl Service {
             return;
         }
         let dir = self.views_dir();
+        let _one_at_a_time = self.snapshots.write();
+        // Held all the time: a question would fold what was imported, in one piece.
         let mut state = self.snapshots.locked();
-        state.newest = None;
+        state.put(None);
         match catching_panics(|| Ok(Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?)) {
-            Ok(views) => state.newest = Some(Arc::new(views)),
-            Err(QueryError::View(error)) => tell_not_further(&error),
-            Err(QueryError::Service(error)) => tell_not_further(&error),
+            Ok(views) => drop(state.put(Some(views))),
+            Err(error) => tell_not_further(&error),
         }
     }
 
@@ -141,12 +142,13 @@ impl Service {
             return false;
         }
         let seen = seen.and_then(|()| self.newest_snapshot(Views::are_stale_for_commands));
+        let seen = seen.inspect_err(|error| tell_not_further(error));
         let views = seen.ok().or_else(|| self.snapshots.newest());
         if views.is_none_or(|views| is_short(&views)) || self.peer.leave_views() {
             return false;
         }
         let begun = Instant::now();
-        let written = behind(|| self.take_further((TAIL_MAX, TAIL_LEN_MAX), true));
+        let written = behind(|| self.take_further(true));
         if written {
             let took = begun.elapsed();
             self.snapshots.locked().settled = Some((Instant::now(), took));
@@ -158,8 +160,14 @@ impl Service {
     /// Does a little of what a first recall needs. Returns whether more is left.
     pub fn makes_ready(&self) -> bool {
         let mut state = self.snapshots.locked();
-        let views = state.newest.as_mut();
-        views.is_some_and(|views| Arc::make_mut(views).analyse_ahead(true))
+        if !state
+            .newest()
+            .is_some_and(|views| views.is_analysis_left(true))
+        {
+            return false;
+        }
+        let views = state.newest_mut();
+        views.is_some_and(|views| views.analyse_ahead(true))
     }
 
     /// The newest position that this process has seen; 0 where there is none.
@@ -173,16 +181,20 @@ impl Service {
         // Held for a little of it at a time: who asks takes the snapshot in between.
         let ahead = || {
             let mut state = self.snapshots.locked();
-            let Some(views) = state.newest.as_mut() else {
+            let is_left =
+                |views: &Arc<Views>| !views.has_seen(&self.log) || views.is_analysis_left(all);
+            if !state.newest().is_some_and(is_left) {
+                return Ok(false);
+            }
+            let Some(views) = state.newest_mut() else {
                 return Ok(false);
             };
-            let views = Arc::make_mut(views);
             let step = catching_panics(|| {
                 views.follow(&self.log)?;
                 Ok(views.analyse_ahead(all))
             });
             if step.is_err() {
-                state.newest = None;
+                state.put(None);
             }
             step
         };
@@ -190,34 +202,19 @@ impl Service {
     }
 
     /// Takes the tail of the newest snapshot into the files, or builds files where there are none, and puts the result in
-    /// its place; nobody waits for that meanwhile. Whether something was written. With `goes_on`, what the next commands
-    /// ask is made ready, too.
-    fn take_further(&self, tail_max: (u64, u64), goes_on: bool) -> bool {
+    /// its place; nobody waits for that meanwhile. Whether something was written, here or by another process. With
+    /// `goes_on`, what the next commands ask is made ready, too.
+    fn take_further(&self, goes_on: bool) -> bool {
         if self.options.read_only {
             return false;
         }
         let Some(_one_at_a_time) = self.snapshots.try_write() else {
             return false;
         };
-        let views = {
-            let mut state = self.snapshots.locked();
-            // Its pages would be used again.
-            if state.before.are_read() {
-                return false;
-            }
-            let Some(views) = state.newest.as_mut() else {
-                return false;
-            };
-            let followed = catching_panics(|| Ok(Arc::make_mut(views).follow(&self.log)?));
-            if followed.is_err() {
-                state.newest = None;
-                return false;
-            }
-            let views = Arc::clone(views);
-            state.is_written = true;
-            views
+        let Some(views) = self.begin_to_write() else {
+            return false;
         };
-        let next = catching_panics(|| Ok(self.further(&views, tail_max, goes_on)?));
+        let next = catching_panics(|| Ok(self.further(&views, goes_on)?));
         let mut state = self.snapshots.locked();
         state.is_written = false;
         let next = next.and_then(|next| {
@@ -230,13 +227,15 @@ impl Service {
                 return Ok(None);
             }
             next.follow(&self.log)?;
+            if let Some(newest) = state.newest() {
+                next.share(newest);
+            }
             Ok(Some(next))
         });
         match next {
             Ok(None) | Err(QueryError::View(ViewError::Busy | ViewError::Io { .. })) => false,
             Ok(Some(next)) => {
-                state.before = views.files_mark();
-                let old = state.newest.replace(Arc::new(next));
+                let old = state.put(Some(next));
                 drop(state);
                 // Their memory is given back while others go on.
                 drop((old, views));
@@ -244,21 +243,36 @@ impl Service {
             }
             // The next question finds out what is wrong, and says so.
             Err(error) => {
-                state.newest = None;
-                match error {
-                    QueryError::View(error) => tell_not_further(&error),
-                    QueryError::Service(error) => tell_not_further(&error),
-                }
+                state.put(None);
+                tell_not_further(&error);
                 false
             }
         }
+    }
+
+    /// The newest snapshot, with all events, whose tail may be written now; `None` where there is none, or somebody reads
+    /// pages that would be used again.
+    fn begin_to_write(&self) -> Option<Arc<Views>> {
+        let mut state = self.snapshots.locked();
+        if state.are_older_read() {
+            return None;
+        }
+        if !state.newest()?.has_seen(&self.log) {
+            let views = state.newest_mut()?;
+            if catching_panics(|| Ok(views.follow(&self.log)?)).is_err() {
+                state.put(None);
+                return None;
+            }
+        }
+        let views = Arc::clone(state.newest()?);
+        state.is_written = true;
+        Some(views)
     }
 
     /// Views on disk that hold more in their files than these; `None` where there is nothing to take in.
     fn further(
         &self,
         views: &Views,
-        (tail_max, len_max): (u64, u64),
         goes_on: bool,
     ) -> std::result::Result<Option<Views>, ViewError> {
         let dir = self.views_dir();
@@ -272,16 +286,11 @@ impl Service {
         let Some(mut next) = next else {
             return Ok(None);
         };
-        if !goes_on {
-            // Of what another process wrote the rest is left, and nobody here reads what that went on from.
-            return match self.is_short(&next, tail_max, len_max) {
-                true => Ok(Some(next)),
-                false => Ok(next.commit(&dir, &self.log, SETTLE_WAIT)?.or(Some(next))),
-            };
+        if goes_on {
+            // Most of what came meanwhile; nobody has to wait for it.
+            next.follow(&self.log)?;
+            next.inherit(views)?;
         }
-        // Most of what came meanwhile; nobody has to wait for it.
-        next.follow(&self.log)?;
-        next.inherit(views)?;
         Ok(Some(next))
     }
 
@@ -327,7 +336,18 @@ impl Service {
             return false;
         }
         drop(views);
-        self.take_further((tail_max, len_max), false)
+        let written = self.take_further(false);
+        // Of what another process wrote the rest is left.
+        let is_short = |views: &Arc<Views>| self.is_short(views, tail_max, len_max);
+        if written
+            && self
+                .snapshots
+                .newest()
+                .is_some_and(|views| !is_short(&views))
+        {
+            self.take_further(false);
+        }
+        written
     }
 
     /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
@@ -365,13 +385,20 @@ impl Service {
         if !graph.fits(&rows) {
             return Ok(false);
         }
-        match self.snapshots.locked().newest.as_mut() {
-            Some(views) => Arc::make_mut(views).take_graph(graph, &rows),
+        match self.snapshots.locked().newest_mut() {
+            Some(views) => views.take_graph(graph, &rows),
             None => Ok(false),
         }
     }
 }
 
-fn tell_not_further(error: &dyn std::fmt::Display) {
+fn tell_not_further(error: &QueryError) {
+    let error: &dyn std::fmt::Display = match error {
+        QueryError::View(error) => error,
+        QueryError::Service(error) => error,
+    };
     tracing::debug!(%error, "the views were not taken further");
 }
+
+#[cfg(test)]
+mod tests;

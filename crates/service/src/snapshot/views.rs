@@ -1,13 +1,13 @@
 //! Views that have seen the log: opened, followed, and built anew where those on disk cannot be used.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 
 use super::{QueryError, QueryResult, TAIL_MAX, catching_panics};
-use crate::service::{Service, SnapshotState, locked, store_folder};
+use crate::service::{Service, locked, store_folder};
 use icm_api::error::VIEWS_WAIT;
 use icm_api::error::{Result, plain};
 
@@ -17,17 +17,8 @@ const STAND_IN_TIME: Duration = Duration::from_secs(5);
 /// Whether views are not to be used any more.
 type Stale = fn(&Views, &Log) -> bool;
 
-/// Drops the newest snapshot, if it is the one that was used. False where another has taken its place.
-fn drop_used(state: &mut SnapshotState, used: Option<Arc<Views>>) -> bool {
-    let is_used = match (&used, &state.newest) {
-        (Some(used), Some(newest)) => Arc::ptr_eq(used, newest),
-        _ => true,
-    };
-    if is_used {
-        state.newest = None;
-    }
-    is_used
-}
+/// Answers that commits of other processes have overtaken, and that are asked again, at most.
+const OVERTAKEN_MAX: u32 = 3;
 
 impl Service {
     /// Runs a question on a snapshot that has seen the whole log. Nothing is held meanwhile. A view that turns out to be
@@ -109,94 +100,141 @@ impl Service {
         stale: Stale,
         ask: impl Fn(&Views) -> QueryResult<T>,
     ) -> Result<(T, Arc<Views>)> {
-        let mut tried = false;
+        let (mut tried, mut overtaken) = (false, 0);
         loop {
             let asked = catching_panics(|| self.newest_snapshot(stale));
             let (used, result) = match asked {
-                Ok(views) => match catching_panics(|| ask(&views)) {
-                    Ok(answer) => return Ok((answer, views)),
-                    Err(error) => (Some(views), error),
-                },
-                Err(error) => (None, error),
+                Ok(views) => {
+                    let answer = catching_panics(|| ask(&views));
+                    (Some(views), answer)
+                }
+                Err(error) => (None, Err(error)),
             };
-            match result {
-                QueryError::View(ViewError::Unusable { view, why }) if !tried => {
+            // Pages that it read may have been used again since.
+            let may_be_torn = matches!(
+                result,
+                Ok(_) | Err(QueryError::View(ViewError::Unusable { .. }))
+            );
+            if may_be_torn && overtaken < OVERTAKEN_MAX && self.drop_if_overtaken(stale) {
+                overtaken += 1;
+                continue;
+            }
+            let error = match (result, used) {
+                (Ok(answer), Some(views)) => return Ok((answer, views)),
+                (Ok(_), None) => unreachable!("an answer is of a snapshot"),
+                (Err(error), used) => (error, used),
+            };
+            match error {
+                (QueryError::View(ViewError::Unusable { view, why }), used) if !tried => {
                     tried = true;
-                    let finished = self.resume_redaction()?;
-                    let mut state = self.snapshots.locked();
-                    // Nothing of them is used again, whatever becomes of the rebuild.
-                    if !drop_used(&mut state, used) {
-                        continue;
-                    }
-                    state.newest = Some(Arc::new(match finished {
-                        true => self.rebuilt(view, &why)?,
-                        false => Views::in_memory(&self.log, &mut |_| {})?,
-                    }));
+                    self.replace_unusable(used, view, &why)?;
                 }
                 // Whoever writes them may be stopped, or slow: the log says the same.
-                QueryError::View(ViewError::Busy) if !tried => {
+                (QueryError::View(ViewError::Busy), used) if !tried => {
                     tried = true;
-                    let mut state = self.snapshots.locked();
-                    if drop_used(&mut state, used) {
+                    if self.drop_used(used.as_ref()) {
                         let views = Views::in_memory(&self.log, &mut |_| {})?;
-                        state.newest = Some(Arc::new(views));
-                        state.stand_in = Some(Instant::now());
+                        self.snapshots.locked().put_stand_in(views);
                     }
                 }
-                QueryError::View(error) => {
-                    drop_used(&mut self.snapshots.locked(), used);
+                (QueryError::View(error), used) => {
+                    self.drop_used(used.as_ref());
                     return Err(error.into());
                 }
-                QueryError::Service(error) => return Err(error),
+                (QueryError::Service(error), _) => return Err(error),
             }
         }
+    }
+
+    /// Drops the newest snapshot if another process has written its files since it was made; whether it did. The pages that
+    /// a commit leaves behind stay as they are until the next one, and a snapshot of this process only keeps commits of
+    /// this process from that.
+    fn drop_if_overtaken(&self, stale: Stale) -> bool {
+        let mut state = self.snapshots.locked();
+        let is_stale = |views: &Arc<Views>| stale(views, &self.log);
+        let is_overtaken = !state.is_written && state.newest().is_some_and(is_stale);
+        if is_overtaken {
+            state.put(None);
+        }
+        is_overtaken
+    }
+
+    /// Drops the newest snapshot, if it is the one that was used. False where another has taken its place.
+    fn drop_used(&self, used: Option<&Arc<Views>>) -> bool {
+        let mut state = self.snapshots.locked();
+        let is_used = match (used, state.newest()) {
+            (Some(used), Some(newest)) => Arc::ptr_eq(used, newest),
+            _ => true,
+        };
+        if is_used {
+            state.put(None);
+        }
+        is_used
+    }
+
+    /// Builds views in the place of those that were used and are damaged, unless somebody else of this process does.
+    fn replace_unusable(&self, used: Option<Arc<Views>>, view: &str, why: &str) -> Result<()> {
+        let finished = self.resume_redaction()?;
+        let _one_at_a_time = self.snapshots.write();
+        // Nothing of them is used again, whatever becomes of the rebuild.
+        if !self.drop_used(used.as_ref()) {
+            return Ok(());
+        }
+        let views = match finished {
+            true => self.rebuilt(view, why)?,
+            false => Views::in_memory(&self.log, &mut |_| {})?,
+        };
+        self.snapshots.put(Some(views));
+        Ok(())
     }
 
     /// The snapshot of every event as of the last refresh of the log. The first who asks after an event folds it; views are
     /// opened anew where `stale` says so of those that there are.
     pub(crate) fn newest_snapshot(&self, stale: Stale) -> QueryResult<Arc<Views>> {
         let mut state = self.snapshots.locked();
-        let stood_in = state.stand_in;
-        if stood_in.is_some_and(|since| since.elapsed() > STAND_IN_TIME) {
-            (state.stand_in, state.newest) = (None, None);
-        }
         // Files that this process is writing have changed, and what is open of them is whole.
-        let is_stale = |views: &Arc<Views>| match state.is_written {
+        let is_written = state.is_written;
+        let is_stale = |views: &Arc<Views>| match is_written {
             true => views.is_rewritten(&self.log),
             false => stale(views, &self.log),
         };
-        if state.newest.as_ref().is_some_and(is_stale) {
-            state.newest = None;
+        if state.stood_in().is_some_and(|time| time > STAND_IN_TIME)
+            || state.newest().is_some_and(is_stale)
+        {
+            state.put(None);
         }
-        if state.newest.is_none() {
+        if state.newest().is_none() {
             // It waits for the lock of the log.
             drop(state);
             let finished = self.resume_redaction()?;
             state = self.snapshots.locked();
-            if state.newest.is_none() {
-                state.newest = Some(Arc::new(match finished {
+            if state.newest().is_none() {
+                let views = match finished {
                     true => self.open_views()?,
                     false => Views::in_memory(&self.log, &mut |_| {})?,
-                }));
+                };
+                state.put(Some(views));
             }
         }
-        let views = state.newest.as_mut().expect("just filled");
-        if views.has_seen(&self.log) {
+        let has_seen = |views: &&Arc<Views>| views.has_seen(&self.log);
+        if let Some(views) = state.newest().filter(has_seen) {
             return Ok(Arc::clone(views));
         }
-        // Readers of the one before keep it.
-        let Err(error) = Arc::make_mut(views).follow(&self.log) else {
-            return Ok(Arc::clone(views));
-        };
-        // It may have seen some of the events alone.
-        state.newest = None;
-        Err(match error {
-            ViewError::Log(LogError::StaleCursor { .. }) => QueryError::View(ViewError::Unusable {
-                view: "table",
-                why: "the log no longer holds its checkpoint".to_owned(),
-            }),
-            error => error.into(),
-        })
+        let followed = state.newest_mut().expect("just filled").follow(&self.log);
+        if followed.is_err() {
+            // It may have seen some of the events alone.
+            state.put(None);
+        }
+        match followed {
+            Ok(()) => Ok(Arc::clone(state.newest().expect("just followed"))),
+            Err(ViewError::Log(LogError::StaleCursor { .. })) => {
+                Err(QueryError::View(ViewError::Unusable {
+                    view: "table",
+                    why: "the log no longer holds its checkpoint".to_owned(),
+                }))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub(crate) fn open_views(&self) -> QueryResult<Views> {

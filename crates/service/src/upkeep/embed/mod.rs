@@ -364,9 +364,9 @@ impl Service {
     fn bring_views_to_disk(&self) -> Result<()> {
         let in_memory = self.with_views(|views| Ok(!views.are_on_disk()))?;
         if in_memory && self.is_there() {
-            let mut state = self.snapshots.locked();
-            state.newest = None;
-            state.newest = Some(Arc::new(self.build()?.0));
+            let _one_at_a_time = self.snapshots.write();
+            let views = self.build()?.0;
+            self.snapshots.put(Some(views));
         }
         Ok(())
     }

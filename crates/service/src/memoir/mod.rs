@@ -15,7 +15,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use icm_log::{Position, hash};
+use icm_log::{Position, SubjectId, hash};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, MEMOIRS, Version, concepts_of};
 
@@ -69,19 +69,36 @@ fn labels(version: &Version) -> Vec<String> {
     labels
 }
 
+/// An event and its position.
+type Place = (String, u64);
+
+/// Returns the receipt of a change of a memoir, or of one of its concepts.
 fn receipt(
     memoir: &Version,
     concept: Option<&Version>,
-    event: (String, u64),
+    event: Place,
+    action: Action,
+) -> GraphReceipt {
+    let id = concept.unwrap_or(memoir).id;
+    let name = concept.map(|concept| shown(concept.key.as_ref()));
+    receipt_of(id, shown(memoir.topic.as_ref()), name, event, action)
+}
+
+/// Returns the receipt of an event on the memoir with this name, or on its concept with that one; nothing more to say.
+fn receipt_of(
+    id: SubjectId,
+    memoir: String,
+    name: Option<String>,
+    (event, position): Place,
     action: Action,
 ) -> GraphReceipt {
     GraphReceipt {
-        id: id_text(concept.unwrap_or(memoir).id),
-        event: event.0,
-        position: event.1,
+        id: id_text(id),
+        event,
+        position,
         action,
-        memoir: shown(memoir.topic.as_ref()),
-        name: concept.map(|concept| shown(concept.key.as_ref())),
+        memoir,
+        name,
         relation: None,
         to: None,
         revision: None,

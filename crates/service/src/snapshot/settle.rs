@@ -142,7 +142,7 @@ impl Service {
             return false;
         }
         let seen = seen.and_then(|()| self.newest_snapshot(Views::are_stale_for_commands));
-        let seen = seen.inspect_err(|error| tell_not_further(error));
+        let seen = seen.inspect_err(tell_not_further);
         let views = seen.ok().or_else(|| self.snapshots.newest());
         if views.is_none_or(|views| is_short(&views)) || self.peer.leave_views() {
             return false;

@@ -7,15 +7,14 @@ use icm_log::{Kind, Name, NewEvent, SubjectId, hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
-use super::{Place, place, source_of, turn};
+use super::{place, source_of, turn};
 use crate::command::secrets::Guard;
 use crate::command::{RequestKeyOf, turned};
 use crate::memoir::label::{checked_labels, labelled};
-use crate::memoir::{confidence, receipt, shown, unchanged};
+use crate::memoir::{Place, confidence, receipt, receipt_of, shown, unchanged};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
-use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX};
 use icm_api::{Action, Caller, ConceptRequest, GraphReceipt};
@@ -83,20 +82,12 @@ impl Service {
                         vec![added(caller, &memoir.1, &checked, confidence_ppm, id, refs)];
                     events.extend(sources.iter().map(|source| taken_from(id, *source)));
                     let appended = command.append(views, events)?;
-                    let (event, position) = place(&appended[0]);
+                    let place = place(&appended[0]);
+                    let names = (shown(memoir.1.topic.as_ref()), Some(checked.name.clone()));
                     Ok(GraphReceipt {
-                        id: id_text(id),
-                        event,
-                        position,
-                        action: Action::Stored,
-                        memoir: shown(memoir.1.topic.as_ref()),
-                        name: Some(checked.name.clone()),
-                        relation: None,
-                        to: None,
                         revision: Some(1),
                         confidence: Some(confidence(confidence_ppm)),
-                        concepts: None,
-                        warnings: Vec::new(),
+                        ..receipt_of(id, names.0, names.1, place, Action::Stored)
                     })
                 }
             }

@@ -7,10 +7,9 @@ use icm_projections::fold::Version;
 use super::{place, source_of, turn};
 use crate::command::RequestKeyOf;
 use crate::command::secrets::Guard;
-use crate::memoir::{receipt, shown, unchanged};
+use crate::memoir::{receipt, receipt_of, shown, unchanged};
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
-use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::limits::{CONTENT_LEN_MAX, TOPIC_LEN_MAX};
 use icm_api::{Action, Caller, GraphReceipt, MemoirRequest};
@@ -57,23 +56,13 @@ impl Service {
                 }),
             };
             let appended = command.append(views, vec![event])?;
-            let (event, position) = place(&appended[0]);
+            let action = match &known {
+                Some(_) => Action::Revived,
+                None => Action::Stored,
+            };
             Ok(GraphReceipt {
-                id: id_text(id),
-                event,
-                position,
-                action: match &known {
-                    Some(_) => Action::Revived,
-                    None => Action::Stored,
-                },
-                memoir: name.clone(),
-                name: None,
-                relation: None,
-                to: None,
-                revision: None,
-                confidence: None,
                 concepts: known.is_some().then_some(concepts),
-                warnings: Vec::new(),
+                ..receipt_of(id, name.clone(), None, place(&appended[0]), action)
             })
         })?;
         Ok(GraphReceipt { warnings, ..answer })

@@ -8,13 +8,11 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 
 use crate::command::{Command, turned};
+use crate::memoir::Place;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Action, Caller};
-
-/// An event and its position, as receipts have them.
-type Place = (String, u64);
 
 fn place(appended: &Appended) -> Place {
     (appended.event.to_string(), appended.position.0)

@@ -15,6 +15,7 @@ mod clock;
 mod cold;
 mod data;
 mod floor;
+mod http;
 mod mcp;
 mod owner;
 mod reads;

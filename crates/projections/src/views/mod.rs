@@ -411,8 +411,8 @@ impl Views {
         result
     }
 
-    /// Does some of what a commit, and where there are recalls what those ask of what was folded; with `all`, what a first
-    /// recall would. Whether there is more of it.
+    /// Does a part of the work of a commit on the events that were folded, and where there are recalls of theirs; with `all`,
+    /// of a first recall. Returns whether there is more of it.
     pub fn analyse_ahead(&mut self, all: bool) -> bool {
         self.tail.text.analyse_ahead(AHEAD, all)
     }

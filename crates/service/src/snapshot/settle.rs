@@ -31,7 +31,7 @@ const PAUSES: u32 = 4;
 /// While that pause lasts the tail may grow to so many times of what is taken in at once else, and no further: a burst is
 /// taken in larger parts, and who has to fold the tail anew waits for 8,000 events at the most.
 const TAILS_MAX: u64 = 16;
-/// How long somebody else who writes the views is waited for: then they need not be written here.
+/// Wait for another writer of the views, 10 ms. Longer: an answer's follow-up holds on for a commit that spares it its own.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
 /// What is left to take into the views when the answers are out.
@@ -45,8 +45,8 @@ pub enum Left {
     ToAnother,
 }
 
-/// What the thread that writes views beside those in use gives way by: who waits for an answer goes before it, and it still
-/// gets a third of what another gets.
+/// Niceness of the thread that writes views: whoever waits for an answer goes before it, and it still gets a third of the
+/// time that another gets.
 #[cfg(target_os = "linux")]
 const GIVES_WAY: i32 = 5;
 
@@ -66,8 +66,8 @@ fn behind<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 impl Service {
-    /// What a process leaves behind when it ends, after its answers are out: takes the events since
-    /// the views' checkpoint into their files, if the next process would be slow with them.
+    /// Takes the events since the views' checkpoint into their files, if the next process would be slow with them. For a
+    /// process whose answers are out.
     pub fn settle(&self) {
         let events = match self.embedding.model {
             // Their vectors, which are dear, are kept with them.
@@ -105,7 +105,7 @@ impl Service {
         }
     }
 
-    /// How much is left to take into the views. For a process with its answers out: it should not be kept for
+    /// The work that is left to take events into the views. For a process whose answers are out: it should not be kept for
     /// thousands of rows, which another can build anew meanwhile.
     pub fn left(&self) -> Left {
         let wide = self.wrote_wide.load(Ordering::Relaxed);
@@ -127,8 +127,7 @@ impl Service {
         }
     }
 
-    /// The same between two answers of a server, which goes on answering meanwhile. Whether something was
-    /// written.
+    /// The same between two answers of a server, which goes on answering meanwhile. Returns whether something was written.
     pub fn settle_between(&self) -> bool {
         let most = match self.snapshots.locked().settled {
             Some((at, took)) if at.elapsed() < took * PAUSES => TAILS_MAX,
@@ -175,8 +174,8 @@ impl Service {
         self.log.tip().map_or(0, |tip| tip.position.0)
     }
 
-    /// Folds what was appended here, so that the next command need not, and does some of what commits and recalls ask of it
-    /// as long as `go_on` says so: with `all`, what a first recall would. What is wrong with it the next command finds, too.
+    /// Folds the newest events, so that the next command need not, and does a part of the work of commits and recalls on
+    /// them as long as `go_on` says so: with `all`, the work of a first recall. An error is left to the next command.
     pub fn fold_ahead(&self, all: bool, go_on: &dyn Fn() -> bool) {
         // Held for a little of it at a time: who asks takes the snapshot in between.
         let ahead = || {
@@ -294,8 +293,8 @@ impl Service {
         Ok(Some(next))
     }
 
-    /// Those on disk, where this process has its own in memory: another has built some since, or was writing them. `None`
-    /// where there are none that can be used; `Busy` also while a redaction or a repair is not finished.
+    /// The views on disk, for a process that has its own in memory: another has built some since, or was writing them. `None`
+    /// where none can be used; `Busy` also while a redaction or a repair is not finished.
     fn built_by_another(&self, dir: &Path) -> std::result::Result<Option<Views>, ViewError> {
         if self.log.redaction_pending() {
             return Err(ViewError::Busy);
@@ -337,7 +336,7 @@ impl Service {
         }
         drop(views);
         let written = self.take_further(false);
-        // Of what another process wrote the rest is left.
+        // Another process may have written a part of it.
         let is_short = |views: &Arc<Views>| self.is_short(views, tail_max, len_max);
         if written
             && self

@@ -3,11 +3,12 @@
 //! `cargo run --release -p icm-vectors --features graph --example vectors_graph -- random|clusters ROWS…`
 #![allow(clippy::print_stdout)]
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use icm_vectors::{Graph, Matrix, MatrixWriter, Query};
+use icm_vectors::{Graph, Matrix, MatrixWriter, Near, Query};
 
 const DIM: usize = 256;
 const QUERIES: usize = 200;
@@ -101,7 +102,7 @@ fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
     let count = writer.flush()?;
     let matrix = Matrix::open(&path, "any", DIM, count)?;
     let start = cpu();
-    let graph = Graph::new(&matrix)?.grow(rows, 1, &|_| true)?;
+    let graph = Graph::grown(None, &matrix, rows, &|_| true)?;
     let graph = graph.ok_or("nobody stopped it")?;
     let build = cpu() - start;
     let graph_path = dir.path().join("graph");
@@ -114,7 +115,7 @@ fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
     let graph = Graph::open(&graph_path, &matrix)?;
     let open = cpu() - start;
     println!(
-        "{rows} rows: built in {build:.1?}, saved {save:.1?}, opened {open:.2?}, {} B a row, RSS + {} kB ({} kB)",
+        "{rows} rows: built in {build:.1?}, saved {save:.1?}, opened {open:.2?}, {} B a row, anonymous + {} kB ({} kB)",
         std::fs::metadata(&graph_path)?.len() / rows,
         resident() - before,
         resident(),
@@ -142,33 +143,52 @@ fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
     }
     let recall = ten as f64 / (10 * QUERIES) as f64;
     println!("scan, 200: {scan:.2?}, recall@10 {recall:.4}");
-    for wanted in [10, 100, 200, 400, 800, 2_000] {
-        let mut ten = 0;
-        let mut all = 0;
+    for wanted in [10, 50, 100, 200, 400, 800, 2_000] {
+        let by_graph = |query: &Query, looks: Option<&Cell<u64>>| {
+            let visible = |_| {
+                looks.inspect(|looks| looks.set(looks.get() + 1));
+                true
+            };
+            let sight: (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128) = (&visible, &u128::from);
+            matrix.by_graph(&graph, query, (wanted, u64::MAX), 200, sight)
+        };
+        let (mut ten, mut all) = (0, 0);
+        let looks = Cell::new(0);
         for (at, query) in queries.iter().enumerate() {
-            let near = matrix.by_graph(&graph, query, wanted, 200, &|_| true)?;
+            let near = by_graph(query, Some(&looks))?;
             let best: HashSet<u64> = near.iter().take(10).map(|near| near.ordinal).collect();
-            ten += truth[at]
-                .iter()
-                .filter(|(_, ordinal)| best.contains(ordinal))
-                .count();
+            let is_found = |(_, ordinal): &&(f32, u64)| best.contains(ordinal);
+            ten += truth[at].iter().filter(is_found).count();
             if let Some(scanned) = scanned.get(at) {
-                all += near
-                    .iter()
-                    .filter(|near| scanned.contains(&near.ordinal))
-                    .count();
+                let is_near = |near: &&Near| scanned.contains(&near.ordinal);
+                all += near.iter().filter(is_near).count();
             }
         }
-        let took = median(&queries, |query| {
-            matrix
-                .by_graph(&graph, query, wanted, 200, &|_| true)
-                .map(drop)
-        })?;
+        let took = median(&queries, |query| by_graph(query, None).map(drop))?;
         println!(
-            "graph, {wanted}: {took:.2?}, recall@10 {:.4}, @200 of the scan's {:.4}",
+            "graph, {wanted}: {took:.2?}, recall@10 {:.4}, @200 of the scan's {:.4}, {} looks",
             ten as f64 / (10 * QUERIES) as f64,
-            all as f64 / (200 * scanned.len()) as f64
+            all as f64 / (200 * scanned.len()) as f64,
+            looks.get() / QUERIES as u64,
         );
+    }
+    // One row in so many is visible: what the graph costs to find 192 of them.
+    for one_in in [1, 2, 4, 8, 16, 32, 64, 128] {
+        let visible = |ordinal: u64| ordinal.is_multiple_of(one_in);
+        let looks = Cell::new(0);
+        let counted = |ordinal: u64| {
+            looks.set(looks.get() + 1);
+            visible(ordinal)
+        };
+        for query in &queries {
+            matrix.by_graph(&graph, query, (192, u64::MAX), 64, (&counted, &u128::from))?;
+        }
+        let took = median(&queries, |query| {
+            let sight: (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128) = (&visible, &u128::from);
+            matrix.by_graph(&graph, query, (192, u64::MAX), 64, sight).map(drop)
+        })?;
+        let looks = looks.get() / QUERIES as u64;
+        println!("one in {one_in} visible, 192 asked for: {took:.2?}, {looks} looks");
     }
     Ok(())
 }
@@ -221,10 +241,10 @@ fn cpu() -> Duration {
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
 
-/// Kilobytes.
+/// Kilobytes of anonymous memory.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS"));
+    let line = status.lines().find(|line| line.starts_with("RssAnon"));
     line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
         .unwrap_or(0)
 }

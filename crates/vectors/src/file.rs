@@ -8,26 +8,47 @@ use memmap2::Mmap;
 
 use crate::error::{Result, io};
 
-/// Maps a whole file.
+/// Opens a file to read it.
 ///
 /// # Errors
 /// `Io`, also for a path that is no regular file: opening a pipe would wait for ever.
-#[allow(unsafe_code)]
-pub(crate) fn map(path: &Path) -> Result<Mmap> {
+fn open(path: &Path) -> Result<File> {
     let open = || match fs::metadata(path)?.is_file() {
         true => File::open(path),
         false => Err(io::Error::new(ErrorKind::InvalidInput, "it is no file")),
     };
-    let file = open().map_err(io("opening", path))?;
-    // SAFETY: files of vectors are appended to, beyond the rows that any reader looks at; files of graphs are replaced.
-    // No process of icm truncates either while it may be mapped.
+    open().map_err(io("opening", path))
+}
+
+/// Maps a whole file.
+///
+/// # Errors
+/// `Io`, also for a path that is no regular file.
+#[allow(unsafe_code)]
+pub(crate) fn map(path: &Path) -> Result<Mmap> {
+    let file = open(path)?;
+    // SAFETY: files of vectors are appended to, beyond the rows that any reader looks at. No process of icm truncates
+    // one while it may be mapped.
     unsafe { Mmap::map(&file) }.map_err(io("mapping", path))
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// `Io`, also for a path that is no regular file.
+#[cfg(feature = "graph")]
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = io::Read::read_to_end(&mut open(path)?, &mut bytes);
+    read.map_err(io("reading", path))?;
+    Ok(bytes)
 }
 
 /// Puts `bytes` in the place of a file in one step. Nothing is synced: the file can be made again.
 ///
 /// # Errors
 /// `Io`; then the file is as it was.
+#[cfg(feature = "graph")]
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let beside = path.with_extension("tmp");
     match fs::remove_file(&beside) {

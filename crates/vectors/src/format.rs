@@ -39,13 +39,6 @@ pub(super) fn header(model: &str, dim: usize) -> [u8; HEADER_LEN] {
     bytes
 }
 
-/// BLAKE3 of the model's id, of a header that is whole.
-pub(super) fn model_hash(header: &[u8]) -> [u8; 32] {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(&header[16..48]);
-    hash
-}
-
 /// Whether a file that begins with `bytes` has vectors of this model and dimension.
 pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), VectorError> {
     let Some(found) = bytes.get(..HEADER_LEN) else {
@@ -116,6 +109,7 @@ impl<'a> Row<'a> {
     }
 
     /// All before the numbers.
+    #[cfg(feature = "graph")]
     pub(super) fn head(self) -> &'a [u8] {
         &self.0[..ROW_HEAD_LEN]
     }

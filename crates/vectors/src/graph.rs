@@ -1,188 +1,261 @@
-//! A graph of near rows (HNSW, Malkov and Yashunin 2016, by usearch) over the first rows of a file of vectors.
+//! A graph of near rows (HNSW, Malkov and Yashunin 2016) over the first rows of a file of vectors.
 //!
-//! usearch makes it: it is given the place of a row for a vector, and asks here how far two places are apart. So the
-//! graph holds no numbers, says exactly what a scan of the same rows would, and of a text that was taken out it keeps
-//! nothing. It belongs to the rows that it was made of; those appended since are for a scan. It is searched here
-//! (`links.rs`), in the form that takes the least memory.
+//! usearch makes, writes, reads and searches the graph. A vector of usearch's is the place of a row, four bytes; its
+//! metric asks [`distance`] how far two places are apart. So the graph holds no numbers, agrees with a scan of the
+//! same rows, and keeps nothing of a text that was redacted. Rows that were appended later are for a scan.
 //!
 //! ```text
-//! header: magic (8) · version (4) · dim (4) · BLAKE3 of the model's id (32) · rows covered (8) · BLAKE3 of the
-//!         heads of those rows (32) · length of what follows (8) · BLAKE3 of it (32) · zero (12) · check (4)
+//! header: magic (8) · version (4) · zero (4) · rows covered (8) · digest of those rows (32) · BLAKE3 of the rest (32)
 //! ```
-//! Little-endian; what follows is as usearch writes it. usearch believes what it reads, and what is cut off or
-//! flipped crashes it later: so all is compared before it sees a byte. The remedy is to throw the file away.
+//! Numbers are little-endian; the rest of the file is as usearch writes it. usearch trusts the bytes that it loads and
+//! can crash on damaged ones. The header is therefore compared before usearch sees a byte, and the bytes that were
+//! hashed are those that are loaded. C++ exceptions arrive as errors; calls back into Rust don't unwind into C++.
 
-#[cfg(feature = "graph")]
-mod grow;
-
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
-use std::sync::Arc;
+
+use blake3::Hash;
+use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
 use super::format::bad;
-use super::links::Links;
 use super::matrix::{Matrix, Query};
-use crate::error::Result;
+use crate::error::{Result, VectorError};
 use crate::file;
 
 const MAGIC: &[u8; 8] = b"ICMGRAPH";
-/// Rises whenever a graph is made otherwise, and with the major version of usearch.
-const VERSION: u32 = 1;
-const HEADER_LEN: usize = 144;
-const COVERED_AT: usize = 48;
-const BODY_AT: usize = 88;
-const CHECK_AT: usize = HEADER_LEN - 4;
+/// Version of the file. It rises when a graph is made otherwise, and with the major version of usearch.
+const VERSION: u32 = 2;
+const HEADER_LEN: usize = 88;
+const COVERED_AT: usize = 16;
 
-/// Rows that are kept in sight at least while near ones are looked for.
-pub(super) const EXPANSION_SEARCH: usize = 64;
+/// Bytes of a place.
+const PLACE_LEN: usize = 4;
+/// The place that stands for the query of a search.
+const QUERY: u32 = u32::MAX;
+/// Rows that are added between two calls of `watch`.
+const WATCH_ROWS: u64 = 16;
+/// Searches that one graph runs at the same time. One more fails, so that its caller scans. Each takes some 100 KB.
+const SEARCHES_MAX: usize = 64;
+/// Distance to a place that is no row: as far as two vectors can be apart.
+const FARTHEST: f32 = 2.0;
+
+thread_local! {
+    /// The rows that this thread's places are of, and the query that [`QUERY`] stands for.
+    static MEASURED: RefCell<Option<(Matrix, Option<Query>)>> = const { RefCell::new(None) };
+}
 
 /// Which rows are near which.
 pub struct Graph {
-    links: Links,
-    /// As usearch wrote it, until it will grow no more.
-    body: Body,
-    /// All that it may come to cover.
-    rows: Arc<Matrix>,
+    index: Index,
     covered: u64,
-}
-
-enum Body {
-    None,
-    #[cfg(feature = "graph")]
-    Grown(Vec<u8>),
-    /// After the header.
-    File(memmap2::Mmap),
-}
-
-impl Body {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Body::None => &[],
-            #[cfg(feature = "graph")]
-            Body::Grown(bytes) => bytes,
-            Body::File(map) => &map[HEADER_LEN..],
-        }
-    }
+    /// Of the rows that are covered.
+    digest: Hash,
 }
 
 impl Graph {
-    /// Over none of the rows of a file, of which it keeps a mapping.
+    /// Returns the graph in a file, if it is one of the first rows of `rows`. Reads all of it, and the heads of the rows.
     ///
     /// # Errors
-    /// `Unusable` if the rows are in memory or too many.
-    pub fn new(rows: &Matrix) -> Result<Graph> {
-        let shared = rows.prefix(rows.count());
-        let Some(rows) = shared.filter(|rows| rows.count() < u64::from(u32::MAX)) else {
-            return Err(bad("there is no graph of these rows"));
-        };
-        Ok(Graph {
-            links: Links::default(),
-            body: Body::None,
-            rows: Arc::new(rows),
-            covered: 0,
-        })
-    }
-
-    /// The graph in a file, if it is one of the first rows of `rows`. Reads all of it, and the heads of the rows.
-    ///
-    /// # Errors
-    /// `Unusable` for a file that is damaged in any way, of another format, or of other rows; `Io` for one that
-    /// cannot be read.
+    /// `Unusable` for a file that is damaged, of another format, or of other rows; `Io` for one that cannot be read.
     pub fn open(path: &Path, rows: &Matrix) -> Result<Graph> {
-        let mut graph = Graph::new(rows)?;
-        let map = file::map(path)?;
-        let (header, body) = map
+        // Copied, not mapped: the bytes that usearch loads are those that were hashed.
+        let bytes = file::read(path)?;
+        let (header, body) = bytes
             .split_at_checked(HEADER_LEN)
             .ok_or_else(|| bad("its graph is too short"))?;
         let (covered, _) = header[COVERED_AT..].split_first_chunk().expect("within");
         let covered = u64::from_le_bytes(*covered);
-        // The length before the hash: of what another process is still writing most is not there.
-        if header[BODY_AT..BODY_AT + 8] != (body.len() as u64).to_le_bytes() {
-            return Err(bad("its graph is damaged"));
-        }
-        if covered > rows.count() || header != graph.header(covered, body) {
+        let digest = rows.digest(covered);
+        if covered > rows.count() || header != header_of(covered, digest, body) {
             return Err(bad("its graph is damaged, or of other rows"));
         }
-        graph.links = links_of(body, covered)?;
-        graph.body = Body::File(map);
-        graph.covered = covered;
-        Ok(graph)
+        let mut index = empty()?;
+        index.load_from_buffer(body).map_err(failed)?;
+        if index.size() as u64 != covered {
+            return Err(bad("its graph has another size"));
+        }
+        prepare(&mut index, covered)?;
+        Ok(Graph {
+            index,
+            covered,
+            digest,
+        })
     }
 
-    /// Writes it in one step.
+    /// Returns a graph of the first `count` rows, or of more if `before` covers more of them. It goes on from `before`,
+    /// if that fits the rows. `watch` is told how many rows are covered and says whether to go on: if not, the
+    /// answer is `None`.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Unusable` if the rows are in memory or too many, or usearch fails.
+    pub fn grown(
+        before: Option<Graph>,
+        rows: &Matrix,
+        count: u64,
+        watch: &dyn Fn(u64) -> bool,
+    ) -> Result<Option<Graph>> {
+        let count = count.min(rows.count());
+        let (mut index, covered) = match before.filter(|graph| graph.fits(rows)) {
+            Some(graph) => (graph.index, graph.covered),
+            None => (empty()?, 0),
+        };
+        if count >= u64::from(QUERY) {
+            return Err(bad("they are too many for a graph"));
+        }
+        prepare(&mut index, count)?;
+        let add = || -> Result<bool> {
+            for place in covered..count {
+                let added = index.add(place, &place_bytes(place as u32));
+                added.map_err(failed)?;
+                let covered = place + 1;
+                if covered.is_multiple_of(WATCH_ROWS) && !watch(covered) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        let is_whole = measuring(rows, None, add)??;
+        let covered = count.max(covered);
+        Ok(is_whole.then(|| Graph {
+            index,
+            covered,
+            digest: rows.digest(covered),
+        }))
+    }
+
+    /// Writes the graph in one step.
     ///
-    /// # Panics
-    /// After [`Graph::settle`].
+    /// # Errors
+    /// `Io`; `Unusable` where usearch fails.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let body = self.body.bytes();
-        assert!(!body.is_empty(), "it was grown or read, and nothing since");
-        let header = self.header(self.covered, body);
-        file::replace(path, &[&header, body].concat())
+        let mut bytes = vec![0; HEADER_LEN + self.index.serialized_length()];
+        let (header, body) = bytes.split_at_mut(HEADER_LEN);
+        self.index.save_to_buffer(body).map_err(failed)?;
+        header.copy_from_slice(&header_of(self.covered, self.digest, body));
+        file::replace(path, &bytes)
     }
 
-    fn header(&self, covered: u64, body: &[u8]) -> [u8; HEADER_LEN] {
-        let mut bytes = [0; HEADER_LEN];
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[12..16].copy_from_slice(&(self.rows.dim() as u32).to_le_bytes());
-        bytes[16..COVERED_AT].copy_from_slice(&self.rows.model_hash());
-        bytes[COVERED_AT..56].copy_from_slice(&covered.to_le_bytes());
-        bytes[56..BODY_AT].copy_from_slice(self.rows.digest(covered).as_bytes());
-        bytes[BODY_AT..96].copy_from_slice(&(body.len() as u64).to_le_bytes());
-        bytes[96..128].copy_from_slice(blake3::hash(body).as_bytes());
-        let check = crc32c::crc32c(&bytes[..CHECK_AT]);
-        bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
-        bytes
-    }
-
-    /// Rows that it covers: the first ones.
+    /// Number of rows that the graph covers: the first ones.
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
-    /// Whether it is a graph of the first rows of `rows`. Reads the heads of the rows.
+    /// Returns whether this is a graph of the first rows of `rows`. Reads the heads of the rows.
     pub fn fits(&self, rows: &Matrix) -> bool {
-        self.covered <= rows.count()
-            && self.rows.dim() == rows.dim()
-            && self.rows.model_hash() == rows.model_hash()
-            && self.rows.digest(self.covered) == rows.digest(self.covered)
+        self.covered <= rows.count() && self.digest == rows.digest(self.covered)
     }
 
-    /// From now on it is searched and no more: what it takes to grow and to be written may go. Of the rows it has a
-    /// mapping of its own, which is not needed to search.
-    pub fn settle(&mut self) {
-        self.body = Body::None;
-        self.rows.release();
-    }
-
-    /// Places of about the `wanted` rows nearest to a query, among those covered. `rows` are those that it
+    /// Returns the places of about the `wanted` nearest rows to a query that `visible` is true of, in no order; `None`
+    /// if fewer than one in `one_in` of the rows on the way is visible. `rows` are those that the graph
     /// [fits](Graph::fits).
-    pub(super) fn places(&self, rows: &Matrix, query: &Query, wanted: usize) -> Vec<u64> {
-        let row = |place: u32| rows.row(place.into());
-        let cosine = |place| rows.cosine_of(row(place), query);
-        let found = (self.links).nearest(wanted, EXPANSION_SEARCH, cosine);
-        found.into_iter().map(u64::from).collect()
-    }
-}
-
-#[cfg(not(feature = "graph"))]
-impl Graph {
-    /// This build makes no graphs.
     ///
     /// # Errors
-    /// None.
-    pub fn grow(
-        self,
-        _count: u64,
-        _threads: usize,
-        _watch: &(dyn Fn(u64) -> bool + Sync),
-    ) -> Result<Option<Graph>> {
-        Ok(None)
+    /// `Unusable` where usearch fails, or [`SEARCHES_MAX`] threads search already.
+    pub(super) fn places(
+        &self,
+        rows: &Matrix,
+        query: &Query,
+        (wanted, one_in): (usize, u64),
+        visible: &dyn Fn(u64) -> bool,
+    ) -> Result<Option<Vec<u64>>> {
+        let (looked, seen) = (Cell::new(0), Cell::new(0_u64));
+        let (gave_up, panic) = (Cell::new(false), Cell::new(None));
+        let is_wanted = |place: u64| {
+            looked.set(looked.get() + 1);
+            let most = seen.get().saturating_mul(one_in);
+            if gave_up.get() || looked.get() > most.saturating_add(wanted as u64) {
+                // With all rows taken from here on, usearch soon has enough and returns.
+                gave_up.set(true);
+                return true;
+            }
+            // A panic must not reach C++.
+            let is_visible = catch_unwind(AssertUnwindSafe(|| visible(place)));
+            let is_visible = is_visible.unwrap_or_else(|cause| {
+                panic.set(Some(cause));
+                gave_up.set(true);
+                true
+            });
+            seen.set(seen.get() + u64::from(is_visible));
+            is_visible
+        };
+        let search = || (self.index).filtered_search(&place_bytes(QUERY), wanted, is_wanted);
+        let found = measuring(rows, Some(query), search)?.map_err(failed)?;
+        if let Some(cause) = panic.take() {
+            resume_unwind(cause);
+        }
+        Ok((!gave_up.get()).then_some(found.keys))
     }
 }
 
-fn links_of(body: &[u8], covered: u64) -> Result<Links> {
-    Links::read(body, covered).ok_or_else(|| bad("its graph is not as usearch writes it"))
+fn header_of(covered: u64, digest: Hash, body: &[u8]) -> [u8; HEADER_LEN] {
+    let mut bytes = [0; HEADER_LEN];
+    bytes[..8].copy_from_slice(MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[COVERED_AT..24].copy_from_slice(&covered.to_le_bytes());
+    bytes[24..56].copy_from_slice(digest.as_bytes());
+    bytes[56..].copy_from_slice(blake3::hash(body).as_bytes());
+    bytes
+}
+
+/// Returns an index of no places. Its connectivity and expansion are usearch's own: 16, 128 and 64.
+fn empty() -> Result<Index> {
+    let options = IndexOptions {
+        dimensions: PLACE_LEN,
+        metric: MetricKind::IP,
+        quantization: ScalarKind::I8,
+        ..IndexOptions::default()
+    };
+    Index::new(&options).map_err(failed)
+}
+
+/// Makes room in an index for `count` places, and gives it its metric, which reading a file forgets.
+#[allow(unsafe_code)]
+fn prepare(index: &mut Index, count: u64) -> Result<()> {
+    index
+        .reserve_capacity_and_threads(count as usize, SEARCHES_MAX)
+        .map_err(failed)?;
+    index.change_metric::<i8>(Box::new(|a: *const i8, b: *const i8| {
+        // SAFETY: usearch hands over vectors of the length that it was told.
+        let (a, b): ([u8; PLACE_LEN], [u8; PLACE_LEN]) = unsafe { (*a.cast(), *b.cast()) };
+        distance(u32::from_le_bytes(a), u32::from_le_bytes(b))
+    }));
+    Ok(())
+}
+
+/// Does `work` with places that are those of `rows`, on this thread.
+fn measuring<T>(rows: &Matrix, query: Option<&Query>, work: impl FnOnce() -> T) -> Result<T> {
+    let Some(rows) = rows.mapped_again() else {
+        return Err(bad("there is no graph of rows in memory"));
+    };
+    MEASURED.set(Some((rows, query.cloned())));
+    let done = work();
+    MEASURED.take();
+    Ok(done)
+}
+
+/// Returns how far two places are apart: 1 less their cosine. Does not panic.
+fn distance(a: u32, b: u32) -> f32 {
+    let cosine = |rows: &Matrix, query: &Option<Query>| {
+        let row = |place: u32| (u64::from(place) < rows.count()).then(|| rows.row(place.into()));
+        match (row(a), row(b), query) {
+            (Some(a), Some(b), _) => Some(rows.cosine_between(a, b)),
+            (Some(row), None, Some(query)) | (None, Some(row), Some(query)) => {
+                Some(rows.cosine_of(row, query))
+            }
+            _ => None,
+        }
+    };
+    MEASURED.with_borrow(|measured| {
+        let cosine = measured.as_ref().and_then(|(rows, query)| cosine(rows, query));
+        cosine.map_or(FARTHEST, |cosine| 1.0 - cosine)
+    })
+}
+
+fn place_bytes(place: u32) -> [i8; PLACE_LEN] {
+    place.to_le_bytes().map(u8::cast_signed)
+}
+
+fn failed(error: impl std::fmt::Display) -> VectorError {
+    bad(format!("its graph fails: {error}"))
 }

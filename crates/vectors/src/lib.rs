@@ -45,8 +45,8 @@ pub mod embed;
 mod error;
 mod file;
 mod format;
+#[cfg_attr(not(feature = "graph"), path = "no_graph.rs")]
 mod graph;
-mod links;
 mod matrix;
 mod plan;
 mod search;

@@ -161,39 +161,21 @@ impl Matrix {
         (0..).zip(self.rows()).take_while(whole).count() as u64
     }
 
-    /// The first `count` of the rows once more, of the same mapping; `None` where they are in memory.
-    pub(super) fn prefix(&self, count: u64) -> Option<Matrix> {
+    /// The same rows of the same mapping; `None` where they are in memory.
+    #[cfg(feature = "graph")]
+    pub(super) fn mapped_again(&self) -> Option<Matrix> {
         match &self.backing {
-            Backing::Mapped(map) if count <= self.count => Some(Matrix {
-                backing: Backing::Mapped(Arc::clone(map)),
-                dim: self.dim,
-                count,
-            }),
-            _ => None,
+            Backing::Mapped(_) => Some(self.clone()),
+            Backing::Owned(_) => None,
         }
     }
 
-    /// Drops the pages of the mapping from memory; they are read again when they are looked at.
-    #[allow(unsafe_code)]
-    pub(super) fn release(&self) {
-        #[cfg(unix)]
-        if let Backing::Mapped(map) = &self.backing {
-            // SAFETY: the mapping is of a file and nothing was ever written to it, so its pages come back as they were.
-            let released = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
-            if let Err(error) = released {
-                tracing::debug!(%error, "mapped vectors stay in memory");
-            }
-        }
-    }
-
-    /// BLAKE3 of the model's id.
-    pub(super) fn model_hash(&self) -> [u8; 32] {
-        super::format::model_hash(self.bytes())
-    }
-
-    /// What tells the first `count` rows from others: a digest of their heads, whose checks are of all of a row.
+    /// What tells the first `count` rows from others: a digest of the file's header, which names the model, and of the
+    /// heads of those rows, whose checks are of all of a row.
+    #[cfg(feature = "graph")]
     pub(super) fn digest(&self, count: u64) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.bytes()[..HEADER_LEN]);
         for row in self.rows().take(count as usize) {
             hasher.update(row.head());
         }

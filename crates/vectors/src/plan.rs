@@ -1,33 +1,30 @@
 //! Which way to search, by what each costs: a function of numbers alone.
 //!
-//! Constants are of the machine of `docs/benchmarks/vectors.md`. Only their ratios matter, and they need not be
-//! near: where two ways cost the same, either will do.
+//! Costs are counted in rows of a scan. The ratios are measured (`docs/benchmarks/vectors.md`) and need not be
+//! exact: where two ways cost the same, either will do.
 
-/// Nanoseconds that a row takes in a scan.
-const SCAN_ROW_NS: f64 = 20.0;
-/// And one that is looked up by its ordinal.
-const LISTED_ROW_NS: f64 = 60.0;
-/// Nanoseconds for each row that the graph is asked for, with all that it looks at on the way.
-const GRAPH_ROW_NS: f64 = 2_500.0;
-/// So many times as many as are needed are asked of the graph, for some of the nearest it does not see.
-const OVERFETCH: f64 = 3.0;
-/// Of so many rows on the graph saves more than it costs to make.
+/// Scanned rows that take as long as one row of a list. A larger number prefers the scan to long lists.
+const LISTED_ROW: u64 = 3;
+/// Scanned rows that take as long as one row that the graph is asked for, with all rows that it looks at on the
+/// way. A larger number uses the graph later.
+const GRAPH_ROW: u64 = 100;
+/// Rows that the graph is asked for, for each one that is wanted: it misses some of the nearest.
+const OVERFETCH: u64 = 3;
+/// Rows from which on a graph is made.
 pub const GRAPH_ROWS_MIN: u64 = 50_000;
 
 /// What there is to search, and for what.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     /// All rows.
     pub rows: u64,
-    /// Of those the first that a graph covers which is in memory; 0 without one. Nothing is read for one search:
-    /// a process that only just began has none.
+    /// The first rows that a graph in memory covers; 0 without one. No graph is read for one search, so a process that
+    /// just began has none.
     pub covered: u64,
-    /// How many are looked for.
+    /// Rows that are looked for.
     pub limit: usize,
-    /// How many there are to choose from where the caller has a list.
+    /// Rows to choose from, where the caller has a list.
     pub listed: Option<u64>,
-    /// Of all rows, or of those of the list, so many may be seen, about; 0 to 1.
-    pub visible: f64,
 }
 
 /// How to search.
@@ -39,36 +36,28 @@ pub enum Plan {
     List,
     /// The nearest that the graph finds, and every row beyond it.
     Graph {
-        /// How many to ask it for.
+        /// Rows to ask the graph for.
         wanted: usize,
+        /// The graph costs less than a scan as long as one in so many rows is visible.
+        one_in: u64,
     },
 }
 
 impl Sizes {
-    /// The way that costs the least.
+    /// Returns the way that costs the least.
     pub fn plan(&self) -> Plan {
-        let mut least = (self.rows as f64 * SCAN_ROW_NS, Plan::Scan);
-        let mut offer = |cost: f64, plan| {
-            if cost < least.0 {
-                least = (cost, plan);
-            }
-        };
-        if let Some(listed) = self.listed {
-            offer(listed as f64 * LISTED_ROW_NS, Plan::List);
+        let wanted = (self.limit as u64).saturating_mul(OVERFETCH);
+        let beyond = self.rows.saturating_sub(self.covered);
+        let graph = wanted.saturating_mul(GRAPH_ROW).saturating_add(beyond);
+        let list = (self.listed).map_or(u64::MAX, |listed| listed.saturating_mul(LISTED_ROW));
+        match self.rows.min(list) {
+            least if self.covered > 0 && graph < least => Plan::Graph {
+                wanted: wanted as usize,
+                one_in: least / graph.max(1),
+            },
+            least if list == least => Plan::List,
+            _ => Plan::Scan,
         }
-        let share = match self.listed {
-            Some(listed) => self.visible * listed as f64 / self.rows.max(1) as f64,
-            None => self.visible,
-        };
-        let wanted = self.limit as f64 * OVERFETCH / share;
-        // Nearly all there are cannot be near.
-        if wanted < self.covered as f64 / 4.0 {
-            let beyond = self.rows.saturating_sub(self.covered) as f64;
-            let cost = wanted * GRAPH_ROW_NS + beyond * SCAN_ROW_NS;
-            let wanted = wanted.ceil() as usize;
-            offer(cost, Plan::Graph { wanted });
-        }
-        least.1
     }
 }
 

@@ -5,23 +5,20 @@ use super::matrix::{Matrix, Near, Query};
 use super::plan::{Plan, Sizes};
 use crate::error::Result;
 
-/// Rows that are asked whether they may be seen, to tell how many may.
-const SAMPLE_ROWS: u64 = 256;
-
-/// Which way a search went.
+/// How a search went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Searched {
-    /// What it was chosen by.
+    /// The numbers that it was chosen by.
     pub sizes: Sizes,
-    /// What was chosen.
+    /// The way that was chosen.
     pub plan: Plan,
     /// Whether the graph found too few that may be seen, so that every row was looked at after all.
     pub fell_back: bool,
 }
 
 impl Matrix {
-    /// The `limit` versions nearest to a query that `visible` is true of, nearest first, by the cheapest way.
-    /// `graph`, if there is one, is of the first of these rows; with `listed`, which ascends, only those. Of those
+    /// Returns the `limit` versions nearest to a query that `visible` is true of, nearest first, by the cheapest way.
+    /// `graph`, if there is one, is of the first of these rows; with `listed`, which ascends, only those. Of versions
     /// equally near the one with the smaller `tie` is first.
     ///
     /// # Errors
@@ -37,17 +34,12 @@ impl Matrix {
         listed: Option<&[u64]>,
         (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
     ) -> Result<(Vec<Near>, Searched)> {
-        let mut sizes = Sizes {
+        let sizes = Sizes {
             rows: self.count(),
             covered: graph.map_or(0, Graph::covered),
             limit,
             listed: listed.map(|listed| listed.len() as u64),
-            visible: 1.0,
         };
-        // Whether a graph is of use hangs on it, and nothing else.
-        if sizes.covered > 0 && matches!(sizes.plan(), Plan::Graph { .. }) {
-            sizes.visible = self.visible_share(listed, visible);
-        }
         let mut searched = Searched {
             sizes,
             plan: sizes.plan(),
@@ -56,8 +48,8 @@ impl Matrix {
         let is_listed = |ordinal: u64| {
             listed.is_none_or(|listed| listed.binary_search(&ordinal).is_ok()) && visible(ordinal)
         };
-        if let (Plan::Graph { wanted }, Some(graph)) = (searched.plan, graph) {
-            match self.by_graph_then(graph, query, wanted, limit, (&is_listed, tie)) {
+        if let (Plan::Graph { wanted, one_in }, Some(graph)) = (searched.plan, graph) {
+            match self.by_graph(graph, query, (wanted, one_in), limit, (&is_listed, tie)) {
                 Ok(near) if near.len() >= limit => return Ok((near, searched)),
                 Ok(_) => {}
                 // A row that is damaged is met again by a scan, if it is near.
@@ -72,11 +64,11 @@ impl Matrix {
         Ok((near, searched))
     }
 
-    /// The nearest among the `wanted` that the graph finds and every row beyond it; fewer than `limit` where too
-    /// few of those are visible. For callers that know better than [`Matrix::nearest`].
+    /// Returns the nearest among the `wanted` that the graph finds and every row beyond it; none if fewer than one in
+    /// `one_in` of the rows on the graph's way is visible. For callers that know better than [`Matrix::nearest`].
     ///
     /// # Errors
-    /// As [`Matrix::scan`].
+    /// As [`Matrix::scan`]; `Unusable` where usearch fails.
     ///
     /// # Panics
     /// If the query has another dimension.
@@ -84,42 +76,17 @@ impl Matrix {
         &self,
         graph: &Graph,
         query: &Query,
-        wanted: usize,
-        limit: usize,
-        visible: &dyn Fn(u64) -> bool,
-    ) -> Result<Vec<Near>> {
-        self.by_graph_then(graph, query, wanted, limit, (visible, &u128::from))
-    }
-
-    fn by_graph_then(
-        &self,
-        graph: &Graph,
-        query: &Query,
-        wanted: usize,
+        (wanted, one_in): (usize, u64),
         limit: usize,
         (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
     ) -> Result<Vec<Near>> {
-        let mut places = graph.places(self, query, wanted);
-        places.retain(|place| *place < self.count());
+        let is_visible = |place| place < self.count() && visible(self.row(place).ordinal());
+        let Some(mut places) = graph.places(self, query, (wanted, one_in), &is_visible)? else {
+            return Ok(Vec::new());
+        };
         places.sort_unstable();
         places.extend(graph.covered()..self.count());
         let rows = places.into_iter().map(|place| self.row(place));
         self.nearest_of(rows, query, limit, visible, tie)
-    }
-
-    /// Of rows spread evenly over all.
-    fn visible_share(&self, listed: Option<&[u64]>, visible: &dyn Fn(u64) -> bool) -> f64 {
-        let count = listed.map_or(self.count(), |listed| listed.len() as u64);
-        let step = count.div_ceil(SAMPLE_ROWS).max(1);
-        let (mut seen, mut asked) = (0.0, 0.0);
-        for at in (step / 2..count).step_by(step as usize) {
-            let ordinal = match listed {
-                Some(listed) => listed[at as usize],
-                None => self.row(at).ordinal(),
-            };
-            seen += f64::from(u8::from(visible(ordinal)));
-            asked += 1.0;
-        }
-        seen / f64::max(asked, 1.0)
     }
 }

@@ -185,7 +185,9 @@ fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
         }
         let took = median(&queries, |query| {
             let sight: (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128) = (&visible, &u128::from);
-            matrix.by_graph(&graph, query, (192, u64::MAX), 64, sight).map(drop)
+            matrix
+                .by_graph(&graph, query, (192, u64::MAX), 64, sight)
+                .map(drop)
         })?;
         let looks = looks.get() / QUERIES as u64;
         println!("one in {one_in} visible, 192 asked for: {took:.2?}, {looks} looks");

@@ -1,7 +1,7 @@
 //! Opening, mapping and replacing files.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -57,11 +57,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         }
         _ => {}
     }
-    let mut options = OpenOptions::new();
+    let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&beside).map_err(io("creating", &beside))?;
-    file.write_all(bytes).map_err(io("writing", &beside))?;
+    io::Write::write_all(&mut file, bytes).map_err(io("writing", &beside))?;
     fs::rename(&beside, path).map_err(io("renaming", &beside))
 }

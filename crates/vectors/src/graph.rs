@@ -247,7 +247,9 @@ fn distance(a: u32, b: u32) -> f32 {
         }
     };
     MEASURED.with_borrow(|measured| {
-        let cosine = measured.as_ref().and_then(|(rows, query)| cosine(rows, query));
+        let cosine = measured
+            .as_ref()
+            .and_then(|(rows, query)| cosine(rows, query));
         cosine.map_or(FARTHEST, |cosine| 1.0 - cosine)
     })
 }

@@ -52,17 +52,16 @@ impl Views {
         self.base_vectors().cloned()
     }
 
-    /// Searches by this graph from now on, if it is of the vectors that are in use; whether it is. Rows that are
-    /// appended to them change nothing. `fitting` are vectors that it is known to fit: others are looked at, which
-    /// takes a while.
+    /// Searches by this graph from now on, if it is of the vectors that are in use; returns whether it is. Rows that
+    /// are appended to them change nothing. `fitting` are vectors that it is known to fit: others are looked at,
+    /// which takes a while.
     ///
     /// # Errors
     /// As a recall that needs the vectors.
-    pub fn take_graph(&mut self, mut graph: Graph, fitting: &Arc<Matrix>) -> Result<bool> {
+    pub fn take_graph(&mut self, graph: Graph, fitting: &Arc<Matrix>) -> Result<bool> {
         let rows = self.base_vectors()?;
         let fits = Arc::ptr_eq(rows, fitting) || graph.fits(rows);
         if fits {
-            graph.settle();
             self.graph = Some(Arc::new(graph));
         }
         Ok(fits)
@@ -74,13 +73,13 @@ impl GraphJob {
         covered.saturating_mul(100) >= self.count.saturating_mul(COVERED_MIN_PERCENT)
     }
 
-    /// The graph in the file, if it covers enough; else one that is made, by one thread, and written beside the
-    /// vectors, also when it is half done, so that the next one goes on from there. `None` where another process is at
-    /// it, or `go_on` said no, or the vectors are gone.
+    /// Returns the graph in the file, if it covers enough; else one that is made and written beside the vectors, also
+    /// when it is half done, so that the next one goes on from there. `None` where another process is at it, or
+    /// `go_on` said no, or the vectors are gone.
     ///
     /// # Errors
     /// `Unusable` or `Io` where the vectors are not what they were, or usearch fails.
-    pub fn run(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Option<Graph>> {
+    pub fn run(&self, go_on: &dyn Fn() -> bool) -> Result<Option<Graph>> {
         let rows = Matrix::open(&self.vectors, &self.model, self.dim, self.count)?;
         let path = beside(&self.vectors, ".graph");
         let lock_path = beside(&self.vectors, ".graph.lock");
@@ -100,25 +99,28 @@ impl GraphJob {
         if lock.try_lock().is_err() {
             return Ok(None);
         }
-        let mut graph = match open(&path, &rows) {
-            Some(graph) => graph,
-            None => Graph::new(&rows)?,
-        };
-        while !self.is_enough(graph.covered()) {
-            let target = (2 * graph.covered()).max(self.step);
-            let Some(grown) = graph.grow(target, 1, &|_| go_on() && self.vectors.exists())? else {
-                return Ok(None);
-            };
-            graph = grown;
-            if let Err(error) = graph.save(&path) {
-                tracing::debug!(%error, "the graph of the vectors is kept in memory");
+        let mut graph = open(&path, &rows);
+        loop {
+            let covered = graph.as_ref().map_or(0, Graph::covered);
+            if self.is_enough(covered) {
+                return Ok(graph);
+            }
+            let target = (2 * covered).max(self.step);
+            let go_on = |_| go_on() && self.vectors.exists();
+            graph = Graph::grown(graph, &rows, target, &go_on)?;
+            match &graph {
+                None => return Ok(None),
+                Some(graph) => {
+                    if let Err(error) = graph.save(&path) {
+                        tracing::debug!(%error, "the graph of the vectors is kept in memory");
+                    }
+                }
             }
         }
-        Ok(Some(graph))
     }
 }
 
-/// What is wrong with it is taken away.
+/// The graph in a file. One that is not usable is removed.
 fn open(path: &Path, rows: &Matrix) -> Option<Graph> {
     match Graph::open(path, rows) {
         Ok(graph) => Some(graph),

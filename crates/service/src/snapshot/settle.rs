@@ -352,7 +352,7 @@ impl Service {
     /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
     /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
     /// Whether there is a new one.
-    pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
+    pub fn tend_graph(&self, go_on: &dyn Fn() -> bool) -> bool {
         let job = (self.snapshots.newest())
             .and_then(|views| views.graph_job(self.settings.graph_rows_min));
         let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
@@ -371,7 +371,7 @@ impl Service {
     fn graph_of(
         &self,
         job: &GraphJob,
-        go_on: &(dyn Fn() -> bool + Sync),
+        go_on: &dyn Fn() -> bool,
     ) -> std::result::Result<bool, ViewError> {
         let Some(graph) = job.run(go_on)? else {
             return Ok(false);

@@ -554,7 +554,7 @@ fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
 fn searched(searched: &Searched) -> Value {
     let sizes = &searched.sizes;
     let (by, wanted) = match searched.plan {
-        Plan::Graph { wanted } if !searched.fell_back => ("graph", Some(wanted)),
+        Plan::Graph { wanted, .. } if !searched.fell_back => ("graph", Some(wanted)),
         Plan::List => ("list", None),
         _ => ("scan", None),
     };
@@ -563,7 +563,6 @@ fn searched(searched: &Searched) -> Value {
         "rows": sizes.rows,
         "covered": sizes.covered,
         "listed": sizes.listed,
-        "visible": sizes.visible,
         "wanted": wanted,
         "fell_back": searched.fell_back,
     })

@@ -1,13 +1,17 @@
 //! What the graph of near rows costs beside the exact search: see `docs/benchmarks/vectors.md`.
 //!
-//! `cargo run --release -p icm-vectors --features graph --example vectors_graph -- random|clusters ROWS…`
+//! `cargo run --release -p icm-vectors --features graph --example vectors_graph -- random|clusters|FOLDER ROWS…`
+//!
+//! FOLDER has `all.memories.jsonl` and `all.questions.jsonl`, as `docs/benchmarks/mixed.py` writes them.
 #![allow(clippy::print_stdout)]
 
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::error::Error;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use icm_vectors::embed::StaticEmbedder;
 use icm_vectors::{Graph, Matrix, MatrixWriter, Near, Query};
 
 const DIM: usize = 256;
@@ -15,16 +19,49 @@ const QUERIES: usize = 200;
 const CLUSTERS: usize = 1_000;
 /// Of its own beside its centre.
 const SPREAD: f32 = 0.7;
+/// Recalls look for the nearest 64 at most, and the graph is asked for three times as many.
+const LIMIT: usize = 64;
+const ASKED: usize = 3 * LIMIT;
 
-fn main() -> Result<(), Box<dyn Error>> {
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some((kind, rows)) = args.split_first() else {
-        return Err("random or clusters, then numbers of rows?".into());
+        return Err("random, clusters or a folder, then numbers of rows?".into());
     };
     for rows in rows {
-        measure(kind == "clusters", rows.parse()?)?;
+        let rows = rows.parse()?;
+        match kind.as_str() {
+            "random" => measure(rows, &[], &|at| vector(&[], at))?,
+            "clusters" => {
+                let mut random = Random(1);
+                let centres: Vec<_> = (0..CLUSTERS).map(|_| random.unit()).collect();
+                measure(rows, &[], &|at| vector(&centres, at))?;
+            }
+            folder => {
+                let memories = texts(&Path::new(folder).join("all.memories.jsonl"), "content")?;
+                let questions = texts(&Path::new(folder).join("all.questions.jsonl"), "query")?;
+                let embedder = StaticEmbedder::built_in();
+                let vector = |at: u64| embedder.embed_one(&memories[at as usize]);
+                let questions: Vec<_> = questions
+                    .iter()
+                    .map(|text| embedder.embed_one(text))
+                    .collect();
+                measure(rows.min(memories.len() as u64), &questions, &vector)?;
+            }
+        }
     }
     Ok(())
+}
+
+/// A field of each line of a file.
+fn texts(path: &Path, field: &str) -> Outcome<Vec<String>> {
+    let text = |line: &str| -> Outcome<String> {
+        let line: serde_json::Value = serde_json::from_str(line)?;
+        Ok(line[field].as_str().unwrap_or_default().to_owned())
+    };
+    std::fs::read_to_string(path)?.lines().map(text).collect()
 }
 
 /// Numbers that look random, a stream a seed: splitmix64.
@@ -73,22 +110,21 @@ fn vector(clusters: &[Vec<f32>], at: u64) -> Vec<f32> {
     )
 }
 
-fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
-    let mut random = Random(1);
-    let clusters: Vec<_> = match clustered {
-        true => (0..CLUSTERS).map(|_| random.unit()).collect(),
-        false => Vec::new(),
+/// Measures rows that `vector` makes. Without questions vectors like the rows' are asked for.
+fn measure(rows: u64, questions: &[Vec<f32>], vector: &dyn Fn(u64) -> Vec<f32>) -> Outcome<()> {
+    let queries: Vec<Vec<f32>> = match questions.is_empty() {
+        true => (0..QUERIES as u64)
+            .map(|at| vector(u64::MAX - at))
+            .collect(),
+        false => questions.iter().take(QUERIES).cloned().collect(),
     };
-    let queries: Vec<Vec<f32>> = (0..QUERIES as u64)
-        .map(|at| vector(&clusters, u64::MAX - at))
-        .collect();
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("vectors");
     let mut writer = MatrixWriter::create(&path, "any", DIM)?;
     // The ten nearest in f32.
-    let mut truth: Vec<Vec<(f32, u64)>> = vec![Vec::new(); QUERIES];
+    let mut truth: Vec<Vec<(f32, u64)>> = vec![Vec::new(); queries.len()];
     for at in 0..rows {
-        let vector = vector(&clusters, at);
+        let vector = vector(at);
         writer.append(at, &vector)?;
         for (query, nearest) in queries.iter().zip(&mut truth) {
             let cosine: f32 = dot(query, &vector);
@@ -106,93 +142,86 @@ fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
     let graph = graph.ok_or("nobody stopped it")?;
     let build = cpu() - start;
     let graph_path = dir.path().join("graph");
-    let start = cpu();
     graph.save(&graph_path)?;
-    let save = cpu() - start;
     drop(graph);
     let before = resident();
-    let start = cpu();
+    let start = Instant::now();
     let graph = Graph::open(&graph_path, &matrix)?;
-    let open = cpu() - start;
     println!(
-        "{rows} rows: built in {build:.1?}, saved {save:.1?}, opened {open:.2?}, {} B a row, anonymous + {} kB ({} kB)",
+        "{rows} rows: built in {build:.1?}, opened in {:.1?}, {} B a row, anonymous + {} kB",
+        start.elapsed(),
         std::fs::metadata(&graph_path)?.len() / rows,
         resident() - before,
-        resident(),
     );
     let queries: Vec<Query> = queries.iter().map(|query| Query::new(query)).collect();
-    let scanned: Vec<HashSet<u64>> = queries
-        .iter()
-        .take(50)
-        .map(|query| {
-            Ok(matrix
-                .scan(query, 200, &|_| true)?
-                .iter()
-                .map(|near| near.ordinal)
-                .collect())
-        })
-        .collect::<Result<_, Box<dyn Error>>>()?;
-    let scan = median(&queries[..50.min(QUERIES)], |query| {
-        matrix.scan(query, 200, &|_| true).map(drop)
-    })?;
-    let mut ten = 0;
-    for (query, truth) in queries.iter().zip(&truth) {
-        let near = matrix.scan(query, 10, &|_| true)?;
-        let is_near = |(_, ordinal): &&(f32, u64)| near.iter().any(|near| near.ordinal == *ordinal);
-        ten += truth.iter().filter(is_near).count();
-    }
-    let recall = ten as f64 / (10 * QUERIES) as f64;
-    println!("scan, 200: {scan:.2?}, recall@10 {recall:.4}");
-    for wanted in [10, 50, 100, 200, 400, 800, 2_000] {
-        let by_graph = |query: &Query, looks: Option<&Cell<u64>>| {
-            let visible = |_| {
-                looks.inspect(|looks| looks.set(looks.get() + 1));
-                true
-            };
-            let sight: (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128) = (&visible, &u128::from);
-            matrix.by_graph(&graph, query, (wanted, u64::MAX), 200, sight)
+    let scanned: Vec<Vec<Near>> = (queries.iter())
+        .map(|query| matrix.scan(query, LIMIT, &|_| true))
+        .collect::<Result<_, _>>()?;
+    let took = median(&queries, |query| matrix.scan(query, LIMIT, &|_| true))?;
+    println!("  scan: {took:.2?}, {}", found(&scanned, &truth, &scanned));
+    for asked in [48, ASKED / 2, ASKED, 2 * ASKED] {
+        let by_graph = |query: &Query| {
+            let sight: Sight = (&|_| true, &u128::from);
+            matrix.by_graph(&graph, query, (asked, u64::MAX), LIMIT, sight)
         };
-        let (mut ten, mut all) = (0, 0);
-        let looks = Cell::new(0);
-        for (at, query) in queries.iter().enumerate() {
-            let near = by_graph(query, Some(&looks))?;
-            let best: HashSet<u64> = near.iter().take(10).map(|near| near.ordinal).collect();
-            let is_found = |(_, ordinal): &&(f32, u64)| best.contains(ordinal);
-            ten += truth[at].iter().filter(is_found).count();
-            if let Some(scanned) = scanned.get(at) {
-                let is_near = |near: &&Near| scanned.contains(&near.ordinal);
-                all += near.iter().filter(is_near).count();
-            }
-        }
-        let took = median(&queries, |query| by_graph(query, None).map(drop))?;
+        let near: Vec<_> = queries.iter().map(by_graph).collect::<Result<_, _>>()?;
+        let took = median(&queries, by_graph)?;
         println!(
-            "graph, {wanted}: {took:.2?}, recall@10 {:.4}, @200 of the scan's {:.4}, {} looks",
-            ten as f64 / (10 * QUERIES) as f64,
-            all as f64 / (200 * scanned.len()) as f64,
-            looks.get() / QUERIES as u64,
+            "  graph, asked for {asked}: {took:.2?}, {}",
+            found(&near, &truth, &scanned)
         );
     }
-    // One row in so many is visible: what the graph costs to find 192 of them.
-    for one_in in [1, 2, 4, 8, 16, 32, 64, 128] {
-        let visible = |ordinal: u64| ordinal.is_multiple_of(one_in);
+    // One row in so many is visible.
+    for one_in in [2, 4, 8, 16] {
         let looks = Cell::new(0);
-        let counted = |ordinal: u64| {
+        let visible = |ordinal: u64| {
             looks.set(looks.get() + 1);
-            visible(ordinal)
+            ordinal.is_multiple_of(one_in)
+        };
+        let by_graph = |query: &Query| {
+            let sight: Sight = (&visible, &u128::from);
+            matrix.by_graph(&graph, query, (ASKED, u64::MAX), LIMIT, sight)
         };
         for query in &queries {
-            matrix.by_graph(&graph, query, (192, u64::MAX), 64, (&counted, &u128::from))?;
+            by_graph(query)?;
         }
-        let took = median(&queries, |query| {
-            let sight: (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128) = (&visible, &u128::from);
-            matrix
-                .by_graph(&graph, query, (192, u64::MAX), 64, sight)
-                .map(drop)
+        let looks = looks.get() / queries.len() as u64;
+        let took = median(&queries, by_graph)?;
+        let chosen = median(&queries, |query| {
+            matrix.nearest(Some(&graph), query, LIMIT, None, (&visible, &u128::from))
         })?;
-        let looks = looks.get() / QUERIES as u64;
-        println!("one in {one_in} visible, 192 asked for: {took:.2?}, {looks} looks");
+        println!("  1 in {one_in} visible: {took:.2?} and {looks} looks; as chosen {chosen:.2?}");
     }
     Ok(())
+}
+
+type Sight<'a> = (&'a dyn Fn(u64) -> bool, &'a dyn Fn(u64) -> u128);
+
+/// How many of the ten nearest in f32, of the ten nearest of the scan, and of all of the scan there are.
+fn found(near: &[Vec<Near>], truth: &[Vec<(f32, u64)>], scanned: &[Vec<Near>]) -> String {
+    let (mut of_truth, mut of_ten, mut of_all, mut ten) = (0, 0, 0, 0);
+    for ((near, truth), scanned) in near.iter().zip(truth).zip(scanned) {
+        let all: HashSet<u64> = near.iter().map(|near| near.ordinal).collect();
+        let first: HashSet<u64> = near.iter().take(10).map(|near| near.ordinal).collect();
+        of_truth += truth
+            .iter()
+            .filter(|found| first.contains(&found.1))
+            .count();
+        let is_in = |near: &&Near| first.contains(&near.ordinal);
+        of_ten += scanned.iter().take(10).filter(is_in).count();
+        of_all += scanned
+            .iter()
+            .filter(|near| all.contains(&near.ordinal))
+            .count();
+        ten += truth.len();
+    }
+    let all: usize = scanned.iter().map(Vec::len).sum();
+    format!(
+        "recall@10 {:.4}, of the scan's 10 {:.4}, of the scan's {LIMIT} {:.4}",
+        of_truth as f64 / ten as f64,
+        of_ten as f64 / ten as f64,
+        of_all as f64 / all as f64,
+    )
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -207,10 +236,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// The median over queries of the best of three runs.
-fn median<E>(
-    queries: &[Query],
-    mut run: impl FnMut(&Query) -> Result<(), E>,
-) -> Result<Duration, E> {
+fn median<T, E>(queries: &[Query], run: impl Fn(&Query) -> Result<T, E>) -> Result<Duration, E> {
     let mut times = Vec::new();
     for query in queries {
         let mut best = Duration::MAX;

@@ -9,7 +9,8 @@ use icm_api::{Caller, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
 use icm_projections::ranking::Ranking;
 use icm_service::{OpenOptions, Service};
 
-const MEMORIES: usize = 2_400;
+/// So many that a search by the graph costs less than a scan.
+const MEMORIES: usize = 9_600;
 const ROWS_MIN: u64 = 600;
 
 fn service(dir: &Path) -> Service {
@@ -19,7 +20,6 @@ fn service(dir: &Path) -> Service {
         read_only: false,
     };
     let service = Service::open(options).expect("a store");
-    // Of few that are asked for even a small graph is worth its while.
     let ranking = Ranking {
         candidates: 4,
         nearest: 4,
@@ -83,7 +83,14 @@ fn line(n: usize) -> String {
         "early trains",
         "bitter chocolate",
     ];
-    format!("{} {} {}", WHO[n % 8], WHAT[n / 8 % 10], WHOM[n / 80 % 30])
+    const WHEN: [&str; 4] = ["in winter", "by night", "at last", "for ever"];
+    let when = WHEN[n / 2_400 % 4];
+    format!(
+        "{} {} {} {when}",
+        WHO[n % 8],
+        WHAT[n / 8 % 10],
+        WHOM[n / 80 % 30]
+    )
 }
 
 /// A store of different memories, all of them in the files.

@@ -19,9 +19,8 @@ const QUERIES: usize = 200;
 const CLUSTERS: usize = 1_000;
 /// Of its own beside its centre.
 const SPREAD: f32 = 0.7;
-/// Recalls look for the nearest 64 at most, and the graph is asked for three times as many.
+/// Recalls look for the nearest 64 at most.
 const LIMIT: usize = 64;
-const ASKED: usize = 3 * LIMIT;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -159,10 +158,11 @@ fn measure(rows: u64, questions: &[Vec<f32>], vector: &dyn Fn(u64) -> Vec<f32>) 
         .collect::<Result<_, _>>()?;
     let took = median(&queries, |query| matrix.scan(query, LIMIT, &|_| true))?;
     println!("  scan: {took:.2?}, {}", found(&scanned, &truth, &scanned));
-    for asked in [48, ASKED / 2, ASKED, 2 * ASKED] {
+    let root = rows.isqrt() as usize;
+    for asked in [root / 2, root, 2 * root] {
         let by_graph = |query: &Query| {
             let sight: Sight = (&|_| true, &u128::from);
-            matrix.by_graph(&graph, query, (asked, u64::MAX), LIMIT, sight)
+            matrix.by_graph(&graph, query, (asked, f64::MAX), LIMIT, sight)
         };
         let near: Vec<_> = queries.iter().map(by_graph).collect::<Result<_, _>>()?;
         let took = median(&queries, by_graph)?;
@@ -180,7 +180,7 @@ fn measure(rows: u64, questions: &[Vec<f32>], vector: &dyn Fn(u64) -> Vec<f32>) 
         };
         let by_graph = |query: &Query| {
             let sight: Sight = (&visible, &u128::from);
-            matrix.by_graph(&graph, query, (ASKED, u64::MAX), LIMIT, sight)
+            matrix.by_graph(&graph, query, (root, f64::MAX), LIMIT, sight)
         };
         for query in &queries {
             by_graph(query)?;

@@ -156,15 +156,15 @@ impl Graph {
         &self,
         rows: &Matrix,
         query: &Query,
-        (wanted, one_in): (usize, u64),
+        (wanted, one_in): (usize, f64),
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Option<Vec<u64>>> {
-        let (looked, seen) = (Cell::new(0), Cell::new(0_u64));
+        let (looked, seen) = (Cell::new(0_u32), Cell::new(0_u32));
         let (gave_up, panic) = (Cell::new(false), Cell::new(None));
         let is_wanted = |place: u64| {
             looked.set(looked.get() + 1);
-            let most = seen.get().saturating_mul(one_in);
-            if gave_up.get() || looked.get() > most.saturating_add(wanted as u64) {
+            let most = wanted as f64 + one_in * f64::from(seen.get());
+            if gave_up.get() || f64::from(looked.get()) > most {
                 // With all rows taken from here on, usearch soon has enough and returns.
                 gave_up.set(true);
                 return true;
@@ -176,7 +176,7 @@ impl Graph {
                 gave_up.set(true);
                 true
             });
-            seen.set(seen.get() + u64::from(is_visible));
+            seen.set(seen.get() + u32::from(is_visible));
             is_visible
         };
         let search = || (self.index).filtered_search(&place_bytes(QUERY), wanted, is_wanted);

@@ -53,7 +53,7 @@ impl Graph {
         &self,
         _rows: &Matrix,
         _query: &Query,
-        _wanted: (usize, u64),
+        _wanted: (usize, f64),
         _visible: &dyn Fn(u64) -> bool,
     ) -> Result<Option<Vec<u64>>> {
         match *self {}

@@ -5,6 +5,9 @@ use super::matrix::{Matrix, Near, Query};
 use super::plan::{Plan, Sizes};
 use crate::error::Result;
 
+/// Rows, spread evenly over all, that say how many are visible. More of them say it more exactly.
+const SAMPLE_ROWS: u64 = 64;
+
 /// How a search went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Searched {
@@ -40,13 +43,23 @@ impl Matrix {
             limit,
             listed: listed.map(|listed| listed.len() as u64),
         };
-        let mut searched = Searched {
-            sizes,
-            plan: sizes.plan(),
-            fell_back: false,
-        };
         let is_listed = |ordinal: u64| {
             listed.is_none_or(|listed| listed.binary_search(&ordinal).is_ok()) && visible(ordinal)
+        };
+        let mut plan = sizes.plan();
+        if let Plan::Graph { one_in, .. } = plan
+            && self.visible_share(&is_listed) * one_in < 1.0
+        {
+            plan = Sizes {
+                covered: 0,
+                ..sizes
+            }
+            .plan();
+        }
+        let mut searched = Searched {
+            sizes,
+            plan,
+            fell_back: false,
         };
         if let (Plan::Graph { wanted, one_in }, Some(graph)) = (searched.plan, graph) {
             match self.by_graph(graph, query, (wanted, one_in), limit, (&is_listed, tie)) {
@@ -76,7 +89,7 @@ impl Matrix {
         &self,
         graph: &Graph,
         query: &Query,
-        (wanted, one_in): (usize, u64),
+        (wanted, one_in): (usize, f64),
         limit: usize,
         (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
     ) -> Result<Vec<Near>> {
@@ -88,5 +101,12 @@ impl Matrix {
         places.extend(graph.covered()..self.count());
         let rows = places.into_iter().map(|place| self.row(place));
         self.nearest_of(rows, query, limit, visible, tie)
+    }
+
+    /// Returns the share of the rows that is visible, by a sample.
+    fn visible_share(&self, visible: &dyn Fn(u64) -> bool) -> f64 {
+        let places = (0..SAMPLE_ROWS).map(|at| at * self.count() / SAMPLE_ROWS);
+        let seen = places.filter(|place| visible(self.row(*place).ordinal()));
+        seen.count() as f64 / SAMPLE_ROWS as f64
     }
 }

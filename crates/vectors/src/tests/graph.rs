@@ -10,7 +10,10 @@ use crate::{Graph, Plan};
 /// As recall asks.
 const LIMIT: usize = 64;
 /// Of the graph, however few rows are visible.
-const ASKED: (usize, u64) = (3 * LIMIT, u64::MAX);
+const ASKED: (usize, f64) = (3 * LIMIT, f64::MAX);
+
+/// Rows of which a graph is used.
+const ENOUGH: usize = 12_000;
 
 type Sight<'a> = (&'a dyn Fn(u64) -> bool, &'a dyn Fn(u64) -> u128);
 const ALL: Sight<'_> = (&|_| true, &|ordinal| ordinal as u128);
@@ -138,14 +141,18 @@ proptest! {
         let list: Vec<u64> = (0..3 * rows as u64).step_by(2).collect();
         let list = listed.then_some(&list[..]);
         let query = Query::new(&random.unit(16));
-        let (near, searched) = matrix.nearest(Some(&graph), &query, limit, list, (&visible, &u128::from)).expect("whole");
         let in_list = |ordinal: u64| !listed || ordinal.is_multiple_of(2);
-        let exact = matrix.scan(&query, limit, &|ordinal| in_list(ordinal) && visible(ordinal)).expect("whole");
-        prop_assert_eq!(near.len(), exact.len());
-        match searched.plan {
-            Plan::Graph { .. } if !searched.fell_back => {}
-            _ => prop_assert_eq!(&near, &exact),
-        }
+        let fits = |ordinal: u64| in_list(ordinal) && visible(ordinal);
+        let exact = matrix.scan(&query, limit, &fits).expect("whole");
+        // Of so few rows no graph is used.
+        let nearest = matrix.nearest(Some(&graph), &query, limit, list, (&visible, &u128::from));
+        let (near, searched) = nearest.expect("whole");
+        prop_assert_eq!(&near, &exact);
+        prop_assert!(matches!(searched.plan, Plan::Scan | Plan::List));
+        let sight: Sight = (&fits, &u128::from);
+        let near = matrix.by_graph(&graph, &query, (3 * limit, 100.0), limit, sight);
+        let near = near.expect("whole");
+        prop_assert!(near.len() == exact.len() || near.is_empty());
         for pair in near.windows(2) {
             prop_assert!(pair[0].cosine >= pair[1].cosine);
         }
@@ -163,9 +170,9 @@ proptest! {
 #[test]
 fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
     let mut random = Random(7);
-    let vectors = vectors(&mut random, 32, 0, 3_000);
+    let vectors = vectors(&mut random, 32, 0, ENOUGH);
     let (_file, matrix) = matrix_of(&vectors);
-    let graph = grown(&matrix, 3_000);
+    let graph = grown(&matrix, ENOUGH as u64);
     let query = Query::new(&random.unit(32));
     let nearest = |graph: Option<&Graph>, list: Option<&[u64]>, visible: &dyn Fn(u64) -> bool| {
         matrix
@@ -173,12 +180,8 @@ fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
             .expect("whole")
     };
     let (found, searched) = nearest(Some(&graph), None, &|_| true);
-    let by_graph = Plan::Graph {
-        wanted: 15,
-        one_in: 2,
-    };
-    assert_eq!(searched.plan, by_graph);
-    assert!(!searched.fell_back);
+    let is_graph = |plan: Plan| matches!(plan, Plan::Graph { wanted: 109, .. });
+    assert!(is_graph(searched.plan) && !searched.fell_back);
     assert_eq!(found, matrix.scan(&query, 5, &|_| true).expect("whole"));
     let (_, searched) = nearest(None, None, &|_| true);
     assert_eq!(searched.plan, Plan::Scan);
@@ -186,20 +189,27 @@ fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
     let hidden = matrix.scan(&query, 5, &|_| true).expect("whole");
     let visible = |ordinal: u64| hidden.iter().all(|hidden| hidden.ordinal != ordinal);
     let (found, searched) = nearest(Some(&graph), None, &visible);
-    assert!(!searched.fell_back);
+    assert!(is_graph(searched.plan) && !searched.fell_back);
     assert_eq!(found, matrix.scan(&query, 5, &visible).expect("whole"));
-    // If few are, all rows are scanned soon, not after most of them were looked at.
+    // If all of those nearby are hidden, which a sample does not show, the graph gives up soon.
+    let hidden = matrix.scan(&query, 1_000, &|_| true).expect("whole");
+    let hidden: HashSet<u64> = hidden.iter().map(|hidden| hidden.ordinal).collect();
     let asked = Cell::new(0);
-    let few = |ordinal: u64| {
+    let visible = |ordinal: u64| {
         asked.set(asked.get() + 1);
-        ordinal.is_multiple_of(30)
+        !hidden.contains(&ordinal)
     };
+    let (found, searched) = nearest(Some(&graph), None, &visible);
+    assert!(is_graph(searched.plan) && searched.fell_back);
+    let all = asked.replace(0);
+    assert_eq!(found, matrix.scan(&query, 5, &visible).expect("whole"));
+    let by_graph = all - asked.get();
+    assert!(by_graph < 1_000, "{by_graph}");
+    // If few are visible at all, the graph is not asked.
+    let few = |ordinal: u64| ordinal.is_multiple_of(30);
     let (found, searched) = nearest(Some(&graph), None, &few);
-    assert_eq!((searched.plan, searched.fell_back), (by_graph, true));
-    let by_scan = asked.replace(0);
+    assert_eq!((searched.plan, searched.fell_back), (Plan::Scan, false));
     assert_eq!(found, matrix.scan(&query, 5, &few).expect("whole"));
-    let by_graph = by_scan - asked.get();
-    assert!(by_graph < 100, "{by_graph}");
     let (found, searched) = nearest(Some(&graph), Some(&[2, 3, 9, 30]), &|_| true);
     assert_eq!(searched.plan, Plan::List);
     let mut ordinals: Vec<_> = found.iter().map(|near| near.ordinal).collect();
@@ -229,7 +239,7 @@ fn a_graph_goes_on_from_its_file_and_stops_when_it_is_told() {
     let whole = Graph::open(&path, &matrix).expect("opened");
     assert_eq!(whole.covered(), 400);
     let finds = |vector: &&Vec<f32>| {
-        let found = matrix.by_graph(&whole, &Query::new(vector), (64, u64::MAX), 1, ALL);
+        let found = matrix.by_graph(&whole, &Query::new(vector), (64, f64::MAX), 1, ALL);
         let found = found.expect("searched");
         vectors[(found[0].ordinal / 3) as usize] == **vector
     };
@@ -283,9 +293,9 @@ fn a_panic_of_the_caller_passes_usearch() {
 #[test]
 fn more_searches_than_the_graph_has_room_for_scan() {
     const SEARCHES: usize = 64;
-    let vectors = vectors(&mut Random(14), 8, 0, 3_000);
+    let vectors = vectors(&mut Random(14), 8, 0, ENOUGH);
     let (_file, matrix) = matrix_of(&vectors);
-    let graph = grown(&matrix, 3_000);
+    let graph = grown(&matrix, ENOUGH as u64);
     let query = Query::new(&vectors[7]);
     let exact = matrix.scan(&query, 5, &|_| true).expect("whole");
     let (begun, held) = (Barrier::new(SEARCHES + 1), Barrier::new(SEARCHES + 1));
@@ -300,10 +310,9 @@ fn more_searches_than_the_graph_has_room_for_scan() {
                     }
                     true
                 };
-                let near = matrix.nearest(Some(&graph), &query, 5, None, (&visible, &u128::from));
-                let (near, searched) = near.expect("whole");
-                assert!(!searched.fell_back);
-                assert_eq!(near, exact);
+                let sight: Sight = (&visible, &u128::from);
+                let near = matrix.by_graph(&graph, &query, ASKED, 5, sight);
+                assert_eq!(near.expect("there is room"), exact);
             });
         }
         begun.wait();

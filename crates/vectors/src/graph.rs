@@ -33,9 +33,8 @@ const COVERED_AT: usize = 16;
 const PLACE_LEN: usize = 4;
 /// The place that stands for the query of a search.
 const QUERY: u32 = u32::MAX;
-/// Rows that are added between two calls of `watch`.
-const WATCH_ROWS: u64 = 16;
-/// Searches that one graph runs at the same time. One more fails, so that its caller scans. Each takes some 100 KB.
+/// Searches that one graph runs at the same time; one more fails, and its caller scans. A larger number reserves memory
+/// for more searches.
 const SEARCHES_MAX: usize = 64;
 /// Distance to a place that is no row: as far as two vectors can be apart.
 const FARTHEST: f32 = 2.0;
@@ -84,8 +83,8 @@ impl Graph {
     }
 
     /// Returns a graph of the first `count` rows, or of more if `before` covers more of them. It goes on from `before`,
-    /// if that fits the rows. `watch` is told how many rows are covered and says whether to go on: if not, the
-    /// answer is `None`.
+    /// if that fits the rows. `watch` is told after each row how many are covered, and says whether to go on: if
+    /// not, the answer is `None`.
     ///
     /// # Errors
     /// `Unusable` if the rows are in memory or too many, or usearch fails.
@@ -108,8 +107,7 @@ impl Graph {
             for place in covered..count {
                 let added = index.add(place, &place_bytes(place as u32));
                 added.map_err(failed)?;
-                let covered = place + 1;
-                if covered.is_multiple_of(WATCH_ROWS) && !watch(covered) {
+                if !watch(place + 1) {
                     return Ok(false);
                 }
             }

@@ -268,7 +268,7 @@ fn a_graph_of_other_rows_is_not_gone_on_from() {
         true
     });
     let graph = graph.expect("grown").expect("nobody stopped it");
-    assert_eq!(made.get(), 32, "the last that is told of");
+    assert_eq!(made.get(), 40, "all are added anew");
     assert!(graph.fits(&other));
 }
 

@@ -170,8 +170,8 @@ impl Matrix {
         }
     }
 
-    /// What tells the first `count` rows from others: a digest of the file's header, which names the model, and of the
-    /// heads of those rows, whose checks are of all of a row.
+    /// Returns a digest of the file's header, which names the model, and of the heads of the first `count` rows. The
+    /// check in a head covers its whole row.
     #[cfg(feature = "graph")]
     pub(super) fn digest(&self, count: u64) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();

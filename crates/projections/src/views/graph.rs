@@ -1,5 +1,5 @@
-//! The graph beside the vectors: made, or read, by whoever has the time, and handed in. No recall waits for it, and a
-//! process that answers once never has one.
+//! The graph beside the vectors: a background thread of a server makes or reads it and hands it in. No recall waits for
+//! it, and a process that answers once never has one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -27,8 +27,8 @@ pub struct GraphJob {
 }
 
 impl Views {
-    /// What is to be done so that recalls are fast; `None` where they are, there are fewer than `rows_min` vectors, or
-    /// nothing can be done.
+    /// Returns the job that makes a graph; `None` if there is one, there are fewer than `rows_min` vectors, or the views
+    /// are in memory.
     pub fn graph_job(&self, rows_min: u64) -> Option<GraphJob> {
         let Place::Disk { generation, .. } = &self.files.place else {
             return None;

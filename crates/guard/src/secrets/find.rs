@@ -119,8 +119,13 @@ pub fn find(text: &str) -> Vec<Found> {
         wanted &= wanted - 1;
         let rule = &RULES[index];
         let pattern = detector.patterns[index].get_or_init(|| compiled(rule));
+        // Groups take three megabytes for each thread that looks for them, so only a match has them looked for.
+        let captures_at = |from| {
+            let is_match = pattern.is_match_at(text, from);
+            is_match.then(|| pattern.captures_at(text, from)).flatten()
+        };
         let mut from = 0;
-        while let Some(captures) = pattern.captures_at(text, from) {
+        while let Some(captures) = captures_at(from) {
             let whole = captures.get(0).expect("a match has a group 0");
             let group = captures.iter().skip(1).flatten().next();
             let secret = group.unwrap_or(whole);

@@ -28,7 +28,7 @@ mod table;
 mod views;
 
 pub use error::{Result, ViewError};
-pub use rows::{FactFilter, Facts, Row, Rows, TopicTag};
+pub use rows::{FactFilter, Facts, HomeTag, Row, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, AskedModel, Embedded, FilesMark, GraphJob, Inspected, ModelId, Progress, RecallHit,

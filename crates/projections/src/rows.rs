@@ -5,7 +5,8 @@
 //! header: magic (8) · zero (8)
 //! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
 //!         · time (8, milliseconds since 1970, signed) · stored (8, milliseconds since 1970) · importance (1) · trust (1)
-//!         · family (1) · kind of scope (1) · pinned (1) · zero (3) · check (4)
+//!         · family (1) · kind of scope, and 128 if pinned (1) · changed (8, milliseconds since 1970) · home (8)
+//!         · signature of the text (20) · check (4)
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
 
@@ -14,17 +15,21 @@ use std::path::Path;
 
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{Position, SubjectId};
-use icm_text::Map;
+use icm_text::{Map, Signature};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Result, ViewError, io};
 use crate::file::{read_at, write_at};
 use crate::fold::{Closed, Family, Version};
 
-const MAGIC: [u8; 16] = *b"ICMROWS5\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS6\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
-const RECORD_LEN: usize = 64;
-/// Where the check stands.
+const RECORD_LEN: usize = 96;
+/// Where the signature, and the check after it, stand.
+const SIGNATURE_AT: usize = 72;
 const CHECK_AT: usize = RECORD_LEN - 4;
+/// In the byte of the kind of scope: the version is pinned.
+const PINNED: u8 = 128;
 
 /// The version still holds.
 pub(crate) const OPEN: u64 = u64::MAX;
@@ -43,8 +48,14 @@ pub struct Row {
     pub topic: u32,
     /// When its memory was stored, in milliseconds since 1970.
     pub created_ms: u64,
+    /// When its memory was changed last, in milliseconds since 1970.
+    pub updated_ms: u64,
     /// Kind of its scope.
     pub scope_kind: ScopeKind,
+    /// Its topic and scope.
+    pub home: HomeTag,
+    /// Of its text; empty where that is withheld.
+    pub signature: Signature,
     /// What it can be found by beside its texts.
     pub facts: Facts,
 }
@@ -122,21 +133,47 @@ impl TopicTag {
     }
 }
 
+/// Stands for a topic and a scope: the same tag is the same ones but for one chance in 2^64.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HomeTag(u64);
+
+impl HomeTag {
+    /// Of a version; the default where its topic is withheld.
+    fn of(version: &Version) -> HomeTag {
+        let Some(topic) = &version.topic else {
+            return HomeTag::default();
+        };
+        // No topic has a line break.
+        HomeTag(xxh3_64(
+            format!("{topic}\n{}", version.scope_text()).as_bytes(),
+        ))
+    }
+
+    /// Whether the topic is withheld.
+    pub fn is_withheld(self) -> bool {
+        self == HomeTag::default()
+    }
+}
+
 /// The tag of a topic.
 pub(crate) fn topic_tag(topic: Option<&str>) -> u32 {
     crc32c::crc32c(topic.unwrap_or_default().as_bytes())
 }
 
 impl Row {
-    /// The record of a version of a memory, while it holds.
-    pub(crate) fn of(entity: SubjectId, version: &Version) -> Row {
+    /// The record of a version of a memory, while it holds. `signature` is that of its text, if it is known.
+    pub(crate) fn of(entity: SubjectId, version: &Version, signature: Option<Signature>) -> Row {
+        let content = || version.content.as_deref().unwrap_or_default();
         Row {
             from: version.from,
             to: OPEN,
             entity,
             topic: topic_tag(version.topic.as_deref()),
             created_ms: version.created_ms,
+            updated_ms: version.updated_ms,
             scope_kind: version.scope_kind,
+            home: HomeTag::of(version),
+            signature: signature.unwrap_or_else(|| Signature::of(content())),
             facts: Facts::of(version),
         }
     }
@@ -157,8 +194,10 @@ impl Row {
         bytes[52] = self.facts.importance.code();
         bytes[53] = self.facts.trust.code();
         bytes[54] = self.facts.family.code();
-        bytes[55] = self.scope_kind.code();
-        bytes[56] = u8::from(self.facts.is_pinned);
+        bytes[55] = self.scope_kind.code() | if self.facts.is_pinned { PINNED } else { 0 };
+        bytes[56..64].copy_from_slice(&self.updated_ms.to_le_bytes());
+        bytes[64..72].copy_from_slice(&self.home.0.to_le_bytes());
+        bytes[SIGNATURE_AT..CHECK_AT].copy_from_slice(&self.signature.to_bytes());
         let check = crc32c::crc32c(&bytes[..CHECK_AT]);
         bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
         bytes
@@ -184,12 +223,15 @@ impl Row {
             entity: SubjectId(entity),
             topic: four(32),
             created_ms: eight(44),
-            scope_kind: ScopeKind::from_code(bytes[55])?,
+            updated_ms: eight(56),
+            scope_kind: ScopeKind::from_code(bytes[55] & !PINNED)?,
+            home: HomeTag(eight(64)),
+            signature: Signature::from_bytes(bytes[SIGNATURE_AT..].first_chunk()?),
             facts: Facts {
                 importance: Importance::from_code(bytes[52])?,
                 trust: Trust::from_code(bytes[53])?,
                 family: Family::from_code(bytes[54])?,
-                is_pinned: bytes[56] == 1,
+                is_pinned: bytes[55] & PINNED != 0,
                 time_ms: eight(36).cast_signed(),
             },
         })
@@ -292,6 +334,16 @@ impl Rows {
         let at = HEADER_LEN + ordinal as usize * RECORD_LEN + 16;
         let id = self.bytes().get(at..at + 16)?.first_chunk()?;
         Some(SubjectId(*id))
+    }
+
+    /// The signature of the text of an ordinal, as it lies there, unchecked; `None` beyond the checkpoint.
+    pub(crate) fn signature(&self, ordinal: u64) -> Option<Signature> {
+        if ordinal >= self.count {
+            return None;
+        }
+        let at = HEADER_LEN + ordinal as usize * RECORD_LEN + SIGNATURE_AT;
+        let bytes = self.bytes().get(at..at + Signature::LEN)?;
+        Some(Signature::from_bytes(bytes.first_chunk()?))
     }
 
     /// Whether every record is whole.
@@ -411,6 +463,9 @@ mod tests {
             entity: SubjectId([7; 16]),
             topic: topic_tag(Some("a/b")),
             created_ms: 17,
+            updated_ms: 18,
+            home: HomeTag(19),
+            signature: Signature::of("a b c"),
             scope_kind: ScopeKind::Session,
             facts: Facts {
                 importance: Importance::High,
@@ -442,6 +497,9 @@ mod tests {
             entity: SubjectId([from as u8; 16]),
             topic: 0,
             created_ms: 0,
+            updated_ms: 0,
+            home: HomeTag::default(),
+            signature: Signature::default(),
             scope_kind: ScopeKind::Global,
             facts: Facts {
                 importance: Importance::Medium,

@@ -14,16 +14,12 @@ use super::Doc;
 use super::analyze::{
     DocTerms, Terms, TextField, floor_char_boundary, fold, index_date, index_terms, plain_words,
 };
-use super::marks::Marks;
 use super::traits::{Traits, speaker};
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 8;
+pub(crate) const VERSION: u32 = 9;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
-/// Those of its [home](Home) and of the [marks](Marks) of its content.
-pub(crate) const HOME: &str = "home";
-pub(crate) const MARKS: [&str; 2] = ["marks", "more_marks"];
 
 const TOKENIZER: &str = "lines";
 /// Longest topic or scope that is told from another, in bytes: more than either may have.
@@ -37,8 +33,6 @@ const SESSION: &str = "session:";
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
     pub(crate) ordinal: Field,
-    pub(crate) home: Field,
-    pub(crate) marks: [Field; 2],
     pub(crate) body: Field,
     pub(crate) exact: Field,
     /// Topic, its ancestors, keywords, scope and who speaks: matched, never scored.
@@ -61,9 +55,6 @@ pub(crate) fn fields() -> &'static Fields {
         Fields {
             ordinal: schema
                 .add_u64_field(ORDINAL, NumericOptions::default().set_indexed().set_fast()),
-            home: schema.add_u64_field(HOME, NumericOptions::default().set_fast()),
-            marks: MARKS
-                .map(|name| schema.add_u64_field(name, NumericOptions::default().set_fast())),
             body: schema.add_text_field("body", text(IndexRecordOption::WithFreqs, true)),
             exact: schema.add_text_field("exact", text(IndexRecordOption::WithFreqs, true)),
             filter: schema.add_text_field("filter", text(IndexRecordOption::Basic, false)),
@@ -109,10 +100,6 @@ pub struct Analysed {
     pub terms: DocTerms,
     /// The terms that filters match.
     pub(crate) filters: Terms,
-    /// Its topic, and that with its scope.
-    pub(crate) homes: [Home; 2],
-    /// Of its content.
-    pub(crate) marks: Marks,
     /// Traits of its content.
     pub traits: Traits,
     pub(crate) stored: Vec<u8>,
@@ -121,13 +108,10 @@ pub struct Analysed {
 impl Analysed {
     /// Analyses a version: the costly part of indexing it.
     pub fn of(doc: &Doc<'_>) -> Analysed {
-        let (terms, marks) = doc_terms(doc);
         Analysed {
             ordinal: doc.ordinal,
-            terms,
+            terms: doc_terms(doc),
             filters: doc_filters(doc),
-            homes: [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope)),
-            marks,
             traits: Traits::of(doc.content),
             stored: doc.stored.to_vec(),
         }
@@ -146,10 +130,6 @@ impl Analysed {
         let fields = fields();
         let mut document = TantivyDocument::new();
         document.add_u64(fields.ordinal, self.ordinal);
-        document.add_u64(fields.home, self.homes[1].0);
-        for (field, half) in fields.marks.into_iter().zip(self.marks.halves()) {
-            document.add_u64(field, half);
-        }
         document.add_text(fields.body, &self.terms.body.lines);
         document.add_text(fields.exact, &self.terms.exact.lines);
         document.add_text(fields.filter, &self.filters.lines);
@@ -158,20 +138,9 @@ impl Analysed {
     }
 }
 
-/// The marks of a content, as [`Analysed::of`] finds them.
-pub(crate) fn marks_of(content: &str) -> Marks {
-    let mut marks = Marks::default();
-    plain_words(content, &mut |field, word| {
-        if field == TextField::Exact {
-            marks.add(word);
-        }
-    });
-    marks
-}
-
-fn doc_terms(doc: &Doc<'_>) -> (DocTerms, Marks) {
+fn doc_terms(doc: &Doc<'_>) -> DocTerms {
     let mut terms = DocTerms::with_room_for(doc.content.len());
-    let marks = index_terms(doc.content, &mut terms);
+    index_terms(doc.content, &mut terms);
     for text in [doc.raw_excerpt, Some(doc.topic), doc.key]
         .into_iter()
         .flatten()
@@ -185,7 +154,7 @@ fn doc_terms(doc: &Doc<'_>) -> (DocTerms, Marks) {
         index_date(at_ms, &mut terms);
     }
     terms.words.keep_first();
-    (terms, marks)
+    terms
 }
 
 fn doc_filters(doc: &Doc<'_>) -> Terms {

@@ -13,9 +13,9 @@ use super::candidate::Scored;
 use super::error::TextError;
 use super::growing::{Growing, Map};
 use super::index::TextIndex;
-use super::marks::Marks;
-use super::schema::{Analysed, AnyOf, Home, marks_of};
+use super::schema::{Analysed, AnyOf, Home};
 use super::segment::Location;
+use super::signature::Signature;
 use super::tokens::Tokens;
 
 /// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.4 s. As many as a server lets
@@ -37,7 +37,7 @@ pub struct Tail {
     ordinals: Map<u64, u32>,
     /// Postings and lengths for searches.
     searched: Growing<Searched>,
-    /// Somebody searches, or a store looked for words, so that it pays to have that ready.
+    /// Somebody searches, so that it pays to have that ready.
     is_searched: Arc<AtomicBool>,
     /// So many documents, from the first on, are analysed, be it for a search or a commit.
     analysed: usize,
@@ -70,8 +70,8 @@ struct Searched {
 struct InHome {
     /// Those of a topic and a scope; of a topic alone nobody asks for them.
     docs: Vector<u32>,
-    /// The marks of each, side by side: a store looks at all of them.
-    marks: Vector<Marks>,
+    /// The signature of each, side by side: a store looks at all of them.
+    signatures: Vector<Signature>,
     /// How many documents hold.
     living: u64,
 }
@@ -82,7 +82,7 @@ struct TailDoc {
     /// Its topic, and that with its scope.
     homes: [Home; 2],
     /// Of its content.
-    marks: Marks,
+    signature: Signature,
     analysed: OnceLock<Analysed>,
 }
 
@@ -181,18 +181,18 @@ impl Tail {
         }
         self.ordinals.insert(doc.ordinal, at);
         let homes = [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope));
-        let marks = marks_of(doc.content);
+        let signature = Signature::of(doc.content);
         for home in homes {
             self.homes.entry(home).or_default().living += 1;
         }
         let scoped = self.homes.entry(homes[1]).or_default();
         scoped.docs.push_back(at);
-        scoped.marks.push_back(marks);
+        scoped.signatures.push_back(signature);
         self.open_docs += 1;
         self.docs.push_back(Arc::new(TailDoc {
             doc: OwnDoc::of(doc),
             homes,
-            marks,
+            signature,
             analysed: OnceLock::new(),
         }));
         self.ended.push_back(false);
@@ -327,31 +327,20 @@ impl Tail {
         postings.filter(counted).count() as u64
     }
 
-    /// Where the documents with a word as it is in a field are.
-    pub(crate) fn with_word(&self, field: TextField, word: &str) -> Vec<usize> {
-        let searched = self.searched();
-        let postings = searched.postings(field, word);
-        postings.map(|posting| posting.doc as usize).collect()
+    /// Where the documents of a topic and a scope are, with their ordinals and signatures.
+    pub(crate) fn in_home(&self, home: Home) -> impl Iterator<Item = (usize, u64, Signature)> {
+        let home = self.homes.get(&home).into_iter();
+        let docs = home.flat_map(|home| home.docs.iter().zip(&home.signatures));
+        docs.map(|(at, signature)| {
+            let at = *at as usize;
+            (at, self.docs[at].doc.ordinal, *signature)
+        })
     }
 
-    /// Where the documents of a topic and a scope are whose marks `may_be`, and their ordinals.
-    pub(crate) fn in_home(
-        &self,
-        home: Home,
-        may_be: impl Fn(Marks) -> bool,
-    ) -> impl Iterator<Item = (usize, u64)> {
-        let home = self.homes.get(&home);
-        let docs = home
-            .into_iter()
-            .flat_map(|home| home.docs.iter().zip(&home.marks));
-        let docs = docs.filter(move |(_, marks)| may_be(**marks));
-        docs.map(|(at, _)| (*at as usize, self.docs[*at as usize].doc.ordinal))
-    }
-
-    /// The version of a document, its topic with its scope, and its marks.
-    pub(crate) fn told_apart_by(&self, at: usize) -> (u64, Home, Marks) {
-        let doc = &self.docs[at];
-        (doc.doc.ordinal, doc.homes[1], doc.marks)
+    /// The signature of the content of an ordinal's document.
+    pub fn signature(&self, ordinal: u64) -> Option<Signature> {
+        let at = *self.ordinals.get(&ordinal)?;
+        Some(self.docs[at as usize].signature)
     }
 
     /// The bytes given with a document.

@@ -279,6 +279,22 @@ impl Table {
         Ok(ids)
     }
 
+    /// Hands out every link that there ever was, each once.
+    pub(crate) fn each_link(&self, each: &mut dyn FnMut(Link)) -> Result<()> {
+        let Some(table) = self.open(LINKS)? else {
+            return Ok(());
+        };
+        for entry in table.iter().map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let link: Link = decode("link", entry.1.value())?;
+            // Each stands under both of its ends.
+            if entry.0.value().starts_with(&link.from.0) {
+                each(link);
+            }
+        }
+        Ok(())
+    }
+
     /// Calls `each` with every memory whose id lies in the inclusive range and its version at
     /// `position`, in the order of ids, ascending or descending, until it says false.
     pub fn each_at(

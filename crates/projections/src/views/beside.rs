@@ -14,7 +14,6 @@ impl Views {
         self.share(before);
         self.tail.text.analyse_ahead(usize::MAX, false);
         self.files.text.inherit(&before.files.text);
-        self.files.text.sort_homes()?;
         Ok(())
     }
 

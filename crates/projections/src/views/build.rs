@@ -226,7 +226,12 @@ type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &Map<u64, Closed>) -> R
 
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
-pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, Map<u64, Closed>) {
+///
+/// `text` has the signatures of those that it indexes.
+pub(super) fn row_changes(
+    folder: &Folder,
+    text: &icm_text::Tail,
+) -> (Vec<(u64, Row)>, Map<u64, Closed>) {
     let overlay = &folder.kept;
     let mut closed = overlay.closed.clone();
     let opened = overlay
@@ -239,7 +244,7 @@ pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, Map<u64, Closed>
                 .expect("every ordinal given belongs to a version of the overlay");
             let row = Row {
                 to,
-                ..Row::of(*entity, version)
+                ..Row::of(*entity, version, text.signature(*ordinal))
             };
             (*ordinal, row)
         })
@@ -276,7 +281,7 @@ fn fill(
             full
         })?;
         progress(tail.folder.tally.events);
-        let (opened, closed) = row_changes(&tail.folder);
+        let (opened, closed) = row_changes(&tail.folder, &tail.text);
         rows(next, &opened, &closed)?;
         waypoints.append(&mut tail.waypoints);
         let folded = tail.folder.hand_over();

@@ -88,7 +88,7 @@ impl Views {
         };
         let folder = &self.tail.folder;
         let next = self.files.base.tally.next_ordinal;
-        let (opened, closed) = row_changes(folder);
+        let (opened, closed) = row_changes(folder, &self.tail.text);
         cut::begin(generation)?;
         done("begun");
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;

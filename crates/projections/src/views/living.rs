@@ -1,15 +1,16 @@
-//! The living memories in numbers: from their row facts, without reading the table.
+//! The memories of a position in numbers: from their row facts, without reading the table.
 
-use icm_log::SubjectId;
+use icm_log::{Position, SubjectId};
+use icm_text::Signature;
 use rustc_hash::FxHashSet;
 
 use super::Views;
 use crate::error::Result;
-use crate::fold::{EntityId, Family};
+use crate::fold::{EntityId, Family, Link, Version};
 use crate::rows::{Row, damaged};
 
 impl Views {
-    /// Hands out the row facts of every memory that lives now, in the order of ordinals. Reads 64 bytes a version.
+    /// Hands out the row facts of every memory that lives now, in the order of ordinals. Reads 96 bytes a version.
     ///
     /// # Errors
     /// `Unusable` for a damaged record; what `each` fails with.
@@ -17,31 +18,111 @@ impl Views {
         &self,
         each: &mut dyn FnMut(&Row) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        // A row that a later commit closed in the files holds in this snapshot.
-        let now = self.tally().position;
-        let closed = &self.tail.folder.kept.closed;
-        let mut take = |ordinal: u64, row: &Row| {
-            let lives = row.holds_at(now) && row.facts.family == Family::Memory;
-            match lives && !closed.contains_key(&ordinal) {
-                true => each(row),
-                false => Ok(()),
-            }
-        };
-        for ordinal in 0..self.files.rows.count() {
-            let row = self
-                .files
-                .rows
-                .get(ordinal)
-                .ok_or_else(|| damaged(ordinal))?;
-            take(ordinal, &row)?;
-        }
+        self.each_living_at(self.tally().position, &mut |_, row| each(row))
+    }
+
+    /// Hands out ordinals and row facts of every memory that lived at `position`, in the order of ordinals. Reads 96 bytes
+    /// a version.
+    ///
+    /// # Errors
+    /// `Unusable` for a damaged record; what `each` fails with.
+    pub fn each_living_at<E: From<crate::ViewError>>(
+        &self,
+        position: Position,
+        each: &mut dyn FnMut(u64, &Row) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let overlay = &self.tail.folder.kept;
+        // A row that a later commit closed in the files holds in this snapshot, whose positions end before that.
+        let is_open = |ordinal: u64| {
+            overlay.closed.is_empty()
+                || (overlay.closed.get(&ordinal)).is_none_or(|end| position < end.at)
+        };
+        let lives = |ordinal: u64, row: &Row| {
+            row.facts.family == Family::Memory && row.holds_at(position) && is_open(ordinal)
+        };
+        let filed = &self.files.rows;
+        for ordinal in 0..filed.count() {
+            let row = filed.get(ordinal).ok_or_else(|| damaged(ordinal))?;
+            if lives(ordinal, &row) {
+                each(ordinal, &row)?;
+            }
+        }
         for (ordinal, entity, from) in &overlay.opened {
             if let Some(version) = overlay.version_from(*entity, *from) {
-                take(*ordinal, &Row::of(*entity, version))?;
+                let row = Row::of(*entity, version, self.signature(*ordinal));
+                if lives(*ordinal, &row) {
+                    each(*ordinal, &row)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// The row facts of an ordinal.
+    ///
+    /// # Errors
+    /// `Unusable` for a damaged record, and for an ordinal that was not given yet.
+    pub fn row(&self, ordinal: u64) -> Result<Row> {
+        let row = match ordinal.checked_sub(self.files.base.tally.next_ordinal) {
+            None => self.files.rows.get(ordinal),
+            Some(at) => (self.opened(at))
+                .zip(self.tail.folder.kept.opened.get(at as usize))
+                .map(|(version, (_, entity, _))| {
+                    Row::of(*entity, version, self.signature(ordinal))
+                }),
+        };
+        row.ok_or_else(|| damaged(ordinal))
+    }
+
+    /// The signature of a text that the tail has.
+    fn signature(&self, ordinal: u64) -> Option<Signature> {
+        self.tail.text.signature(ordinal)
+    }
+
+    /// The version of a row.
+    ///
+    /// # Errors
+    /// `Unusable` where the table lacks it, or cannot be read.
+    pub fn version_of_row(&self, row: &Row) -> Result<Version> {
+        let newer = self.tail.folder.kept.version_from(row.entity, row.from);
+        let version = match newer {
+            Some(version) => Some(version.clone()),
+            None => self.table()?.reader()?.get(row.entity, row.from)?,
+        };
+        version.ok_or_else(|| crate::ViewError::Unusable {
+            view: "table",
+            why: "a row has no version".to_owned(),
+        })
+    }
+
+    /// Every link between memories that held at `position`, by position. Whether their ends are to be seen is for the
+    /// caller to ask.
+    ///
+    /// # Errors
+    /// `Unusable` where the table cannot be read.
+    pub fn all_links_at(&self, position: Position) -> Result<Vec<Link>> {
+        if self.tally().links == 0 {
+            return Ok(Vec::new());
+        }
+        let newer = &self.tail.folder.kept.links;
+        let is_newer = |link: &Link| {
+            (newer.get(&link.from)).is_some_and(|links| links.contains_key(&link.position))
+        };
+        let mut links = Vec::new();
+        if self.files.base.tally.links > 0 {
+            self.table()?.each_link(&mut |link| {
+                if !is_newer(&link) {
+                    links.push(link);
+                }
+            })?;
+        }
+        // Each stands under both of its ends.
+        for (id, newer) in newer {
+            links.extend(newer.values().filter(|link| link.from == *id).cloned());
+        }
+        links.retain(|link| link.held_at(position));
+        links.sort_unstable_by_key(|link| link.position);
+        Ok(links)
     }
 
     /// The memories that recalls showed, whether they live or not, and whether those recalls count or not. Reads the keys

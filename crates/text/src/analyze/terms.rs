@@ -4,7 +4,6 @@ use rustc_hash::FxHashSet;
 
 use super::stem::with_stem;
 use super::token::{Kind, Token, tokens};
-use crate::marks::Marks;
 use crate::stopwords::is_stopword;
 
 /// Which field a term is searched in.
@@ -80,15 +79,11 @@ impl Terms {
     }
 }
 
-/// Appends the terms of a text of a document. The marks of its words as they are in `exact`.
-pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) -> Marks {
-    let mut marks = Marks::default();
+/// Appends the terms of a text of a document.
+pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) {
     tokens(text, true, &mut |token| {
         if token.kind != Kind::Whole {
             with_body_term(&token, &mut |body| terms.body.push(body));
-        }
-        if token.kind == Kind::Word {
-            marks.add(&token.text);
         }
         if matches!(token.kind, Kind::Word | Kind::Part | Kind::Gram) {
             terms.words.push(&token.text);
@@ -97,7 +92,6 @@ pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) -> Marks {
             terms.exact.push(&token.text);
         }
     });
-    marks
 }
 
 /// Hands out the words of a text as written, folded, stopwords too, each as often as it occurs; of scripts without

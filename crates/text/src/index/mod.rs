@@ -178,12 +178,6 @@ impl TextIndex {
         self.parts.keep(self.live_searcher().segment_readers());
     }
 
-    /// Gets ready what stores ask for, so that none has to wait for it.
-    pub fn sort_homes(&self) -> Result<(), TextError> {
-        let live = self.live_searcher();
-        (self.parts.sort_homes(live.segment_readers())).doing("sorting documents")
-    }
-
     /// Where the document of a version is in the live tier.
     pub(crate) fn find_live(&self, ordinal: u64) -> Result<Option<Location>, TextError> {
         find(&self.live_searcher(), ordinal)

@@ -3,9 +3,9 @@
 use super::*;
 use crate::near::COMPARED_MAX;
 
-/// By all that their topic has, or by their words.
+/// Whether the index has them or the tail.
 #[test]
-fn near_texts_are_found_either_way() -> Outcome {
+fn near_texts_of_the_home_are_found() -> Outcome {
     let text = |n: u64| -> String {
         let word = |at: u64| format!("word{} ", (n * 31 + at * at * 17) % 211);
         (0..25).map(word).collect()
@@ -17,19 +17,29 @@ fn near_texts_are_found_either_way() -> Outcome {
     let index = index_of(&docs[..80], 3)?;
     let mut tail = Tail::new();
     docs[80..].iter().for_each(|doc| tail.add(doc));
+    let signature = |ordinal: u64| Some(Signature::of(&texts[ordinal as usize]));
     for n in [7, 50, 51, 70, 100] {
         let asked = format!("{} and more", texts[n]);
         let sought = Sought::of(&asked);
         let near = |visible: &dyn Fn(u64) -> bool| {
-            index.near(&tail, &sought, ("topic", "global"), 850_000, visible)
+            index.near(
+                &tail,
+                &sought,
+                ("topic", "global"),
+                850_000,
+                &signature,
+                visible,
+            )
         };
         let found = near(&|_| true)?;
-        // There are too many that share a word to be told by their home alone.
-        let by_words = index.near(&tail, &sought, ("topic", "global"), 1, &|_| true)?;
+        // All of them may be a little alike.
+        let most = index.near(&tail, &sought, ("topic", "global"), 1, &signature, &|_| {
+            true
+        })?;
         let is_there = |found: &[Vec<u8>]| found.iter().any(|it| *it == texts[n].as_bytes());
         let is_at_home = n != 50 && n != 51;
         assert_eq!(
-            (is_there(&found), is_there(&by_words), by_words.len()),
+            (is_there(&found), is_there(&most), most.len()),
             (is_at_home, is_at_home, COMPARED_MAX),
             "{n}"
         );
@@ -37,11 +47,20 @@ fn near_texts_are_found_either_way() -> Outcome {
     }
     // One without words is near to none, not even to another one.
     tail.add(&doc(200, "?!"));
-    let none = index.near(&tail, &Sought::of("?!"), ("topic", "global"), 1, &|_| true)?;
+    let none = index.near(
+        &tail,
+        &Sought::of("?!"),
+        ("topic", "global"),
+        1,
+        &signature,
+        &|_| true,
+    )?;
     assert!(none.is_empty());
     // More of them than are compared: those that share most.
     let sought = Sought::of(&texts[7]);
-    let found = index.near(&tail, &sought, ("topic", "global"), 1, &|_| true)?;
+    let found = index.near(&tail, &sought, ("topic", "global"), 1, &signature, &|_| {
+        true
+    })?;
     assert_eq!(
         (found.len(), &found[0][..]),
         (COMPARED_MAX, texts[7].as_bytes())
@@ -59,9 +78,17 @@ fn the_same_text_is_always_among_those_that_are_compared() -> Outcome {
     let index = index_of(&docs[..150], 3)?;
     let mut tail = Tail::new();
     docs[150..].iter().for_each(|doc| tail.add(doc));
+    let signature = |ordinal: u64| Some(Signature::of(&texts[ordinal as usize]));
     for text in &texts {
         let sought = Sought::of(text);
-        let found = index.near(&tail, &sought, ("topic", "global"), 850_000, &|_| true)?;
+        let found = index.near(
+            &tail,
+            &sought,
+            ("topic", "global"),
+            850_000,
+            &signature,
+            &|_| true,
+        )?;
         assert!(found.iter().any(|it| *it == text.as_bytes()), "{text}");
     }
     Ok(())

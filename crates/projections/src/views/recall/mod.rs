@@ -159,13 +159,14 @@ impl Views {
                 false
             })
         };
+        let signature = |ordinal| self.files.rows.signature(ordinal);
         let tail = &self.tail.text;
         let near = super::guarded("text", || {
             let home = (topic, scope);
             let found = self
                 .files
                 .text
-                .near(tail, sought, home, least_ppm, &visible)?;
+                .near(tail, sought, home, least_ppm, &signature, &visible)?;
             found.iter().map(|stored| version_of(stored)).collect()
         })?;
         match damaged.get() {

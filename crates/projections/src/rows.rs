@@ -118,7 +118,7 @@ impl FactFilter {
 }
 
 /// The tag of a topic among the rows; see [`Row::topic`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TopicTag(pub(crate) u32);
 
 impl TopicTag {
@@ -176,6 +176,11 @@ impl Row {
             signature: signature.unwrap_or_else(|| Signature::of(content())),
             facts: Facts::of(version),
         }
+    }
+
+    /// The tag of its topic.
+    pub fn topic_tag(&self) -> TopicTag {
+        TopicTag(self.topic)
     }
 
     /// Whether the version held at `position`.

@@ -1,17 +1,17 @@
 //! What of the memories wants a look. Everything is counted; a few of each finding are named.
 //!
-//! What has to be held meanwhile is bounded by the largest topic (about 100 bytes a memory of it), by
-//! what is found, and by 16 MiB of texts that are compared.
+//! What has to be held meanwhile is 16 bytes a memory, some hundred bytes a memory of the largest topic, what is found,
+//! and 16 MiB of texts that are compared.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::{Importance, Relation};
 use icm_log::{Position, SubjectId};
-use icm_projections::fold::{Version, day_of};
-use icm_projections::{ALL_IDS, Views, topic_fits};
-use icm_text::{SIGNATURE_BANDS, Words};
+use icm_projections::fold::{Link, day_of};
+use icm_projections::{HomeTag, Row, TopicTag, Views, topic_fits};
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::near_pairs::near_pairs;
 use crate::service::{HINT_OVER, Service};
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
@@ -24,34 +24,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Days after which a memory that no recall ever showed is worth a word.
 const NEVER_DAYS: u64 = 30;
 
-/// Words of texts that are held to be compared, 8 bytes each.
-const WORDS_MAX: usize = 2 * 1_024 * 1_024;
-
 type Pair = (SubjectId, SubjectId);
-
-/// What memories are compared by. Those that there is no room for are read again.
-#[derive(Default)]
-struct Texts {
-    held: HashMap<SubjectId, Rc<Text>>,
-    words: usize,
-}
-
-struct Text {
-    scope: String,
-    words: Words,
-}
-
-impl Texts {
-    fn keep(&mut self, id: SubjectId, text: Text) -> Rc<Text> {
-        let text = Rc::new(text);
-        if self.words + text.words.count() > WORDS_MAX {
-            *self = Texts::default();
-        }
-        self.words += text.words.count();
-        self.held.insert(id, text.clone());
-        text
-    }
-}
 
 /// What a pass over the memories finds.
 #[derive(Default)]
@@ -59,8 +32,8 @@ struct Pass {
     memories: u64,
     stale: Counted,
     never: Counted,
-    /// Living memories by topic and scope.
-    topics: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Living memories by topic and scope, those of each in the order of ordinals; none whose topic is withheld.
+    homes: Vec<(HomeTag, u64)>,
     /// Those that another living one supersedes: what they repeat or contradict is settled.
     superseded: BTreeSet<SubjectId>,
     contradictions: BTreeSet<Pair>,
@@ -68,24 +41,83 @@ struct Pass {
     similar: BTreeMap<Pair, Option<u32>>,
 }
 
-/// A number of memories, of which some are named.
+/// A number of memories, of which those with the smallest ids are named.
 #[derive(Default)]
 struct Counted {
     count: u64,
-    first: Vec<Found>,
+    first: BTreeMap<SubjectId, u64>,
 }
 
 impl Counted {
-    fn add(&mut self, version: &Version, named: usize) {
+    fn add(&mut self, (ordinal, row): (u64, &Row), named: usize) {
         self.count += 1;
-        if self.first.len() < named {
-            self.first.push(Found {
-                topic: version.topic.clone().unwrap_or_default(),
+        self.first.insert(row.entity, ordinal);
+        if self.first.len() > named {
+            self.first.pop_last();
+        }
+    }
+
+    fn named(&self, views: &Views) -> QueryResult<Vec<Found>> {
+        let found = |ordinal: &u64| {
+            let version = views.version_of_row(&views.row(*ordinal)?)?;
+            Ok(Found {
                 ids: vec![id_text(version.id)],
+                topic: version.topic.unwrap_or_default(),
                 score: None,
                 memories: None,
                 scope: None,
-            });
+            })
+        };
+        self.first.values().map(found).collect()
+    }
+}
+
+/// Links that say something of the memories that are looked at.
+struct Links {
+    /// With the memories at both ends.
+    links: Vec<(Pair, Link)>,
+    /// Those of the memories there that live, and whether they are looked at.
+    ends: FxHashMap<SubjectId, Option<bool>>,
+}
+
+impl Links {
+    fn of(views: &Views, position: Position) -> QueryResult<Links> {
+        let (mut links, mut ends) = (Vec::new(), FxHashMap::default());
+        let says = [
+            Relation::SUPERSEDES,
+            Relation::CONTRADICTS,
+            Relation::SIMILAR_TO,
+        ];
+        for link in views.all_links_at(position)? {
+            let pair = (views.resolve(link.from)?, views.resolve(link.to)?);
+            if says.contains(&link.relation) && pair.0 != pair.1 {
+                ends.extend([(pair.0, None), (pair.1, None)]);
+                links.push((pair, link));
+            }
+        }
+        Ok(Links { links, ends })
+    }
+
+    /// Notes that a memory lives.
+    fn meet(&mut self, entity: SubjectId, is_looked_at: bool) {
+        if let Some(end) = self.ends.get_mut(&entity) {
+            *end = Some(is_looked_at);
+        }
+    }
+
+    /// Adds what the links say to what was found.
+    fn tell(self, pass: &mut Pass) {
+        for ((from, to), link) in self.links {
+            let (Some(one), Some(other)) = (self.ends[&from], self.ends[&to]) else {
+                continue;
+            };
+            let pair = (from.min(to), from.max(to));
+            match link.relation {
+                _ if !one && !other => {}
+                Relation::SUPERSEDES => _ = pass.superseded.insert(to),
+                Relation::CONTRADICTS => _ = pass.contradictions.insert(pair),
+                _ => _ = pass.similar.insert(pair, link.score_ppm),
+            }
         }
     }
 }
@@ -93,8 +125,8 @@ impl Counted {
 impl Service {
     /// Looks at every living memory, or at those of a topic, as of a moment.
     ///
-    /// Costs a pass over them, and one over each topic of two or more for near-duplicates, of which it
-    /// finds most and not all: those whose words share a hash (see [`Words::signature`]).
+    /// Costs a pass over the row facts of all memories, and reads the texts that are named or may be near-duplicates. Of
+    /// those it finds most and not all: see [`Signature::bands`](icm_text::Signature::bands).
     pub fn health(&self, request: &HealthRequest) -> Result<Health> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -108,17 +140,7 @@ impl Service {
                 ..request.clone()
             };
             let mut pass = self.pass(views, request, at.position, now_ms)?;
-            // What is nearly the same is of one scope.
-            let several = |scopes: &BTreeMap<_, u64>| scopes.values().any(|memories| *memories > 1);
-            for topic in pass.topics.iter().filter(|(_, scopes)| several(scopes)) {
-                self.near_in(
-                    views,
-                    topic.0,
-                    at.position,
-                    &pass.superseded,
-                    &mut pass.similar,
-                )?;
-            }
+            self.add_near(views, &mut pass)?;
             let open = |pair: &Pair| {
                 !pass.superseded.contains(&pair.0) && !pass.superseded.contains(&pair.1)
             };
@@ -140,163 +162,141 @@ impl Service {
         now_ms: u64,
     ) -> QueryResult<Pass> {
         let mut pass = Pass::default();
-        match &request.topic {
-            Some(topic) => {
-                for entity in views.members(topic)? {
-                    if let Some(version) = views.version_at(entity, position)?
-                        && topic_fits(topic, version.topic.as_deref().unwrap_or_default())
-                    {
-                        self.look_at(views, request, (position, now_ms), &version, &mut pass)?;
-                    }
-                }
+        let mut links = Links::of(views, position)?;
+        // A topic that is withheld has the tag of the empty one.
+        let topics: Option<FxHashSet<TopicTag>> = match &request.topic {
+            Some(asked) => {
+                let all = views.topics_ever()?;
+                let all = all.iter().map(|topic| &topic.topic[..]).chain([""]);
+                Some(
+                    all.filter(|topic| topic_fits(asked, topic))
+                        .map(TopicTag::named)
+                        .collect(),
+                )
             }
-            None => {
-                let mut failed = None;
-                views.each_at(ALL_IDS, position, false, &mut |_, version| {
-                    let looked =
-                        self.look_at(views, request, (position, now_ms), version, &mut pass);
-                    failed = looked.err();
-                    Ok(failed.is_none())
-                })?;
-                if let Some(error) = failed {
-                    return Err(error);
-                }
+            None => None,
+        };
+        let before = |ms: u64, days: u64| ms.saturating_add(days * DAY_MS) < now_ms;
+        let stale_days = u64::from(request.stale_days);
+        let mut shown = None;
+        views.each_living_at(position, &mut |ordinal, row| {
+            let is_asked = topics
+                .as_ref()
+                .is_none_or(|tags| tags.contains(&row.topic_tag()));
+            links.meet(row.entity, is_asked);
+            if !is_asked {
+                return Ok(());
             }
-        }
+            pass.memories += 1;
+            if !row.home.is_withheld() {
+                pass.homes.push((row.home, ordinal));
+            }
+            let quiet =
+                row.facts.importance <= Importance::Medium && before(row.updated_ms, stale_days);
+            let old = before(row.created_ms, NEVER_DAYS);
+            if !quiet && !old {
+                return Ok(());
+            }
+            let shown = match &mut shown {
+                Some(shown) => shown,
+                none => none.insert(views.shown_by_recalls()?),
+            };
+            let (recalls, last_ms) = match shown.contains(&row.entity) {
+                true => views.accesses_at(&self.log, row.entity, position)?,
+                false => (0, None),
+            };
+            if quiet && last_ms.is_none_or(|last| before(last, stale_days)) {
+                pass.stale.add((ordinal, row), request.named);
+            }
+            if old && recalls == 0 {
+                pass.never.add((ordinal, row), request.named);
+            }
+            QueryResult::Ok(())
+        })?;
+        links.tell(&mut pass);
+        pass.homes.sort_unstable();
         Ok(pass)
     }
 
-    fn look_at(
-        &self,
-        views: &Views,
-        request: &HealthRequest,
-        (position, now_ms): (Position, u64),
-        version: &Version,
-        pass: &mut Pass,
-    ) -> QueryResult<()> {
-        if !version.is_alive() {
-            return Ok(());
-        }
-        pass.memories += 1;
-        if let Some(topic) = &version.topic {
-            let scopes = pass.topics.entry(topic.clone()).or_default();
-            *scopes.entry(version.scope_text()).or_default() += 1;
-        }
-        let entity = views.resolve(version.id)?;
-        let before = |ms: u64, days: u64| ms.saturating_add(days * DAY_MS) < now_ms;
-        let quiet = version.importance <= Importance::Medium
-            && before(version.updated_ms, u64::from(request.stale_days));
-        let old = before(version.created_ms, NEVER_DAYS);
-        if quiet || old {
-            let (recalls, last_ms) = views.accesses_at(&self.log, entity, position)?;
-            if quiet && last_ms.is_none_or(|last| before(last, u64::from(request.stale_days))) {
-                pass.stale.add(version, request.named);
-            }
-            if old && recalls == 0 {
-                pass.never.add(version, request.named);
-            }
-        }
-        if views.tally().links == 0 {
-            return Ok(());
-        }
-        for link in views.links_at(entity, position)? {
-            let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
-            let other = if from == entity { to } else { from };
-            let pair = (from.min(to), from.max(to));
-            let there = |id| -> QueryResult<bool> {
-                Ok(views
-                    .version_at(id, position)?
-                    .is_some_and(|it| it.is_alive()))
-            };
-            if from == to || !there(other)? {
-                continue;
-            }
-            match link.relation {
-                Relation::SUPERSEDES => _ = pass.superseded.insert(to),
-                Relation::CONTRADICTS => _ = pass.contradictions.insert(pair),
-                Relation::SIMILAR_TO => _ = pass.similar.insert(pair, link.score_ppm),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the pairs of a topic that are nearly the same. Each memory is compared with the first and
-    /// with the last one before it that shares a number of its signature.
-    fn near_in(
-        &self,
-        views: &Views,
-        topic: &str,
-        position: Position,
-        superseded: &BTreeSet<SubjectId>,
-        similar: &mut BTreeMap<Pair, Option<u32>>,
-    ) -> QueryResult<()> {
-        let mut bands: Vec<(u8, u64, SubjectId)> = Vec::new();
-        let mut texts = Texts::default();
-        for entity in views.members(topic)? {
-            let Some(version) = views.version_at(entity, position)? else {
-                continue;
-            };
-            let is_here = version.is_alive() && version.topic.as_deref() == Some(topic);
-            if is_here
-                && !superseded.contains(&entity)
-                && let Some(text) = text_of(&version)
-                && let Some(numbers) = text.words.signature()
-            {
-                texts.keep(entity, text);
-                let numbers = (0..SIGNATURE_BANDS as u8).zip(numbers);
-                bands.extend(numbers.map(|(band, number)| (band, number, entity)));
-            }
-        }
-        bands.sort_unstable();
+    /// Adds the pairs of each topic and scope that are nearly the same.
+    fn add_near(&self, views: &Views, pass: &mut Pass) -> QueryResult<()> {
         let least_ppm = match self.settings.dedup.similar_ppm {
             0 => Dedup::default().similar_ppm,
             least => least,
         };
-        let mut met: HashSet<Pair> = similar.keys().copied().collect();
-        // Those that were found to repeat an older one: once is enough.
-        let mut repeats: HashSet<SubjectId> = HashSet::new();
-        for shared in bands.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            for at in 1..shared.len() {
-                let newer = shared[at].2;
-                for older in [shared[0].2, shared[at - 1].2] {
-                    let pair = (older.min(newer), older.max(newer));
-                    if repeats.contains(&newer) || !met.insert(pair) {
-                        continue;
-                    }
-                    if let Some(score) = self.alike(views, &mut texts, pair, position)?
-                        && score >= least_ppm
-                    {
-                        similar.insert(pair, Some(score));
-                        repeats.insert(newer);
-                    }
+        let mut members = Vec::new();
+        for home in pass.homes.chunk_by(|a, b| a.0 == b.0) {
+            if home.len() < 2 {
+                continue;
+            }
+            members.clear();
+            for (_, ordinal) in home {
+                let row = views.row(*ordinal)?;
+                if !pass.superseded.contains(&row.entity) {
+                    members.push((*ordinal, row));
                 }
             }
+            near_pairs(views, &members, least_ppm, &mut |one, other, alike| {
+                let pair = (one.entity.min(other.entity), one.entity.max(other.entity));
+                pass.similar.entry(pair).or_insert(Some(alike));
+            })?;
         }
         Ok(())
     }
 
-    /// How alike two memories of one scope are.
-    fn alike(
+    /// Topics with too many memories of one scope, those with the most first; and how many there are.
+    fn over_full(
         &self,
         views: &Views,
-        texts: &mut Texts,
-        pair: Pair,
-        position: Position,
-    ) -> QueryResult<Option<u32>> {
-        let mut text = |id| -> QueryResult<_> {
-            if let Some(held) = texts.held.get(&id) {
-                return Ok(Some(held.clone()));
+        homes: &[(HomeTag, u64)],
+        named: usize,
+    ) -> QueryResult<(u64, Vec<Found>)> {
+        let over = match self.settings.hint_over {
+            0 => HINT_OVER,
+            over => over,
+        };
+        let homes = || homes.chunk_by(|a, b| a.0 == b.0);
+        let mut full: Vec<_> = homes()
+            .map(|home| (home.len() as u64, home[0].1))
+            .filter(|(memories, _)| *memories > over)
+            .collect();
+        full.sort_unstable_by_key(|(memories, _)| std::cmp::Reverse(*memories));
+        let count = full.len() as u64;
+        // Those of one size are named by topic and scope.
+        if let Some((least, _)) = full.get(named.saturating_sub(1)).copied() {
+            full.truncate(full.partition_point(|(memories, _)| *memories >= least));
+        }
+        let mut found = Vec::with_capacity(full.len());
+        for (memories, ordinal) in full {
+            let version = views.version_of_row(&views.row(ordinal)?)?;
+            found.push(Found {
+                scope: Some(version.scope_text()),
+                topic: version.topic.unwrap_or_default(),
+                ids: Vec::new(),
+                score: None,
+                memories: Some(memories),
+            });
+        }
+        found.sort_by(|a, b| {
+            let by_size = b.memories.cmp(&a.memories);
+            by_size.then_with(|| (&a.topic, &a.scope).cmp(&(&b.topic, &b.scope)))
+        });
+        found.truncate(named);
+        let tags = found
+            .iter()
+            .map(|found| (TopicTag::named(&found.topic), 0_u64));
+        let mut scopes: FxHashMap<TopicTag, u64> = tags.collect();
+        for home in homes().filter(|_| !found.is_empty()) {
+            if let Some(scopes) = scopes.get_mut(&views.row(home[0].1)?.topic_tag()) {
+                *scopes += 1;
             }
-            let version = views.version_at(id, position)?;
-            let text = version.as_ref().and_then(text_of);
-            Ok(text.map(|text| texts.keep(id, text)))
-        };
-        let (Some(one), Some(other)) = (text(pair.0)?, text(pair.1)?) else {
-            return Ok(None);
-        };
-        let alike = || one.words.similarity_ppm(&other.words);
-        Ok((one.scope == other.scope).then(alike))
+        }
+        for found in &mut found {
+            if scopes[&TopicTag::named(&found.topic)] < 2 {
+                found.scope = None;
+            }
+        }
+        Ok((count, found))
     }
 
     fn findings(
@@ -339,45 +339,27 @@ impl Service {
                 command,
             });
         }
-        let over = match self.settings.hint_over {
-            0 => HINT_OVER,
-            over => over,
-        };
-        let mut full: Vec<Found> = Vec::new();
-        for (topic, scopes) in pass.topics {
-            let several = scopes.len() > 1;
-            let crowded = scopes.into_iter().filter(|(_, memories)| *memories > over);
-            full.extend(crowded.map(|(scope, memories)| Found {
-                topic: topic.clone(),
-                ids: Vec::new(),
-                score: None,
-                memories: Some(memories),
-                scope: several.then_some(scope),
-            }));
-        }
-        // Those of one size stay by topic and scope.
-        full.sort_by_key(|found| std::cmp::Reverse(found.memories));
-        let count = full.len() as u64;
+        let (count, full) = self.over_full(views, &pass.homes, request.named)?;
         let command = match full.first() {
             Some(found) => consolidate_command(&found.topic, found.scope.as_deref()),
             None => "icm consolidate -t TOPIC".to_owned(),
         };
         let command = format!("{command} --dry-run");
-        full.truncate(request.named);
         let over_full = HealthFinding {
             finding: FindingKind::OverFull,
             count,
             first: full,
             command,
         };
-        let forget = match pass.never.first.first() {
+        let never = pass.never.named(views)?;
+        let forget = match never.first() {
             Some(Found { ids, .. }) => format!("icm forget {}", ids[0]),
             None => "icm forget ID".to_owned(),
         };
-        let single = |finding, counted: Counted, command: &str| HealthFinding {
+        let single = |finding, count, first, command: &str| HealthFinding {
             finding,
-            count: counted.count,
-            first: counted.first,
+            count,
+            first,
             command: command.to_owned(),
         };
         // What never had a tick is as heavy as on its first day.
@@ -387,8 +369,13 @@ impl Service {
             false => "icm decay",
         };
         let mut findings = vec![
-            single(FindingKind::Stale, pass.stale, stale),
-            single(FindingKind::NeverRecalled, pass.never, &forget),
+            single(
+                FindingKind::Stale,
+                pass.stale.count,
+                pass.stale.named(views)?,
+                stale,
+            ),
+            single(FindingKind::NeverRecalled, pass.never.count, never, &forget),
             over_full,
         ];
         findings.extend(pairs);
@@ -420,13 +407,6 @@ impl Service {
             scope: None,
         }))
     }
-}
-
-fn text_of(version: &Version) -> Option<Text> {
-    Some(Text {
-        scope: version.scope_text(),
-        words: Words::of(version.content.as_deref()?),
-    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub(crate) mod consolidate;
 pub(crate) mod decay;
 pub(crate) mod embed;
 pub(crate) mod health;
+mod near_pairs;
 pub(crate) mod partial_summaries;
 pub(crate) mod prune;
 pub(crate) mod stats;

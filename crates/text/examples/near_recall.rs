@@ -2,6 +2,7 @@
 //!
 //! Reads texts, one a line, from standard input. Each is varied by taking words of another text, and looked for. Each is
 //! compared with every other one, too.
+#![allow(clippy::print_stdout)]
 
 use std::io::Read;
 

@@ -250,23 +250,25 @@ impl Views {
 
     /// Every topic that has or ever had a memory, by name.
     pub fn topics_ever(&self) -> Result<Vec<TopicCount>> {
-        let mut topics: BTreeMap<String, TopicCount> = BTreeMap::new();
-        for topic in self.table()?.topics()? {
-            topics.insert(topic.topic.clone(), topic);
-        }
+        let mut topics = self.table()?.topics()?;
+        let filed = topics.len();
         for (topic, change) in &self.tail.folder.kept.topics {
-            let entry = topics.entry(topic.clone()).or_insert_with(|| TopicCount {
-                topic: topic.clone(),
-                memories: 0,
-                changed_ms: 0,
+            let at = topics[..filed].binary_search_by(|filed| filed.topic.cmp(topic));
+            let at = at.unwrap_or_else(|_| {
+                topics.push(TopicCount {
+                    topic: topic.clone(),
+                    memories: 0,
+                    changed_ms: 0,
+                });
+                topics.len() - 1
             });
-            entry.memories = entry.memories.saturating_add_signed(change.memories);
-            entry.changed_ms = entry.changed_ms.max(change.changed_ms);
+            let count = &mut topics[at];
+            count.memories = count.memories.saturating_add_signed(change.memories);
+            count.changed_ms = count.changed_ms.max(change.changed_ms);
         }
-        Ok(topics
-            .into_values()
-            .filter(|topic| !topic.topic.starts_with(MEMOIRS))
-            .collect())
+        topics.retain(|topic| !topic.topic.starts_with(MEMOIRS));
+        topics.sort_by(|a, b| a.topic.cmp(&b.topic));
+        Ok(topics)
     }
 
     /// How many memoirs live, or concepts of a memoir by one of its ids, and when they changed last:

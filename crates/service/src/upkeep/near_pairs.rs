@@ -106,3 +106,161 @@ pub(super) fn near_pairs(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use icm_api::{Caller, Dedup, NoProgress, OnSimilar, RedactRequest, StoreRequest};
+    use icm_projections::Views;
+    use icm_text::similarity_ppm;
+
+    use super::*;
+    use crate::service::Service;
+    use crate::service::tests::service;
+
+    const LEAST_PPM: u32 = 850_000;
+
+    /// A service that stores near texts without a word.
+    fn quiet(folder: &std::path::Path) -> Service {
+        service(folder).with_dedup(Dedup {
+            on_similar: OnSimilar::Off,
+            ..Dedup::default()
+        })
+    }
+
+    fn store(service: &Service, content: &str, scope: Option<&str>) -> String {
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: content.to_owned(),
+            scope: scope.map(str::to_owned),
+            ..StoreRequest::default()
+        };
+        let stored = service.store(&Caller::default(), request);
+        stored.expect("it stores").id
+    }
+
+    /// Twenty words of its own, but for those that are others.
+    fn text(n: usize, others: &[(usize, &str)]) -> String {
+        let mut words: Vec<String> = (0..20).map(|at| format!("word{}", n * 20 + at)).collect();
+        for (at, other) in others {
+            words[*at] = (*other).to_owned();
+        }
+        words.join(" ")
+    }
+
+    /// The texts of the pairs that are found, the older one first.
+    fn pairs(service: &Service) -> Vec<(String, String)> {
+        let found = service.with_views(|views| {
+            let mut members = Vec::new();
+            views.each_living_at(views.tally().position, &mut |ordinal, row| {
+                members.push((ordinal, *row));
+                QueryResult::Ok(())
+            })?;
+            members.sort_by_key(|(ordinal, row)| (row.home, *ordinal));
+            let mut found = Vec::new();
+            let mut rows = Vec::new();
+            for home in members.chunk_by(|(_, a), (_, b)| a.home == b.home) {
+                near_pairs(views, home, LEAST_PPM, &mut |one, other, alike| {
+                    rows.push((*one, *other, alike));
+                })?;
+            }
+            for (one, other, alike) in rows {
+                let [one, other] = [one, other].map(|row| content(views, &row));
+                assert_eq!(similarity_ppm(&one, &other), alike);
+                found.push((one, other));
+            }
+            Ok(found)
+        });
+        found.expect("an answer")
+    }
+
+    fn content(views: &Views, row: &Row) -> String {
+        let version = views.version_of_row(row).expect("it is there");
+        version.content.expect("a text")
+    }
+
+    #[test]
+    fn near_texts_of_a_scope_are_found_in_files_and_tail() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = quiet(folder.path());
+        let mut expected = BTreeSet::new();
+        for n in 0..40 {
+            store(&service, &text(n, &[]), None);
+            // Alike, but elsewhere; too far from the one; and the same words in another order.
+            store(&service, &text(n, &[(3, "other")]), Some("project:p"));
+            store(
+                &service,
+                &text(n, &[(1, "a"), (2, "b"), (3, "c"), (4, "d")]),
+                None,
+            );
+            if n == 30 {
+                service.rebuild(&NoProgress).expect("it builds");
+            }
+            if n % 2 == 0 {
+                let words = text(n, &[]);
+                let mut words: Vec<&str> = words.split(' ').collect();
+                words.reverse();
+                store(&service, &words.join(" "), None);
+                expected.insert((text(n, &[]), words.join(" ")));
+            }
+        }
+        for n in [5, 35] {
+            store(&service, &text(n, &[(7, "seven")]), None);
+            expected.insert((text(n, &[]), text(n, &[(7, "seven")])));
+        }
+        let found = pairs(&service);
+        assert_eq!(found.len(), expected.len());
+        assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+    }
+
+    #[test]
+    fn each_of_many_near_ones_is_told_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = quiet(folder.path());
+        for n in 0..300 {
+            store(&service, &text(0, &[(7, &format!("nth{n}"))]), None);
+        }
+        let found = pairs(&service);
+        let newer: BTreeSet<_> = found.iter().map(|(_, newer)| newer).collect();
+        assert_eq!((found.len(), newer.len()), (299, 299));
+    }
+
+    #[test]
+    fn a_text_that_was_redacted_leaves_no_signature() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let secret = text(0, &[]);
+        let id = store(&service, &secret, None);
+        store(&service, &text(1, &[]), None);
+        service.rebuild(&NoProgress).expect("it builds");
+        let signatures = || {
+            let rows = service.with_views(|views| {
+                let mut signatures = Vec::new();
+                for ordinal in 0..views.tally().next_ordinal {
+                    signatures.push(views.row(ordinal)?.signature);
+                }
+                Ok(signatures)
+            });
+            rows.expect("an answer")
+        };
+        let before = signatures();
+        assert!(before.iter().all(|signature| !signature.is_empty()));
+        let request = RedactRequest {
+            targets: vec![id],
+            ..RedactRequest::default()
+        };
+        let redacted = service.redact(&Caller::default(), &request);
+        redacted.expect("it redacts");
+        assert!(!signatures().contains(&before[0]));
+        assert!(signatures().contains(&before[1]));
+        // Nothing is near it any more.
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: text(0, &[(7, "seven")]),
+            ..StoreRequest::default()
+        };
+        let again = service.store(&Caller::default(), request);
+        assert_eq!(again.expect("it stores").similar, None);
+    }
+}

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{Kind, Position};
-use icm_projections::{ALL_IDS, TopicCount, Views};
+use icm_projections::{ALL_IDS, Views};
 
 use crate::history::basis::At;
 use crate::service::Service;
@@ -180,17 +180,14 @@ impl Service {
             forgotten: views.tally().forgotten,
             ..Living::default()
         };
-        let mut topics = HashSet::new();
         self.each_weighed(views, &mut |row, weight_ppm| {
-            topics.insert(row.topic);
             let facts = (row.facts.importance, row.scope_kind, row.facts.trust);
             living.add(facts, row.created_ms, weight_ppm);
         })?;
-        // Two topics may have one tag. Memories whose topic is withheld have none, and count as one more.
+        // Memories whose topic is withheld have none, and count as one more.
         let named = views.topics()?;
-        let tags: HashSet<u32> = named.iter().map(TopicCount::tag).collect();
-        let withheld = topics.iter().any(|tag| !tags.contains(tag));
-        living.topics = named.len() as u64 + u64::from(withheld);
+        let in_named: u64 = named.iter().map(|topic| topic.memories).sum();
+        living.topics = named.len() as u64 + u64::from(in_named < living.memories);
         Ok(living)
     }
 

@@ -1,11 +1,12 @@
 //! The topics with what is in each and below it.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use icm_projections::fold::Version;
-use icm_projections::{ALL_IDS, Views, topic_fits};
+use icm_projections::{ALL_IDS, TopicCount, Views, topic_fits};
+use rustc_hash::FxHashMap;
 
+use super::weights::FULL_PPM;
 use crate::history::basis::At;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -36,18 +37,21 @@ impl Sum {
 }
 
 /// A topic, or a level above some.
-#[derive(Default)]
-struct Node {
+struct Node<'t> {
+    /// Its name.
+    topic: &'t str,
+    /// How many levels that has.
+    levels: usize,
     own: Sum,
     below: Sum,
     children: usize,
 }
 
-/// A topic's levels: their order puts each right behind the one above it, as that of names does not.
-type Levels<'t> = Vec<&'t str>;
-
-fn levels(topic: &str) -> Levels<'_> {
-    topic.split('/').collect()
+/// What topics are sorted by: each stands right behind the one above it, as it does not by names. No topic holds a zero.
+fn order(topic: &str) -> impl Iterator<Item = u8> {
+    topic
+        .bytes()
+        .map(|byte| if byte == b'/' { 0 } else { byte })
 }
 
 impl Service {
@@ -66,8 +70,8 @@ impl Service {
         })
     }
 
-    /// Topics and the levels above them, with their weights, as of a moment. Reads the row facts of all memories; of an
-    /// earlier moment, every memory asked about.
+    /// Topics and the levels above them, with their weights, as of a moment. Reads the counts of topics, and where memories fade
+    /// the row facts of all; of an earlier moment, every memory asked about.
     pub fn topic_tree(&self, request: &TopicsRequest) -> Result<Topics> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -84,62 +88,52 @@ impl Service {
         })
     }
 
-    fn sums(
-        &self,
-        views: &Views,
-        prefix: Option<&str>,
-        at: At,
-    ) -> QueryResult<BTreeMap<String, Sum>> {
+    fn sums(&self, views: &Views, prefix: Option<&str>, at: At) -> QueryResult<Vec<(String, Sum)>> {
         let below = prefix.map(|prefix| format!("{prefix}/"));
         let fits = |topic: &str| below.as_ref().is_none_or(|below| topic_fits(below, topic));
         if at.is_now
-            && let Some(sums) = self.sums_of_rows(views, &fits)?
+            && let Some(sums) = self.sums_of_topics(views, &fits)?
         {
             return Ok(sums);
         }
-        self.sums_of_memories(views, below.as_deref(), &fits, at)
+        let sums = self.sums_of_memories(views, below.as_deref(), &fits, at)?;
+        Ok(sums.into_iter().collect())
     }
 
-    /// The sums of the topics that fit, as of now. `None` where the row facts do not tell all topics apart, as they do
-    /// but for one chance in some thousand millions.
-    fn sums_of_rows(
+    /// The sums of the topics that fit, as of now. `None` where topics are withheld, or the row facts do not tell all
+    /// topics apart, as they do but for one chance in some thousand millions.
+    fn sums_of_topics(
         &self,
         views: &Views,
         fits: &dyn Fn(&str) -> bool,
-    ) -> QueryResult<Option<BTreeMap<String, Sum>>> {
+    ) -> QueryResult<Option<Vec<(String, Sum)>>> {
         let topics = views.topics()?;
-        let mut by_tag: HashMap<u32, Sum> = HashMap::new();
-        for topic in &topics {
-            let changed_ms = topic.changed_ms;
-            let sum = Sum {
-                topics: 1,
-                changed_ms,
-                ..Sum::default()
-            };
-            if by_tag.insert(topic.tag(), sum).is_some() {
-                return Ok(None);
-            }
-        }
-        let mut is_known = true;
-        self.each_weighed(
-            views,
-            &mut |row, weight_ppm| match by_tag.get_mut(&row.topic) {
-                Some(sum) => {
-                    sum.memories += 1;
-                    sum.weight_ppm += u64::from(weight_ppm);
-                }
-                None => is_known = false,
-            },
-        )?;
-        if !is_known {
+        let memories: u64 = topics.iter().map(|topic| topic.memories).sum();
+        if memories != views.tally().memories {
             return Ok(None);
         }
+        let mut weights: FxHashMap<u32, u64> = FxHashMap::default();
+        if !self.all_weigh_full(views)? {
+            weights = topics.iter().map(|topic| (topic.tag(), 0)).collect();
+            if weights.len() < topics.len() {
+                return Ok(None);
+            }
+            self.each_weighed(views, &mut |row, weight_ppm| {
+                *weights.entry(row.topic).or_default() += u64::from(weight_ppm);
+            })?;
+        }
+        let sum = |topic: &TopicCount| Sum {
+            topics: 1,
+            memories: topic.memories,
+            weight_ppm: match weights.get(&topic.tag()) {
+                Some(weight_ppm) => *weight_ppm,
+                None => topic.memories * u64::from(FULL_PPM),
+            },
+            changed_ms: topic.changed_ms,
+        };
         let topics = topics.into_iter().filter(|topic| fits(&topic.topic));
-        let sums = topics.map(|topic| {
-            let sum = by_tag[&topic.tag()];
-            (topic.topic, sum)
-        });
-        Ok(Some(sums.filter(|(_, sum)| sum.memories > 0).collect()))
+        let sums = topics.map(|topic| (sum(&topic), topic.topic));
+        Ok(Some(sums.map(|(sum, topic)| (topic, sum)).collect()))
     }
 
     fn sums_of_memories(
@@ -201,62 +195,152 @@ impl Service {
     }
 }
 
+/// The topics and the levels above them, each right behind the one above it.
+fn nodes(sums: &[(String, Sum)], top: usize) -> Vec<Node<'_>> {
+    let mut sorted: Vec<&(String, Sum)> = sums.iter().collect();
+    sorted.sort_by(|(a, _), (b, _)| order(a).cmp(order(b)));
+    let mut nodes: Vec<Node<'_>> = Vec::with_capacity(sorted.len());
+    // The levels of the topic before, by their places.
+    let mut open: Vec<usize> = Vec::new();
+    for (topic, sum) in sorted {
+        let is_above = |level: &str| {
+            (topic.strip_prefix(level)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        while open.last().is_some_and(|at| !is_above(nodes[*at].topic)) {
+            open.pop();
+        }
+        let ends = topic.match_indices('/').map(|(at, _)| at);
+        let ends = ends.chain([topic.len()]).enumerate();
+        for (level, end) in ends.skip(top + open.len()) {
+            if let Some(parent) = open.last() {
+                nodes[*parent].children += 1;
+            }
+            open.push(nodes.len());
+            nodes.push(Node {
+                topic: &topic[..end],
+                levels: level + 1,
+                own: Sum::default(),
+                below: Sum::default(),
+                children: 0,
+            });
+        }
+        for at in &open {
+            nodes[*at].below.add(*sum);
+        }
+        if let Some(at) = open.last() {
+            nodes[*at].own = *sum;
+        }
+    }
+    nodes
+}
+
 fn tree(
-    sums: &BTreeMap<String, Sum>,
+    sums: &[(String, Sum)],
     prefix: Option<&str>,
     request: &TopicsRequest,
     basis: Basis,
 ) -> Topics {
-    let mut nodes: BTreeMap<Levels<'_>, Node> = BTreeMap::new();
-    let top = prefix.map_or(0, |prefix| levels(prefix).len() - 1);
-    for (topic, sum) in sums {
-        let levels = levels(topic);
-        for above in top + 1..=levels.len() {
-            let node = nodes.entry(levels[..above].to_vec());
-            let new = matches!(node, Entry::Vacant(_));
-            node.or_default().below.add(*sum);
-            if new && let Some(parent) = nodes.get_mut(&levels[..above - 1]) {
-                parent.children += 1;
-            }
-        }
-        nodes.entry(levels).or_default().own = *sum;
-    }
+    let top = prefix.map_or(0, |prefix| prefix.matches('/').count());
+    let nodes = nodes(sums, top);
     let deepest = request.depth.map(|depth| top + depth as usize);
-    let wanted = |levels: &Levels<'_>, node: &Node| {
-        let len = levels.len();
+    let wanted = |node: &&Node<'_>| {
         // A level of its own says something where ways part, or where nothing below it is shown.
-        let says = !request.flat && (node.children > 1 || deepest == Some(len));
-        (node.own.memories > 0 || says) && deepest.is_none_or(|deepest| len <= deepest)
+        let says = !request.flat && (node.children > 1 || deepest == Some(node.levels));
+        (node.own.memories > 0 || says) && deepest.is_none_or(|deepest| node.levels <= deepest)
     };
-    let after = request.after.as_deref().map(levels);
-    let all = nodes.iter().filter(|(levels, node)| wanted(levels, node));
-    let total = all.clone().count();
-    let mut left = all.filter(|(levels, _)| after.as_ref().is_none_or(|after| *levels > after));
+    let is_after = |node: &&Node<'_>| {
+        let after = request.after.as_deref();
+        after.is_none_or(|after| order(node.topic).gt(order(after)))
+    };
+    let all = || nodes.iter().filter(wanted);
+    let mut left = all().filter(is_after);
     let limit = request.limit.unwrap_or(usize::MAX);
-    let topics: Vec<TopicNode> = left
-        .by_ref()
-        .take(limit)
-        .map(|(levels, Node { own, below, .. })| TopicNode {
-            topic: levels.join("/"),
-            memories: own.memories,
-            updated_at: rfc3339(match own.memories {
-                0 => below.changed_ms,
-                _ => own.changed_ms,
-            }),
-            mean_weight: own.mean_weight(),
-            level: (levels.len() - 1) as u32,
-            with_below: TopicSum {
-                topics: below.topics,
-                memories: below.memories,
-                mean_weight: below.mean_weight().unwrap_or_default(),
-                updated_at: rfc3339(below.changed_ms),
-            },
-        })
-        .collect();
+    let topics: Vec<TopicNode> = left.by_ref().take(limit).map(shown).collect();
     Topics {
         basis,
         more: left.next().is_some(),
-        total: total as u64,
+        total: all().count() as u64,
         topics,
+    }
+}
+
+fn shown(node: &Node<'_>) -> TopicNode {
+    let (own, below) = (node.own, node.below);
+    let below_at = rfc3339(below.changed_ms);
+    TopicNode {
+        topic: node.topic.to_owned(),
+        memories: own.memories,
+        updated_at: match own.memories > 0 && own.changed_ms != below.changed_ms {
+            true => rfc3339(own.changed_ms),
+            false => below_at.clone(),
+        },
+        mean_weight: own.mean_weight(),
+        level: (node.levels - 1) as u32,
+        with_below: TopicSum {
+            topics: below.topics,
+            memories: below.memories,
+            mean_weight: below.mean_weight().unwrap_or_default(),
+            updated_at: below_at,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(topics: &[&str]) -> Vec<(String, Sum)> {
+        let sum = |memories: usize| Sum {
+            topics: 1,
+            memories: memories as u64,
+            weight_ppm: memories as u64 * u64::from(FULL_PPM),
+            changed_ms: memories as u64,
+        };
+        let topics = topics.iter().enumerate();
+        topics
+            .map(|(at, topic)| ((*topic).to_owned(), sum(at + 1)))
+            .collect()
+    }
+
+    #[test]
+    fn each_level_has_what_is_below_it() {
+        // By name `a-b` stands between `a` and `a/x`.
+        let sums = sums(&["a", "a-b", "a-b/c", "a/x", "a/x/y/z", "b c/d", "b/d"]);
+        let nodes = nodes(&sums, 0);
+        let told = |node: &Node<'_>| {
+            let (own, below) = (node.own.memories, node.below);
+            let below = (below.topics, below.memories, below.changed_ms);
+            (
+                node.topic.to_owned(),
+                node.levels,
+                own,
+                below,
+                node.children,
+            )
+        };
+        let expected = [
+            ("a", 1, 1, (3, 10, 5), 1),
+            ("a/x", 2, 4, (2, 9, 5), 1),
+            ("a/x/y", 3, 0, (1, 5, 5), 1),
+            ("a/x/y/z", 4, 5, (1, 5, 5), 0),
+            ("a-b", 1, 2, (2, 5, 3), 1),
+            ("a-b/c", 2, 3, (1, 3, 3), 0),
+            ("b", 1, 0, (1, 7, 7), 1),
+            ("b/d", 2, 7, (1, 7, 7), 0),
+            ("b c", 1, 0, (1, 6, 6), 1),
+            ("b c/d", 2, 6, (1, 6, 6), 0),
+        ];
+        let expected = expected.map(|(topic, levels, own, below, children)| {
+            (topic.to_owned(), levels, own, below, children)
+        });
+        assert_eq!(nodes.iter().map(told).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn levels_begin_below_those_that_all_share() {
+        let sums = sums(&["a/b", "a/b/c"]);
+        let nodes = nodes(&sums, 1);
+        let told: Vec<_> = nodes.iter().map(|node| (node.topic, node.levels)).collect();
+        assert_eq!(told, [("a/b", 2), ("a/b/c", 3)]);
     }
 }

@@ -1,15 +1,23 @@
 //! The living memories with their weights, as of now: from row facts, and from the table where recalls slow fading down.
 
-use std::collections::HashMap;
-
 use icm_log::facts::Importance;
 use icm_projections::fold::day_of;
 use icm_projections::{Row, Views};
+use rustc_hash::FxHashMap;
 
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 
+/// One, in parts per million: the weight of what nothing takes any of.
+pub(super) const FULL_PPM: u32 = 1_000_000;
+
 impl Service {
+    /// Whether every memory that lives now has its full weight.
+    pub(super) fn all_weigh_full(&self, views: &Views) -> QueryResult<bool> {
+        let schedule = views.schedule_at(views.tally().position)?;
+        Ok(schedule.last_day().is_none())
+    }
+
     /// Hands out the row facts of every memory that lives now, and its weight in parts per million. Reads the table for
     /// those alone that recalls showed.
     pub(super) fn each_weighed(
@@ -19,11 +27,14 @@ impl Service {
     ) -> QueryResult<()> {
         let position = views.tally().position;
         let schedule = views.schedule_at(position)?;
-        let shown = match schedule.last_day() {
-            Some(_) => views.shown_by_recalls()?,
-            None => Default::default(),
-        };
-        let mut weights: HashMap<(u32, Importance), u32> = HashMap::new();
+        if self.all_weigh_full(views)? {
+            return views.each_living(&mut |row| {
+                each(row, FULL_PPM);
+                Ok(())
+            });
+        }
+        let shown = views.shown_by_recalls()?;
+        let mut weights: FxHashMap<(u32, Importance), u32> = FxHashMap::default();
         views.each_living(&mut |row| {
             let (day, importance) = (day_of(row.created_ms), row.facts.importance);
             let weight = *weights

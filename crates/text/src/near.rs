@@ -50,8 +50,8 @@ impl<'t> Sought<'t> {
 
 impl TextIndex {
     /// Versions of exactly this topic and scope that may be as alike as `least_ppm` (see [`Words::similarity_ppm`]),
-    /// [`COMPARED_MAX`] at the most: those whose signatures agree most, of equal ones the newer first. Who asked compares
-    /// them. `signature` gives that of an ordinal of the index, and `visible` is asked about those that may be alike. What was
+    /// [`COMPARED_MAX`] at the most: those whose signatures agree most, of equal ones the newer first. The caller
+    /// compares them. `signature` gives that of an ordinal of the index, and `visible` is asked about those that may be alike. What was
     /// stored with each. Costs a walk of the posting lists of topic and scope, and a signature of each version there.
     pub fn near(
         &self,

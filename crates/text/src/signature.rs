@@ -14,8 +14,8 @@ const DEVIATIONS: f64 = 4.0;
 /// One, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
 
-/// What the words of a text come to: MinHash (Broder 1997) over them as often as they occur, of which 4 bits a hash are kept
-/// (b-bit minwise hashing, Li and König 2010), their number, and a few bits of the text itself.
+/// A text in 20 bytes: MinHash (Broder 1997) over its words as often as they occur, of which 4 bits a hash are kept (b-bit
+/// minwise hashing, Li and König 2010), the number of words, and a few bits of the text itself.
 ///
 /// A function of the text alone. That of a text without words is the default: it is near to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +27,7 @@ pub struct Signature {
     text: u16,
 }
 
-/// What signatures have to agree in where texts are at least so alike.
+/// The agreement of signatures that texts at least so alike have.
 #[derive(Debug, Clone, Copy)]
 pub struct Likely {
     least_ppm: u64,
@@ -44,7 +44,7 @@ impl Signature {
         Signature::with_words(text, &Words::of(text))
     }
 
-    /// The same where the words of the text are known.
+    /// The same if the words of the text are known.
     pub(crate) fn with_words(text: &str, words: &Words) -> Signature {
         if words.count() == 0 {
             return Signature::default();

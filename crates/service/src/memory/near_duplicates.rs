@@ -19,7 +19,7 @@ use icm_api::error::ServiceError;
 use icm_api::ids::{id_range, id_text};
 use icm_api::{Action, Dedup, OnSimilar, Receipt, Similar};
 
-/// Memories of the topic that are compared: those that share most rare words.
+/// Memories of the topic that are looked up in the table: those most alike. More cost a read each, and only one is named.
 const CANDIDATES: usize = 5;
 /// One, in parts per million.
 const ONE_PPM: u32 = 1_000_000;

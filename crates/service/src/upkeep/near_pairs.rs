@@ -22,7 +22,7 @@ const ONE_PPM: u32 = 1_000_000;
 /// No memory: the end of a chain.
 const NONE: u32 = u32::MAX;
 
-/// What memories are compared by. Those that there is no room for are read again.
+/// Words of memories that were compared. Those that there is no room for are read again.
 #[derive(Default)]
 struct Texts {
     held: FxHashMap<u64, Rc<Words>>,
@@ -49,7 +49,7 @@ impl Texts {
 /// and how alike they are in parts per million. `members` are ordinals and rows of all of them, the oldest first.
 ///
 /// Each is compared with older ones that share a number of its signature ([`BANDS`]), and of those near it one is enough. Most
-/// pairs are found, not all. Memory: about 200 bytes a member.
+/// pairs are found, not all. Memory: about 350 bytes a member.
 pub(super) fn near_pairs(
     views: &Views,
     members: &[(u64, Row)],

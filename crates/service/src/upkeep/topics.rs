@@ -47,7 +47,7 @@ struct Node<'t> {
     children: usize,
 }
 
-/// What topics are sorted by: each stands right behind the one above it, as it does not by names. No topic holds a zero.
+/// The bytes that topics are sorted by: each topic stands right behind the one above it. No topic holds a zero.
 fn order(topic: &str) -> impl Iterator<Item = u8> {
     topic
         .bytes()

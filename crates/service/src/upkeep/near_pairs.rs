@@ -226,6 +226,31 @@ mod tests {
         assert_eq!((found.len(), newer.len()), (299, 299));
     }
 
+    /// The row facts of every version.
+    fn rows(service: &Service) -> Vec<Row> {
+        let rows = service.with_views(|views| {
+            let rows = (0..views.tally().next_ordinal).map(|ordinal| views.row(ordinal));
+            Ok(rows.collect::<Result<Vec<_>, _>>()?)
+        });
+        rows.expect("an answer")
+    }
+
+    #[test]
+    fn a_rebuild_writes_the_rows_that_the_tail_had() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = quiet(folder.path());
+        for n in 0..20 {
+            store(&service, &text(n, &[]), None);
+            store(&service, &text(n, &[(3, "other")]), Some("project:p"));
+        }
+        store(&service, "...", None);
+        let before = rows(&service);
+        service.rebuild(&NoProgress).expect("it builds");
+        assert_eq!(rows(&service), before);
+        let empty = before.iter().filter(|row| row.signature.is_empty());
+        assert_eq!((before.len(), empty.count()), (41, 1));
+    }
+
     #[test]
     fn a_text_that_was_redacted_leaves_no_signature() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -235,14 +260,11 @@ mod tests {
         store(&service, &text(1, &[]), None);
         service.rebuild(&NoProgress).expect("it builds");
         let signatures = || {
-            let rows = service.with_views(|views| {
-                let mut signatures = Vec::new();
-                for ordinal in 0..views.tally().next_ordinal {
-                    signatures.push(views.row(ordinal)?.signature);
-                }
-                Ok(signatures)
-            });
-            rows.expect("an answer")
+            let signature = |row: Row| row.signature;
+            rows(&service)
+                .into_iter()
+                .map(signature)
+                .collect::<Vec<_>>()
         };
         let before = signatures();
         assert!(before.iter().all(|signature| !signature.is_empty()));

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::similar::Words;
+use super::similar::{Words, mixed};
 
 /// Smallest hashes that a sketch is made of, 4 bits of each. More find near texts more surely, and cost bytes and time.
 const HASHES: usize = 32;
@@ -147,14 +147,6 @@ const FACTORS: [u64; HASHES] = {
     }
     factors
 };
-
-/// One hash of many of a number (the finalizer of SplitMix64, Steele et al. 2014).
-pub(crate) const fn mixed(hash: u64, nth: u64) -> u64 {
-    let mut z = hash ^ nth.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 #[cfg(test)]
 mod tests {

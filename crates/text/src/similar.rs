@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::analyze::plain_words;
-use super::signature::mixed;
 
 /// One, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
@@ -74,6 +73,14 @@ impl Words {
             (1..same.len()).for_each(|nth| take(mixed(same[0], nth as u64)));
         }
     }
+}
+
+/// One hash of many of a number (the finalizer of SplitMix64, Steele et al. 2014).
+pub(crate) const fn mixed(hash: u64, nth: u64) -> u64 {
+    let mut z = hash ^ nth.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 #[cfg(test)]

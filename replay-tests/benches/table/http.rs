@@ -97,7 +97,7 @@ impl Client {
             line.clear();
             self.stream.read_line(&mut line).expect("it answers");
             match line.trim_end().split_once(": ") {
-                Some((name, value)) if name == "content-length" => {
+                Some(("content-length", value)) => {
                     len = value.parse().expect("a length");
                 }
                 None if line.trim_end().is_empty() => break,

@@ -17,7 +17,8 @@ pub struct Summarizer {
 }
 
 impl Summarizer {
-    /// How long a command may take by default.
+    /// Longest run of a command by default, 60 s. Raised, a command that hangs holds `consolidate` up; lowered, models on
+    /// slow machines are stopped.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 }
 

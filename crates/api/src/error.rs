@@ -1,14 +1,13 @@
 //! The errors of the service. The fronts add exit codes and colours, nothing else.
 
 use std::io::{self, ErrorKind};
-use std::time::Duration;
 
 use icm_log::LogError;
 use icm_projections::ViewError;
 use thiserror::Error;
 
-/// How long an answer waits for the views' files while another process writes them.
-pub const VIEWS_WAIT: Duration = Duration::from_secs(10);
+/// Longest wait of an answer for the views' files while another process writes them.
+pub use icm_wait::bounds::PEER as VIEWS_WAIT;
 
 /// Why a command or a query failed. The text is one line and says what to do next where that is
 /// known; [`ServiceError::hint`] gives it apart.

@@ -11,9 +11,8 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ListRequest, Progress, RecallAnswer, RecallRequest};
 use icm_service::Model;
 use icm_service::{OpenOptions, Service};
+use icm_wait::bounds;
 
-/// Nobody else writes here.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct Bed {
     // Closed before its folder goes.
@@ -39,7 +38,7 @@ impl Bed {
         })?;
         let service = Service::open(OpenOptions {
             dir: folder.path().join("store"),
-            lock_wait: LOCK_WAIT,
+            lock_wait: bounds::PROCESS,
             read_only: false,
         })?
         .with_ranking(ranking)

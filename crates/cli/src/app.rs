@@ -4,12 +4,12 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use icm_api::Caller;
 use icm_api::error::ServiceError;
 use icm_server::AskOwner;
 use icm_service::{Left, OpenOptions, Service};
+use icm_wait::bounds;
 
 use crate::background;
 use crate::caller;
@@ -19,11 +19,6 @@ use crate::global::GlobalArgs;
 use crate::project;
 use crate::ui::Ui;
 
-/// How long a writer waits for another one.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
-
-/// How long a hook waits for another writer.
-const HOOK_LOCK_WAIT: Duration = Duration::from_millis(500);
 
 /// How a store is opened.
 type Open = fn(OpenOptions) -> Result<Service, ServiceError>;
@@ -138,7 +133,7 @@ impl App {
     pub(crate) fn service_for_hook(&self) -> Result<&Arc<Service>, CliError> {
         let open = |options| {
             Service::open(OpenOptions {
-                lock_wait: HOOK_LOCK_WAIT,
+                lock_wait: bounds::MOMENT,
                 ..options
             })
         };
@@ -191,7 +186,7 @@ impl App {
     ) -> Result<Service, CliError> {
         let service = open(OpenOptions {
             dir,
-            lock_wait: LOCK_WAIT,
+            lock_wait: bounds::PROCESS,
             read_only,
         })?;
         Ok(service

@@ -8,14 +8,12 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use icm_wait::{Deadline, bounds, ended};
 
 use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;
 
 const MARKER: &str = ".icm-project";
-/// How long git may take.
-const GIT_WAIT: Duration = Duration::from_secs(2);
 /// Bytes of a file of git's, and of a marker, that are read.
 const FILE_LEN_MAX: u64 = 16 * 1_024 * 1_024;
 const MARKER_LEN_MAX: u64 = 4 * 1_024;
@@ -147,23 +145,12 @@ fn ask_git(folder: &Path) -> Option<String> {
         .spawn()
         .inspect_err(|error| tracing::debug!(%error, "git cannot be asked for the project"))
         .ok()?;
-    let began = Instant::now();
-    let mut pause = Duration::from_micros(500);
     // A line fits into the pipe: it ends without being read.
-    let ended = loop {
-        match git.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if began.elapsed() < GIT_WAIT => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(20));
-            }
-            _ => {
-                tracing::warn!("git does not say which project this is");
-                let _ = git.kill();
-                let _ = git.wait();
-                return None;
-            }
-        }
+    let Ok(Some(status)) = ended(&mut git, Deadline::after(bounds::HOOK)) else {
+        tracing::warn!("git does not say which project this is");
+        let _ = git.kill();
+        let _ = git.wait();
+        return None;
     };
     let mut said = String::new();
     git.stdout
@@ -172,7 +159,7 @@ fn ask_git(folder: &Path) -> Option<String> {
         .read_to_string(&mut said)
         .ok()?;
     let first = said.lines().last()?.trim();
-    (ended.success() && is_commit(first)).then(|| first.to_owned())
+    (status.success() && is_commit(first)).then(|| first.to_owned())
 }
 
 /// What a commit began with, if that was asked before.

@@ -2,24 +2,22 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{Result, at};
 use icm_event::hash;
 use icm_event::id::EventId;
 use icm_event::record::{self, FRAME_LEN, Parsed, Record, Shape};
+use icm_wait::{Deadline, PAUSE_MIN};
 
 /// Bytes read at first, and at most.
 const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
 /// Bytes before a record that are read with it on the way back.
 const BACK_LEN: u64 = 64 * 1_024;
 
-/// Reads of bytes that don't parse before they count as no record. More of them give a writer more time to finish a record.
-const LOOKS_MAX: u32 = 4;
-/// Pause before the third read; the one before the fourth is twice as long. The second read follows at once.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
+/// Shortest pauses for which bytes that don't parse are read again before they count as no record. More of them give a
+/// writer more time to finish a record.
+const PAUSES_FOR_A_WRITER: u32 = 3;
 
 /// What a step of a scan met.
 pub(crate) enum Step<'a> {
@@ -153,27 +151,35 @@ impl SegmentScan {
 
     /// The next record.
     pub(crate) fn step(&mut self) -> Result<Step<'_>> {
-        let mut looks = 1;
-        loop {
-            let parsed = match self.ahead.take() {
-                Some(shape) => Parsed::Record(shape),
-                None => self.shape_at(0)?,
-            };
-            let offset = self.base + self.at as u64;
-            match parsed {
-                Parsed::Record(shape) => return self.emit(offset, shape),
-                Parsed::Newer => return Ok(Step::Newer { offset }),
-                Parsed::End | Parsed::Short { .. } if self.rest_is_zero()? => return Ok(Step::End),
-                _ if looks == LOOKS_MAX => return Ok(Step::Bad { offset }),
-                // A reader without the lock can see a record half written. It can also hold zeros in its buffer over
-                // which a writer of an earlier version has written since, or which a writer has cut.
-                _ => {
-                    self.read_anew(offset)?;
-                    thread::sleep(BETWEEN_LOOKS * (looks - 1));
-                    looks += 1;
-                }
-            }
+        let offset = self.base + self.at as u64;
+        let mut met = match self.ahead.take() {
+            Some(shape) => Some(Parsed::Record(shape)),
+            None => self.look()?,
+        };
+        if met.is_none() {
+            // A reader without the lock can see a record half written. It can also hold zeros in its buffer over which a
+            // writer of an earlier version has written since, or which a writer has cut.
+            let soon = Deadline::after(PAUSE_MIN * PAUSES_FOR_A_WRITER);
+            let mut again = || self.read_anew(offset).and_then(|()| self.look());
+            met = icm_wait::until(soon, || again().transpose()).transpose()?;
         }
+        match met {
+            Some(Parsed::Record(shape)) => self.emit(offset, shape),
+            Some(Parsed::Newer) => Ok(Step::Newer { offset }),
+            Some(_) => Ok(Step::End),
+            None => Ok(Step::Bad { offset }),
+        }
+    }
+
+    /// Returns the record, the newer frame or the end that lies here; `None` for bytes that are none of them.
+    fn look(&mut self) -> Result<Option<Parsed>> {
+        let parsed = self.shape_at(0)?;
+        let is_met = match parsed {
+            Parsed::Record(_) | Parsed::Newer => true,
+            Parsed::End | Parsed::Short { .. } => self.rest_is_zero()?,
+            _ => false,
+        };
+        Ok(is_met.then_some(parsed))
     }
 
     /// Reads the record at `offset`, for who goes backward: what lies before it is read with it. `None` where none starts.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use icm_api::error::{Result, ServiceError};
+use icm_wait::bounds;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -26,13 +27,11 @@ pub const SCHEMES: [&str; 5] = ["s3", "gs", "az", "http", "https"];
 /// Says who asks, to a web server: what is sent as `Authorization`, such as `Bearer …`.
 const HTTP_AUTHORIZATION: &str = "ICM_HTTP_AUTHORIZATION";
 
-/// How long one request may go without an answer. Longer ones than a bundle there are not.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// Longest request, 15 min: that of a bundle. Raised, a transfer that crawls holds a sync up; lowered, slow lines cannot send
+/// large bundles.
 const REQUEST_MAX: Duration = Duration::from_secs(15 * 60);
-const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// A request that fails for a moment is made again so often, for so long at most.
+/// Times that a request is made again that fails for a moment.
 const RETRIES: usize = 4;
-const RETRY_MAX: Duration = Duration::from_secs(30);
 
 /// What a URL stands for.
 pub(crate) struct Place {
@@ -184,8 +183,8 @@ fn options(is_plain: bool) -> ClientOptions {
     ClientOptions::new()
         .with_config(ClientConfigKey::AllowHttp, is_plain.to_string())
         .with_timeout(REQUEST_MAX)
-        .with_read_timeout(SILENCE_MAX)
-        .with_connect_timeout(CONNECT_MAX)
+        .with_read_timeout(bounds::SILENCE)
+        .with_connect_timeout(bounds::PEER)
         .with_user_agent(HeaderValue::from_static(concat!(
             "icm/",
             env!("CARGO_PKG_VERSION")
@@ -196,6 +195,6 @@ fn retries() -> RetryConfig {
     RetryConfig {
         backoff: BackoffConfig::default(),
         max_retries: RETRIES,
-        retry_timeout: RETRY_MAX,
+        retry_timeout: bounds::ANSWER,
     }
 }

@@ -41,7 +41,6 @@ pub(crate) use stop::on_signal;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::service::ServerInitializeError;
 use rmcp::{ServerHandler, ServiceExt};
@@ -53,9 +52,6 @@ use icm_api::Caller;
 use icm_api::error::{Result, ServiceError};
 use icm_service::Service;
 use transport::LineTransport;
-
-/// How long work after the last answer may take once the client is gone.
-const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 /// Longest text of an answer unless the options say otherwise, in bytes. Clients cut or refuse what is much longer
 /// (Claude Code at 25,000 tokens), and every byte costs the model.
@@ -172,7 +168,7 @@ pub(crate) fn in_a_runtime<T>(server: impl Future<Output = Result<T>>) -> Result
         })?;
     let outcome = runtime.block_on(server);
     // Nothing that is done for somebody is left but what hangs, so do not wait for it for ever.
-    runtime.shutdown_timeout(FAREWELL_MAX);
+    runtime.shutdown_timeout(icm_wait::bounds::PEER);
     outcome
 }
 

@@ -4,7 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+
+use icm_wait::{Deadline, bounds};
 
 use icm_api::error::{Result, ServiceError, plain};
 use icm_api::limits::CONTENT_LEN_MAX;
@@ -15,8 +16,6 @@ use icm_guard::sanitize::clean_line;
 const SAID_LEN_MAX: usize = 64 * 1_024;
 /// Characters of the last line of stderr that an error repeats.
 const SAID_SHOWN: usize = 200;
-/// Pause between two looks at the process.
-const LOOK: Duration = Duration::from_millis(10);
 
 /// Runs a summarizer on a text and returns its answer, trimmed. The process and its children end within the timeout.
 ///
@@ -60,35 +59,31 @@ pub fn run_called(
     thread::spawn(move || stdin.write_all(input.as_bytes()));
     let answer = collected(stdout, CONTENT_LEN_MAX + 1);
     let said = collected(stderr, SAID_LEN_MAX);
-    let until = Instant::now() + summarizer.timeout;
-    let left = || until.saturating_duration_since(Instant::now());
+    let deadline = Deadline::after(summarizer.timeout);
     let mut answered = None;
-    let status = loop {
+    let ended = icm_wait::until(deadline, || {
         // An answer above the limit ends the command early.
-        answered = answered.or_else(|| answer.try_recv().ok());
+        answered = answered.take().or_else(|| answer.try_recv().ok());
         let too_long = |answer: &Vec<u8>| answer.len() > CONTENT_LEN_MAX;
         if answered.as_ref().is_some_and(too_long) {
-            stop(&mut child);
-            return Err(failed(too_much()));
+            return Some(Err(too_much()));
         }
         match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if progress.is_cancelled() => {
-                stop(&mut child);
-                return Err(failed("was called off".to_owned()));
-            }
-            Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
-            Ok(None) => {
-                stop(&mut child);
-                let seconds = summarizer.timeout.as_secs_f64();
-                return Err(failed(format!("took longer than {seconds} seconds")));
-            }
-            Err(error) => return Err(failed(format!("was lost ({})", plain(error)))),
+            Ok(Some(status)) => Some(Ok(status)),
+            Ok(None) if progress.is_cancelled() => Some(Err("was called off".to_owned())),
+            Ok(None) => None,
+            Err(error) => Some(Err(format!("was lost ({})", plain(error)))),
         }
-    };
+    });
+    let seconds = summarizer.timeout.as_secs_f64();
+    let ended = ended.unwrap_or_else(|| Err(format!("took longer than {seconds} seconds")));
+    let status = ended.map_err(|why| {
+        stop(&mut child);
+        failed(why)
+    })?;
     // Children of the command may hold the pipes open: waiting ends at the timeout.
     if !status.success() {
-        let said = said.recv_timeout(left().min(Duration::from_secs(1)));
+        let said = said.recv_timeout(deadline.left().min(bounds::MOMENT));
         let said = said.unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let last = said
@@ -114,7 +109,7 @@ pub fn run_called(
     }
     let answer = match answered {
         Some(answer) => answer,
-        None => answer.recv_timeout(left()).map_err(|_| {
+        None => answer.recv_timeout(deadline.left()).map_err(|_| {
             stop(&mut child);
             failed("left its output open".to_owned())
         })?,

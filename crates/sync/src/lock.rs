@@ -1,17 +1,13 @@
 //! One sync of a store at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::fs::{File, OpenOptions};
 
 use icm_api::error::{Result, ServiceError};
 use icm_service::Service;
+use icm_wait::{Deadline, NotLocked, bounds};
 
 /// Beside the lock of the log. The folder for what may be deleted is deleted by a redaction, also by one that a sync brings.
 const LOCK: &str = "sync.lock";
-/// How long another one is waited for.
-const WAIT: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The right to sync a store, until it is dropped; none where there is no store yet, which asking does not make.
 ///
@@ -31,18 +27,12 @@ pub(crate) fn of(service: &Service) -> Result<Option<File>> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&path).map_err(failed)?;
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < WAIT => thread::sleep(LOOK),
-            Err(TryLockError::WouldBlock) => {
-                return Err(ServiceError::Invalid {
-                    message: "another `icm sync` of this store is running".to_owned(),
-                    hint: Some("wait for it, or end it".to_owned()),
-                });
-            }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
-        }
+    match icm_wait::lock(Deadline::after(bounds::PEER), || file.try_lock()) {
+        Ok(()) => Ok(Some(file)),
+        Err(NotLocked::Busy) => Err(ServiceError::Invalid {
+            message: "another `icm sync` of this store is running".to_owned(),
+            hint: Some("wait for it, or end it".to_owned()),
+        }),
+        Err(NotLocked::Failed(source)) => Err(failed(source)),
     }
 }

@@ -3,19 +3,15 @@
 use std::env;
 use std::io::{BufReader, ErrorKind};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use icm_api::error::{Result, ServiceError};
+use icm_wait::{Deadline, bounds, ended};
 
 /// How the URLs begin.
 const SCHEME: &str = "ssh://";
 const SSH: &str = "ssh";
 /// What is run instead of `ssh`: a program and its first arguments, parted by blanks.
 const COMMAND: &str = "ICM_SSH";
-/// How long it may take to leave.
-const LEAVE_MAX: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(5);
 
 /// A store on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,14 +156,9 @@ impl Drop for Connection {
         // It ends when nothing more is said to it.
         drop(self.child.stdin.take());
         drop(self.child.stdout.take());
-        let begun = Instant::now();
-        while let Ok(None) = self.child.try_wait() {
-            if begun.elapsed() > LEAVE_MAX {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                return;
-            }
-            thread::sleep(LOOK);
+        if let Ok(None) = ended(&mut self.child, Deadline::after(bounds::PROCESS)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
     }
 }

@@ -7,7 +7,6 @@ mod once;
 mod switch;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use icm_agents::hook::{
@@ -19,6 +18,7 @@ use icm_api::clients::AGENT;
 use icm_api::limits::{SOURCE_LEN_MAX, label};
 use icm_clients::hooks::{self, Input, Moment, PLUGIN};
 use icm_clients::names::Client;
+use icm_wait::bounds;
 
 use crate::app::App;
 use crate::caller;
@@ -28,8 +28,6 @@ use crate::ui::{BOLD, DIM};
 
 /// A file that switches hooks off in its folder and below.
 const IGNORE: &str = ".icm-ignore";
-/// How long a hook waits for its input. Clients write it at once; a longer wait would hold the client up.
-const INPUT_WAIT: Duration = Duration::from_secs(2);
 /// Bytes of a folder's path. No system has longer ones, and each folder above it is looked at.
 const FOLDER_LEN_MAX: usize = 4_096;
 /// The variable that names the session for which a session works.
@@ -130,7 +128,7 @@ fn answer(args: &HookArgs, app: &App) {
 /// Reads the client's input; `None` if another client runs the hook that has one of its own.
 fn read(args: &HookArgs) -> Result<Option<Input>, String> {
     let event = args.event.as_deref().unwrap_or_default();
-    let stdin = input::within(INPUT_WAIT)?;
+    let stdin = input::within(bounds::HOOK)?;
     let client = match &*args.client {
         PLUGIN => hooks::which(|name| std::env::var(name).ok(), &stdin),
         name => {

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use icm_wait::{Deadline, bounds, ended};
 use serde_json::{Value, json};
 
 use super::command::is_icm;
@@ -35,7 +36,7 @@ pub struct Answer {
 /// something else than MCP.
 pub fn probe(entry: &Entry, machine: &Machine, patience: Duration) -> Result<Answer, String> {
     let mut server = Server::start(entry, machine)?;
-    let until = Instant::now() + patience;
+    let until = Deadline::after(patience);
     let asked = json!({
         "protocolVersion": PROTOCOL,
         "capabilities": {},
@@ -104,12 +105,11 @@ impl Server {
         id: u32,
         method: &str,
         params: Value,
-        until: Instant,
+        until: Deadline,
     ) -> Result<Value, String> {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).map_err(|error| match error {
+            let line = self.lines.recv_timeout(until.left()).map_err(|error| match error {
                 mpsc::RecvTimeoutError::Timeout => format!("no answer to {method} in time"),
                 mpsc::RecvTimeoutError::Disconnected => {
                     format!("the server ended before it answered {method}")
@@ -136,21 +136,10 @@ impl Drop for Server {
     fn drop(&mut self) {
         // The end of its input ends a server.
         drop(self.child.stdin.take());
-        let until = Instant::now() + Duration::from_millis(500);
-        if end(&mut self.child, until).is_none() {
+        let soon = Deadline::after(bounds::MOMENT);
+        if !matches!(ended(&mut self.child, soon), Ok(Some(_))) {
             let _ = self.child.kill();
             let _ = self.child.wait();
-        }
-    }
-}
-
-/// Waits for the end of a process; `None` if it still runs.
-fn end(child: &mut Child, until: Instant) -> Option<bool> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.success()),
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-            _ => return None,
         }
     }
 }
@@ -172,7 +161,7 @@ fn command(entry: &Entry, machine: &Machine) -> Option<Command> {
 }
 
 /// Returns the store that the entry's icm would open.
-fn store(entry: &Entry, machine: &Machine, until: Instant) -> Option<PathBuf> {
+fn store(entry: &Entry, machine: &Machine, until: Deadline) -> Option<PathBuf> {
     let mut command = command(entry, machine)?;
     let mut words = entry.command.iter().skip(1);
     while let Some(word) = words.next() {
@@ -193,7 +182,7 @@ fn store(entry: &Entry, machine: &Machine, until: Instant) -> Option<PathBuf> {
 }
 
 /// Returns what a program writes, if it ends well and in time.
-fn output(mut command: Command, until: Instant) -> Option<String> {
+fn output(mut command: Command, until: Deadline) -> Option<String> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -204,13 +193,13 @@ fn output(mut command: Command, until: Instant) -> Option<String> {
         let mut text = String::new();
         out.read_to_string(&mut text).map(|_| text)
     });
-    let ended = end(&mut child, until);
-    if ended.is_none() {
+    let status = ended(&mut child, until).ok().flatten();
+    if status.is_none() {
         let _ = child.kill();
         let _ = child.wait();
     }
     let text = reader.join().ok()?.ok()?;
-    (ended == Some(true)).then_some(text)
+    status.is_some_and(|it| it.success()).then_some(text)
 }
 
 /// A running `icm serve`.
@@ -225,7 +214,7 @@ pub struct Running {
 /// Returns the servers of icm that run, by `proc`, the folder of processes on Linux (`/proc`). Other systems have no
 /// such folder, and the list is empty. Processes of other users do not tell.
 pub fn running(proc: &Path, patience: Duration) -> Vec<Running> {
-    let until = Instant::now() + patience;
+    let until = Deadline::after(patience);
     let entries = std::fs::read_dir(proc).into_iter().flatten().flatten();
     let mut found: Vec<Running> = entries
         .filter_map(|entry| {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use icm_vectors::embed::{EmbedError, Embedder};
+use icm_wait::bounds;
 use ureq::Agent;
 
 use crate::onnx::plain_name;
@@ -23,11 +24,13 @@ const BATCH_BYTES: usize = 256 * 1024;
 const HALVED_BYTES_MIN: usize = 64;
 /// What every server takes.
 const PLAIN_TEXT: &str = "a text";
-/// Tries again after a refused connection, 429 or 5xx, the pauses doubling from a quarter second.
+/// Tries again after a refused connection, 429 or 5xx.
 const TRIES_AGAIN: usize = 3;
+/// First pause before a request is made again, 250 ms; the next ones double. Raised, a server that restarts is given more
+/// time; lowered, one that is overloaded is asked more.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
-/// A question waits no longer than this in all, whatever the timeout: somebody waits for the recall.
+/// Longest wait for the vector of a question in all, 3 s, whatever the timeout. Raised, a recall beside a slow server takes
+/// longer to fall back to words; lowered, more recalls do.
 const QUERY_MAX: Duration = Duration::from_secs(3);
 
 /// Which server, which model, and how long to wait.
@@ -168,11 +171,11 @@ impl Asks<'_> {
             };
             // As the server says, where it says so.
             let pause =
-                (trouble.retry_after()).map_or(pause, |asked| asked.clamp(pause, PAUSE_MAX));
+                (trouble.retry_after()).map_or(pause, |asked| asked.clamp(pause, bounds::PROCESS));
             if self.left().is_some_and(|left| left <= pause) {
                 return Err(trouble);
             }
-            std::thread::sleep(pause);
+            icm_wait::pause(pause);
         }
     }
 
@@ -205,7 +208,7 @@ impl Embedder for EndpointEmbedder {
             agent: &agent,
             backoff: ExponentialBuilder::default()
                 .with_min_delay(self.pause_min)
-                .with_max_delay(PAUSE_MAX)
+                .with_max_delay(bounds::PROCESS)
                 .with_max_times(TRIES_AGAIN),
             until: None,
         };

@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use hf_hub::api::Progress;
 use hf_hub::api::sync::{ApiBuilder, ApiRepo};
+use icm_wait::bounds;
 
 use super::{Watch, copy};
 use crate::catalogue::Known;
 use crate::onnx::{TOKENIZER, one_line};
 
-/// How long the hub may take until its first word: where it cannot be reached it may never come.
-const FIRST_WORD_MAX: Duration = Duration::from_secs(15);
 /// Said about how a model pools and how much it reads; not every model has them.
 const EXTRA: [&str; 1] = ["sentence_bert_config.json"];
 
@@ -67,7 +65,7 @@ pub(super) fn fetch(
     copy(files.into_iter(), folder).map_err(|e| e.to_string())
 }
 
-/// Asks about a small file, and does not wait for ever.
+/// Asks about a small file, and does not wait for ever: a hub that cannot be reached may never answer.
 fn first_word(api: &hf_hub::api::sync::Api, repo: &ApiRepo) -> Result<(), String> {
     let (api, url) = (api.clone(), repo.url(TOKENIZER[0]));
     let (sender, receiver) = mpsc::channel();
@@ -76,7 +74,7 @@ fn first_word(api: &hf_hub::api::sync::Api, repo: &ApiRepo) -> Result<(), String
         let _ = sender.send(said.map_err(|e| one_line(&e.to_string())));
     });
     receiver
-        .recv_timeout(FIRST_WORD_MAX)
+        .recv_timeout(bounds::PEER)
         .unwrap_or_else(|_| Err("it does not answer".into()))
 }
 

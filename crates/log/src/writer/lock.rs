@@ -1,8 +1,9 @@
 //! The right to append: the lock among processes, and the turn among the threads of one.
 
 use std::io;
-use std::thread;
 use std::time::{Duration, Instant};
+
+use icm_wait::Deadline;
 
 use super::Writer;
 use crate::disk::DiskLock;
@@ -11,8 +12,8 @@ use crate::error::{LogError, Result, at};
 use crate::layout::LOCK_FILE;
 use crate::log::Log;
 
-/// Threads that come later than this after the lock was taken wait until it was free once, so that
-/// other processes get their turn.
+/// How long the threads of a process hand the lock on among themselves, 50 ms. Raised, other processes wait longer for
+/// their turn; lowered, more stores need a lock and a sync of their own.
 const HOLD_MAX: Duration = Duration::from_millis(50);
 
 impl Log {
@@ -32,15 +33,32 @@ impl Log {
 
     /// Takes the lock and the turn, whatever state the log is in.
     pub(crate) fn acquire<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
-        let start = Instant::now();
         if self.known_by.is_some() {
             return Err(LogError::NotWritable {
                 path: self.dir.clone(),
                 why: "it was opened as another machine knew it".to_owned(),
             });
         }
+        let deadline = Deadline::after(wait);
+        self.check_that_it_is_there(&self.lock_state())?;
+        let taken = icm_wait::until(deadline, || self.take_lock(deadline).transpose());
+        match taken.transpose()? {
+            Some(()) => Ok(Writer {
+                log: self,
+                env,
+                has_turn: true,
+                appended: None,
+            }),
+            None => Err(LogError::Busy {
+                waited_ms: wait.as_millis() as u64,
+            }),
+        }
+    }
+
+    /// Takes the lock or, where a thread of this process holds it, a share and the turn. Waits for that thread, and returns
+    /// `None` while another process holds the lock.
+    fn take_lock(&self, deadline: Deadline) -> Result<Option<()>> {
         let mut state = self.lock_state();
-        self.check_that_it_is_there(&state)?;
         loop {
             let shared = state.hold.lock.is_some();
             let too_long = state
@@ -51,44 +69,22 @@ impl Log {
                 break;
             }
             if shared {
-                if start.elapsed() > wait {
-                    return Err(LogError::Busy {
-                        waited_ms: wait.as_millis() as u64,
-                    });
+                if deadline.is_over() {
+                    return Ok(None);
                 }
-                let left = wait
-                    .saturating_sub(start.elapsed())
-                    .max(Duration::from_millis(1));
-                state = self.wait(state, left);
+                state = self.wait(state, deadline.left());
                 continue;
             }
-            if let Some(lock) = self.try_lock()? {
-                state.hold.lock = Some(lock);
-                state.hold.since = Some(Instant::now());
-                break;
+            match self.try_lock()? {
+                None => return Ok(None),
+                lock => state.hold.lock = lock,
             }
-            if start.elapsed() > wait {
-                return Err(LogError::Busy {
-                    waited_ms: wait.as_millis() as u64,
-                });
-            }
-            drop(state);
-            let pause = Duration::from_millis(if start.elapsed().as_millis() < 20 {
-                1
-            } else {
-                5
-            });
-            thread::sleep(pause);
-            state = self.lock_state();
+            state.hold.since = Some(Instant::now());
+            break;
         }
         state.hold.holders += 1;
         state.hold.turn = true;
-        Ok(Writer {
-            log: self,
-            env,
-            has_turn: true,
-            appended: None,
-        })
+        Ok(Some(()))
     }
 
     fn try_lock(&self) -> Result<Option<Box<dyn DiskLock>>> {

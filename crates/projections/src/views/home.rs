@@ -5,8 +5,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use icm_wait::Deadline;
 
 use super::files::{TABLE_FILE, create_private, replace};
 use super::manifest::{Stamp, stamp_of};
@@ -214,16 +215,8 @@ pub(crate) fn lock_file(path: &Path, wait: Duration) -> Result<HomeLock> {
 
 fn wait_for(
     wait: Duration,
-    mut try_lock: impl FnMut() -> std::result::Result<(), TryLockError>,
+    try_lock: impl FnMut() -> std::result::Result<(), TryLockError>,
 ) -> Result<()> {
-    let start = Instant::now();
-    loop {
-        match try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if start.elapsed() < wait => {
-                thread::sleep(Duration::from_millis(1));
-            }
-            Err(_) => return Err(ViewError::Busy),
-        }
-    }
+    let taken = icm_wait::lock(Deadline::after(wait), try_lock);
+    taken.map_err(|_| ViewError::Busy)
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
@@ -27,9 +27,8 @@ use super::{BODY_MAX_BYTES, HttpOptions, Token};
 use crate::mcp::FollowUp;
 use icm_api::error::{Result, ServiceError};
 use icm_service::Service;
+use icm_wait::bounds;
 
-/// How long a client may take for the body of a request.
-const BODY_WAIT: Duration = Duration::from_secs(30);
 /// What answers without a token: whether the server is there, and nothing of what it holds.
 const OPEN_PATH: &str = "/health";
 
@@ -285,7 +284,7 @@ async fn whole(body: Body) -> std::result::Result<Bytes, Refusal> {
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         return Err(Refusal::new(status, why, "send less at once"));
     }
-    match tokio::time::timeout(BODY_WAIT, to_bytes(body, BODY_MAX_BYTES)).await {
+    match tokio::time::timeout(bounds::ANSWER, to_bytes(body, BODY_MAX_BYTES)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) => {
             let why = format!("the body is cut off, or longer than {BODY_MAX_BYTES} bytes");
@@ -296,7 +295,7 @@ async fn whole(body: Body) -> std::result::Result<Bytes, Refusal> {
             ))
         }
         Err(_) => {
-            let why = format!("the body took longer than {} s", BODY_WAIT.as_secs());
+            let why = format!("the body took longer than {} s", bounds::ANSWER.as_secs());
             Err(Refusal::new(
                 StatusCode::REQUEST_TIMEOUT,
                 why,

@@ -5,13 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use icm_wait::bounds;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -21,17 +21,8 @@ use tokio_util::task::TaskTracker;
 
 /// Connections at once; others wait to be taken.
 const CONNECTIONS_MAX: usize = 256;
-/// How long a client may take for the head of a request, and how long it may say nothing.
-const HEAD_WAIT: Duration = Duration::from_secs(10);
-/// How long a client may read nothing of an answer.
-const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Largest head of a request.
 const HEAD_MAX_BYTES: usize = 64 << 10;
-/// How long answers may still take once the process is asked to end.
-const FAREWELL_MAX: Duration = Duration::from_secs(10);
-
-/// How long the last bytes of an answer may take to be written, where nothing waits for its reader.
-const LAST_BYTES_WAIT: Duration = Duration::from_millis(500);
 
 /// Takes connections until `stop`, then waits for the answers that are under way.
 pub(super) async fn until(
@@ -45,7 +36,8 @@ pub(super) async fn until(
     let open = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
-        .header_read_timeout(HEAD_WAIT)
+        // Also the longest that a client may say nothing.
+        .header_read_timeout(bounds::PEER)
         .max_buf_size(HEAD_MAX_BYTES);
     let next = async || {
         // Never closed.
@@ -58,7 +50,7 @@ pub(super) async fn until(
             Err(error) => {
                 // Out of descriptors, as a rule: it passes.
                 tracing::debug!(%error, "a connection was not taken");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                icm_wait::pause_async(bounds::LOOK_EVERY).await;
                 continue;
             }
         };
@@ -69,7 +61,7 @@ pub(super) async fn until(
         let service = TowerToHyperService::new(app.clone());
         // Who does not read an answer does not keep its place for ever.
         let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(WRITE_WAIT));
+        stream.set_write_timeout(Some(bounds::PEER));
         let stream = TokioIo::new(Watched {
             stream: Box::pin(stream),
             waits: false,
@@ -93,11 +85,11 @@ pub(super) async fn until(
             () = under_way.wait() => {}
         }
         // What is left are bytes of answers, and connections that have asked nothing, or half of something.
-        while (tokio::time::timeout(LAST_BYTES_WAIT, &mut closing).await).is_err()
+        while (tokio::time::timeout(bounds::MOMENT, &mut closing).await).is_err()
             && unread.load(Ordering::Relaxed) > 0
         {}
     };
-    if tokio::time::timeout(FAREWELL_MAX, answer).await.is_err() {
+    if tokio::time::timeout(bounds::PEER, answer).await.is_err() {
         tracing::warn!("some answers took too long and were cut off");
     }
 }

@@ -6,15 +6,12 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
 use icm_service::Service;
 
-/// How long work that an answer leaves behind waits for more of its kind, and how long after it was done last it is not
-/// done again, however many answers there are.
-const LULL: Duration = Duration::from_millis(2);
-
-const REST: Duration = Duration::from_millis(20);
+/// Time between an answer and the work that it leaves behind, 20 ms. Raised, views and records of recalls are behind for
+/// longer; lowered, calls in a row share fewer rounds, and a round takes CPU from the next call.
+const LULL: Duration = Duration::from_millis(20);
 
 /// The work that calls leave behind, done when their answers are out: recalls are recorded, views
 /// brought up to date. Several calls in a row share one round.
@@ -56,11 +53,10 @@ impl FollowUp {
     pub(crate) async fn run(self: Arc<Self>, service: Arc<Service>) {
         // Making a graph takes minutes, so the next round does not wait for it.
         let mut tending: Option<JoinHandle<()>> = None;
-        let mut rested = Instant::now();
         loop {
             self.wake.notified().await;
             // Calls often come in bursts, and the next one should not wait for the store.
-            let lull = tokio::time::sleep_until(rested.max(Instant::now() + LULL));
+            let lull = icm_wait::pause_async(LULL);
             tokio::select! {
                 () = lull => {}
                 () = self.ending.notified() => {}
@@ -86,7 +82,6 @@ impl FollowUp {
                     Ok(false) => {}
                     Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
-                rested = Instant::now() + REST;
                 if !finished && tending.as_ref().is_none_or(JoinHandle::is_finished) {
                     ended(tending.take()).await;
                     let (service, this) = (Arc::clone(&service), Arc::clone(&self));

@@ -1,8 +1,9 @@
 //! A call that goes on for long: its client is told, where it asked to be, and may give up.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use icm_wait::bounds;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -12,8 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use icm_api::Progress;
 
-/// The shortest time between two words.
-const EVERY: Duration = Duration::from_millis(100);
 /// Words that wait to be sent; a client that does not read misses some.
 const WAITING_MAX: usize = 16;
 
@@ -67,7 +66,7 @@ impl Watched {
         };
         let mut state = told.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
-        if always || state.last.is_none_or(|last| last.elapsed() >= EVERY) {
+        if always || state.last.is_none_or(|last| last.elapsed() >= bounds::LOOK_EVERY) {
             state.last = Some(Instant::now());
             let word = Word {
                 done: state.done,

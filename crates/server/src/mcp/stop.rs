@@ -5,17 +5,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use icm_wait::bounds;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// How long a write that nobody reads is waited for once the process is asked to end. Whoever starts servers often kills
-/// what is there after 10 s.
-const UNREAD_MAX: Duration = Duration::from_secs(5);
-/// What comes sooner after the first signal is the same one: of a terminal, and once more of a wrapper that passes it on.
-#[cfg(unix)]
-const SAME_SIGNAL: Duration = Duration::from_millis(500);
-/// How often the server looks whether its parent is there. More often would wake an idle server up for nothing; less
-/// often would leave orphans longer.
+/// Time between two looks whether the parent is there, 2 s. Raised, orphans stay longer; lowered, an idle server wakes up
+/// more often for nothing.
 #[cfg(unix)]
 const PARENT_LOOK: Duration = Duration::from_secs(2);
 
@@ -47,7 +42,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Until<R> {
     }
 }
 
-/// Writes as `inner` does; once the token is cancelled a write fails that is waited for longer than [`UNREAD_MAX`].
+/// Writes as `inner` does; once the token is cancelled a write fails that is waited for longer than [`bounds::PROCESS`].
 pub(super) struct WhileRead<W> {
     inner: W,
     stop: CancellationToken,
@@ -78,12 +73,13 @@ impl<W: AsyncWrite + Unpin> WhileRead<W> {
             let stop = self.stop.clone();
             Box::pin(async move {
                 stop.cancelled().await;
-                tokio::time::sleep(UNREAD_MAX).await;
+                // Whoever starts servers often kills what is there after 10 s.
+                icm_wait::pause_async(bounds::PROCESS).await;
             })
         });
         ready!(unread.as_mut().poll(cx));
         self.unread = None;
-        let why = format!("nothing could be written for {} s", UNREAD_MAX.as_secs());
+        let why = format!("nothing could be written for {} s", bounds::PROCESS.as_secs());
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))
     }
 }
@@ -144,7 +140,8 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
                 _ = term.recv() => libc::SIGTERM,
                 _ = int.recv() => libc::SIGINT,
             };
-            if asked.elapsed() > SAME_SIGNAL {
+            // What comes sooner is the same one: of a terminal, and once more of a wrapper that passes it on.
+            if asked.elapsed() > bounds::MOMENT {
                 break number;
             }
         };
@@ -216,7 +213,7 @@ mod tests {
         stop.cancel();
         let slow = async {
             for _ in 0..8 {
-                sleep(UNREAD_MAX - Duration::from_millis(10)).await;
+                sleep(bounds::PROCESS - Duration::from_millis(10)).await;
                 reader.read_u8().await.expect("a byte");
             }
         };
@@ -226,7 +223,7 @@ mod tests {
         let begun = Instant::now();
         let given_up = writer.write_all(b"-").await.expect_err("nobody reads");
         assert_eq!(given_up.kind(), io::ErrorKind::TimedOut);
-        assert_eq!(begun.elapsed().as_secs(), UNREAD_MAX.as_secs());
+        assert_eq!(begun.elapsed().as_secs(), bounds::PROCESS.as_secs());
         // It can be used on.
         writer.shutdown().await.expect("nothing is left to write");
     }

@@ -8,7 +8,6 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -33,8 +32,6 @@ const OUTGOING_MAX: usize = 256;
 /// Bytes gathered for one write.
 const WRITE_BATCH_BYTES: usize = 64 << 10;
 const READ_BUFFER_BYTES: usize = 64 << 10;
-/// How long the end of the input is held back for answers still missing.
-const DRAIN_MAX: Duration = Duration::from_secs(60);
 
 /// The transport; its writer is a task of its own.
 pub(super) struct LineTransport<R> {
@@ -143,7 +140,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         tokio::select! {
             () = answered => {}
             () = self.outgoing.closed() => {}
-            () = tokio::time::sleep(DRAIN_MAX) => tracing::warn!("giving up on unanswered requests"),
+            () = icm_wait::pause_async(bounds::SILENCE) => tracing::warn!("giving up on unanswered requests"),
         }
     }
 }

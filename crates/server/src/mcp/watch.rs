@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use icm_log::EventId;
+use icm_wait::bounds;
 use tokio::task::AbortHandle;
 
 use icm_service::Service;
-
-/// How often the log is looked at while somebody listens: a look costs a few microseconds.
-const EVERY: Duration = Duration::from_millis(200);
 
 /// The newest event, whoever wrote it.
 pub(super) async fn newest(service: &Arc<Service>) -> Option<EventId> {
@@ -33,7 +30,8 @@ pub(super) async fn watch<F>(
     F: Future<Output = bool>,
 {
     loop {
-        tokio::time::sleep(EVERY).await;
+        // A look costs a few microseconds.
+        icm_wait::pause_async(bounds::LOOK_EVERY).await;
         let now = newest(&service).await;
         if now.is_some() && now != known {
             known = now;

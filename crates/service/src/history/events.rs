@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use icm_log::facts::Facts;
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, payload};
 use icm_projections::Views;
 use icm_projections::fold::Link;
+use icm_wait::bounds;
 use serde_json::Value;
 
 use crate::history::summary::summary_of;
@@ -23,9 +23,6 @@ use icm_api::limits;
 use icm_api::when;
 use icm_api::when::{DayMeans, When, rfc3339};
 use icm_api::{EventDetail, LogEntry, LogRequest};
-
-/// How often a log that is followed is looked at: a look costs a few microseconds.
-const FOLLOW_EVERY: Duration = Duration::from_millis(100);
 
 /// A request, resolved.
 struct Filter {
@@ -122,7 +119,7 @@ impl Service {
         while go_on() {
             let there = self.newest_position()?;
             if there <= seen {
-                std::thread::sleep(FOLLOW_EVERY);
+                icm_wait::pause(bounds::LOOK_EVERY);
                 continue;
             }
             let request = LogRequest {

@@ -1,18 +1,17 @@
 //! Waiting for the store's lock, as long as the caller said; then the store is busy.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use icm_log::{LOCK_FILE, Writer};
+use icm_wait::Deadline;
 
 use super::Service;
 use crate::holder::Holder;
 use icm_api::error::{Result, ServiceError};
 
-/// How long the lock is waited for at a time: then it is looked who holds it.
+/// How long the lock is waited for at a time, 20 ms: then it is looked who holds it. Raised, a writer notices later that
+/// the holder is stopped or has become the owner; lowered, a busy store is looked at more often.
 pub(crate) const LOCK_LOOK: Duration = Duration::from_millis(20);
-/// How long the views are left to others before the lock is waited for again.
-const TURN_OF_OTHERS: Duration = Duration::from_millis(1);
 
 impl Service {
     /// Takes the lock of the log, waiting that long for whoever has it.
@@ -31,23 +30,19 @@ impl Service {
         wait: Duration,
         mut attempt: impl FnMut(Duration) -> Result<T>,
     ) -> Result<T> {
-        let begun = Instant::now();
-        loop {
-            let left = wait.saturating_sub(begun.elapsed());
-            match attempt(left.min(LOCK_LOOK)) {
+        let deadline = Deadline::after(wait);
+        let ended = icm_wait::until(deadline, || {
+            match attempt(deadline.left().min(LOCK_LOOK)) {
                 Err(ServiceError::Busy { .. }) => {}
-                other => return other,
+                other => return Some(other),
             }
-            if let Some(holder) = Holder::stopped(&self.dir().join(LOCK_FILE)) {
-                let (pid, asked) = (holder.pid, false);
-                return Err(ServiceError::Stopped { pid, asked });
-            }
-            let waited = begun.elapsed();
-            if waited >= wait {
-                let waited_ms = waited.as_millis() as u64;
-                return Err(ServiceError::Busy { waited_ms });
-            }
-            thread::sleep(TURN_OF_OTHERS);
-        }
+            let holder = Holder::stopped(&self.dir().join(LOCK_FILE))?;
+            let (pid, asked) = (holder.pid, false);
+            Some(Err(ServiceError::Stopped { pid, asked }))
+        });
+        ended.unwrap_or_else(|| {
+            let waited_ms = deadline.waited().as_millis() as u64;
+            Err(ServiceError::Busy { waited_ms })
+        })
     }
 }

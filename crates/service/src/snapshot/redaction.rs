@@ -1,7 +1,6 @@
 //! The rest of a redaction or a repair that was begun: no view is opened before that is done.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use icm_log::Writer;
 use icm_log::redact::Blanked;
@@ -10,9 +9,8 @@ use icm_vectors::embed::Cache;
 
 use crate::service::{Service, locked, store_folder};
 use icm_api::error::{Result, ServiceError};
+use icm_wait::bounds;
 
-/// How long somebody who builds views is waited for.
-const WIPE_WAIT: Duration = Duration::from_secs(30);
 impl Service {
     /// As [`Service::resume_redaction`], for who copies the log.
     pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
@@ -83,7 +81,7 @@ impl Service {
         // Where the log is damaged the views are cleaned all the same.
         let blanked = writer.blank(&self.log.redacted()?);
         state.put(None);
-        Views::wipe(&self.views_dir(), WIPE_WAIT)?;
+        Views::wipe(&self.views_dir(), bounds::ANSWER)?;
         remove_cache(&self.cache_dir())?;
         let mut blanked = blanked?;
         if blanked.looked_everywhere {

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::{MutexGuard, OnceLock};
-use std::thread;
 use std::time::Duration;
 
+use icm_wait::{Deadline, bounds};
 use tantivy::directory::RamDirectory;
 use tantivy::{Directory, DocId, Searcher};
 
@@ -28,9 +28,6 @@ pub use writer::TextWriter;
 
 /// What says how far the closed tier goes; it is replaced in one step.
 pub const CLOSED_META: &str = "closed/meta.json";
-/// A reader that meets a writer between its two commits waits this often and this long.
-const OPEN_TRIES_MAX: u32 = 30;
-const OPEN_WAIT: Duration = Duration::from_millis(10);
 
 /// The full-text view: live versions in one index, closed ones in another.
 pub struct TextIndex {
@@ -53,30 +50,30 @@ impl TextIndex {
             })?;
             Tier::create(Folder::open(&dir).doing("opening the folder")?)
         };
-        Self::of(tier("live")?, tier("closed")?, OPEN_TRIES_MAX)
+        Self::of(tier("live")?, tier("closed")?, bounds::MOMENT)
     }
 
     /// Opens an index, without making any thread or file.
     ///
     /// Any error means: drop the folder and rebuild. A writer that commits at this moment
-    /// is waited for, up to 300 ms.
+    /// is waited for, up to [`bounds::MOMENT`].
     pub fn open(dir: &Path) -> Result<Self, TextError> {
-        Self::open_waiting(dir, OPEN_TRIES_MAX)
+        Self::open_waiting(dir, bounds::MOMENT)
     }
 
     /// The same for who knows that nobody writes: tiers that do not belong together are `Torn` at once.
     pub fn open_unwritten(dir: &Path) -> Result<Self, TextError> {
-        Self::open_waiting(dir, 1)
+        Self::open_waiting(dir, Duration::ZERO)
     }
 
-    fn open_waiting(dir: &Path, commit_tries: u32) -> Result<Self, TextError> {
+    fn open_waiting(dir: &Path, wait: Duration) -> Result<Self, TextError> {
         let tier =
             |name: &str| Tier::open(Folder::open(&dir.join(name)).doing("opening the folder")?);
         let mut tries = 0;
         loop {
             // A file can vanish between the reading of its name and its opening, where no
             // lock can be taken; a folder without `meta.json` stays unreadable.
-            match tier("live").and_then(|live| Self::of(live, tier("closed")?, commit_tries)) {
+            match tier("live").and_then(|live| Self::of(live, tier("closed")?, wait)) {
                 Err(TextError::Index { .. })
                     if tries < 3 && dir.join("live").join("meta.json").exists() =>
                 {
@@ -92,11 +89,11 @@ impl TextIndex {
         Self::of(
             Tier::create(RamDirectory::create())?,
             Tier::create(RamDirectory::create())?,
-            OPEN_TRIES_MAX,
+            bounds::MOMENT,
         )
     }
 
-    fn of(live: Tier, closed: Tier, tries: u32) -> Result<Self, TextError> {
+    fn of(live: Tier, closed: Tier, wait: Duration) -> Result<Self, TextError> {
         let mut index = Self {
             live,
             closed,
@@ -104,7 +101,7 @@ impl TextIndex {
             deleted: OnceLock::new(),
             parts: Parts::default(),
         };
-        index.reload_within(tries)?;
+        index.reload_within(wait)?;
         Ok(index)
     }
 
@@ -115,11 +112,11 @@ impl TextIndex {
 
     /// Moves on to the last commit, of this process or of another.
     pub fn reload(&mut self) -> Result<(), TextError> {
-        self.reload_within(OPEN_TRIES_MAX)
+        self.reload_within(bounds::MOMENT)
     }
 
-    fn reload_within(&mut self, tries: u32) -> Result<(), TextError> {
-        let mut commit = self.read_commit(tries)?;
+    fn reload_within(&mut self, wait: Duration) -> Result<(), TextError> {
+        let mut commit = self.read_commit(wait)?;
         self.deleted = OnceLock::new();
         loop {
             self.live.reader.reload().doing("reading the live tier")?;
@@ -127,7 +124,7 @@ impl TextIndex {
                 .reader
                 .reload()
                 .doing("reading the closed tier")?;
-            let after = self.read_commit(tries)?;
+            let after = self.read_commit(wait)?;
             if after == commit {
                 self.commit = commit;
                 self.parts.keep(self.live_searcher().segment_readers());
@@ -138,33 +135,31 @@ impl TextIndex {
     }
 
     /// Reads both tiers' commits, waiting for a writer that is between them.
-    fn read_commit(&self, tries: u32) -> Result<Commit, TextError> {
-        for left in (0..tries).rev() {
-            let closed = self
-                .closed
-                .index
-                .load_metas()
-                .doing("reading the closed tier")?;
-            let live = self
-                .live
-                .index
-                .load_metas()
-                .doing("reading the live tier")?;
-            let commit = match &live.payload {
-                None => Commit {
-                    live_opstamp: live.opstamp,
-                    ..Commit::default()
-                },
-                Some(payload) => parse_payload(live.opstamp, payload)?,
-            };
-            if commit.closed_opstamp == closed.opstamp {
-                return Ok(commit);
-            }
-            if left > 0 {
-                thread::sleep(OPEN_WAIT);
-            }
-        }
-        Err(TextError::Torn)
+    fn read_commit(&self, wait: Duration) -> Result<Commit, TextError> {
+        let read = icm_wait::until(Deadline::after(wait), || self.whole_commit().transpose());
+        read.unwrap_or(Err(TextError::Torn))
+    }
+
+    /// Returns the commit of both tiers; `None` where one tier is further than the other.
+    fn whole_commit(&self) -> Result<Option<Commit>, TextError> {
+        let closed = self
+            .closed
+            .index
+            .load_metas()
+            .doing("reading the closed tier")?;
+        let live = self
+            .live
+            .index
+            .load_metas()
+            .doing("reading the live tier")?;
+        let commit = match &live.payload {
+            None => Commit {
+                live_opstamp: live.opstamp,
+                ..Commit::default()
+            },
+            Some(payload) => parse_payload(live.opstamp, payload)?,
+        };
+        Ok((commit.closed_opstamp == closed.opstamp).then_some(commit))
     }
 
     /// What is kept of the segments of the live tier.

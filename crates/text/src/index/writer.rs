@@ -8,7 +8,9 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexWriter, Searcher, TantivyError, Term};
 
 use super::commit::payload;
-use super::{OPEN_TRIES_MAX, TextIndex};
+use icm_wait::bounds;
+
+use super::TextIndex;
 use crate::Doc;
 use crate::error::{Doing, TextError};
 use crate::schema::{Analysed, ORDINAL, fields};
@@ -73,7 +75,7 @@ impl TextIndex {
 
     fn writer_with(&self, heap_bytes: usize) -> Result<TextWriter, TextError> {
         let live = open_writer(&self.live.index, heap_bytes)?;
-        if self.read_commit(OPEN_TRIES_MAX)? != self.commit {
+        if self.read_commit(bounds::MOMENT)? != self.commit {
             return Err(TextError::Busy);
         }
         let mut unseen_from = 0;

@@ -1,20 +1,18 @@
 //! `icm doctor --clients`
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use icm_api::{Check, CheckStatus};
 use icm_clients::install::{
     self, Entry, InstallError, Machine, Outcome, Plan, Request, Step, What,
 };
 use icm_clients::names::Client;
+use icm_wait::bounds;
 
 use crate::app::App;
 use crate::commands::clients;
 use crate::error::CliError;
 
-/// How long an entry may take to answer. Clients wait for 5 to 60 seconds; a slower server is a problem by itself.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -91,7 +89,7 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
             Some("icm hook on".to_owned()),
         ));
     }
-    for server in install::running(Path::new("/proc"), PATIENCE) {
+    for server in install::running(Path::new("/proc"), bounds::PROCESS) {
         let Some(version) = server.version.filter(|version| version != VERSION) else {
             continue;
         };
@@ -121,7 +119,8 @@ fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {
     let name = entry.client.name();
     let file = place(entry);
     let mend = || Some(mend(entry));
-    let answer = match install::probe(entry, machine, PATIENCE) {
+    // Clients wait for 5 to 60 seconds; a slower server is a problem by itself.
+    let answer = match install::probe(entry, machine, bounds::PROCESS) {
         Ok(answer) => answer,
         Err(error) => {
             return check(

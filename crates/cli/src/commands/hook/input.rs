@@ -2,9 +2,10 @@
 
 use std::io::Read;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use icm_clients::hooks::INPUT_LEN_MAX;
+use icm_wait::Deadline;
 
 /// Bytes that are read at once.
 const PIECE_LEN: usize = 64 * 1_024;
@@ -28,10 +29,10 @@ pub(super) fn within(wait: Duration) -> Result<Vec<u8>, String> {
             }
         }
     });
-    let begun = Instant::now();
+    let deadline = Deadline::after(wait);
     let mut input = Vec::new();
     while input.len() <= INPUT_LEN_MAX {
-        match come.recv_timeout(wait.saturating_sub(begun.elapsed())) {
+        match come.recv_timeout(deadline.left()) {
             Ok(Ok(piece)) if piece.is_empty() => break,
             Ok(Ok(piece)) => input.extend(piece),
             Ok(Err(error)) => return Err(format!("cannot read stdin: {error}")),

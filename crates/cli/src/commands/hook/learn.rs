@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use icm_api::Caller;
 use icm_api::ids::ID_LEN;
@@ -10,15 +10,12 @@ use icm_clients::hooks::{Input, Moment};
 use icm_extract::read_offsets::{FILE_NAME, ReadOffsets};
 use icm_extract::{Found, Rules, from_text, from_transcript};
 use icm_service::Service;
+use icm_wait::bounds;
 
 use crate::app::App;
 use crate::commands::extract::keep::{self, By, Candidate, Destination, Run};
 use crate::error::CliError;
 
-/// Longest reading of a transcript at the end of a turn. The next hook reads the rest.
-const TURN_WAIT: Duration = Duration::from_secs(2);
-/// Longest reading of a transcript at the end of a session. Some clients wait for about a second only.
-const END_WAIT: Duration = Duration::from_millis(700);
 /// Most memories that one hook stores. Raising this stores more sentences of low value.
 const FOUND_MAX: usize = 16;
 /// The first level of the topic; the second is the project's name.
@@ -90,9 +87,10 @@ fn from_file(
     let mut file = File::open(path).map_err(|error| CliError::io(doing(), &error))?;
     let whole = path.canonicalize().ok();
     let known = whole.and_then(|path| ReadOffsets::read(offsets).get(&path).cloned());
+    // The next hook reads the rest. At the end of a session some clients wait for about a second only.
     let wait = match input.moment {
-        Moment::SessionEnd => END_WAIT,
-        _ => TURN_WAIT,
+        Moment::SessionEnd => bounds::MOMENT,
+        _ => bounds::HOOK,
     };
     let begun = Instant::now();
     let read = from_transcript(&mut file, known, rules, || begun.elapsed() >= wait);

@@ -3,13 +3,13 @@
 //! A plugin beside `icm init`, the files of a user and of a project, and Cursor beside Claude Code do so. Both processes
 //! run at once, so the log cannot tell the second one of the first.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use icm_agents::hook::session_name;
 use icm_clients::hooks::{self, Input, Subagent};
+use icm_wait::{Deadline, NotLocked, bounds};
 
 use crate::app::App;
 
@@ -19,8 +19,6 @@ const FILE: &str = "cache/hooks.recent";
 const KEPT_MS: u64 = 3_000;
 /// Bytes of the file that are read at most: a hundred sessions, more than a machine has in the time above.
 const LEN_MAX: u64 = 8 * 1_024;
-/// Times that a busy file is tried, a millisecond apart. Its lock is held for one small write.
-const TRIES: u32 = 20;
 
 /// Returns whether no other process answers this moment of the session. A file that cannot be read or written keeps
 /// nobody from answering.
@@ -110,16 +108,13 @@ fn claim(path: &Path, moment: &Moment) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// Locks the file until it is closed.
+/// Locks the file until it is closed. The lock is held for one small write, so a busy file belongs to a process that hangs.
 fn lock(file: &File) -> std::io::Result<()> {
-    for _ in 0..TRIES {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    Err(std::io::ErrorKind::WouldBlock.into())
+    let taken = icm_wait::lock(Deadline::after(bounds::MOMENT), || file.try_lock());
+    taken.map_err(|error| match error {
+        NotLocked::Busy => std::io::ErrorKind::WouldBlock.into(),
+        NotLocked::Failed(error) => error,
+    })
 }
 
 #[cfg(test)]

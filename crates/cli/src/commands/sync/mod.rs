@@ -244,7 +244,7 @@ fn watch(
         }
         // Whoever reads along in a pipe or a file sees it now, and whatever ends this.
         app.ui.flush()?;
-        std::thread::sleep(every);
+        icm_wait::pause(every);
     }
 }
 

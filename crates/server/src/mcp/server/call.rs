@@ -1,7 +1,6 @@
 //! Calls of tools.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData};
@@ -17,12 +16,10 @@ use icm_api::Progress;
 use icm_api::error::ServiceError;
 use icm_guard::frame;
 use icm_guard::sanitize::clean;
+use icm_wait::bounds;
 
 /// Tools that may work for minutes: what comes after them does not wait for them.
 const MAY_TAKE_LONG: [&str; 2] = ["icm_memory_consolidate", "icm_memory_embed_all"];
-
-/// How long the last words on a call's progress may take.
-const LAST_WORDS_MAX: Duration = Duration::from_millis(100);
 
 pub(super) fn route(tool: &'static Tool, options: McpOptions) -> ToolRoute<Server> {
     ToolRoute::new_dyn(
@@ -87,7 +84,7 @@ async fn call(
     drop(turn);
     if let Some(telling) = telling {
         // After the answer nothing is told any more.
-        let _ = tokio::time::timeout(LAST_WORDS_MAX, telling).await;
+        let _ = tokio::time::timeout(bounds::LOOK_EVERY, telling).await;
     }
     if tool.leaves_work {
         server.follow_up.leave();

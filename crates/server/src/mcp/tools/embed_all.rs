@@ -8,7 +8,8 @@ use super::{Call, Hints, Kind, Param, Reply, Tool, count};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 
-/// How long one call goes on; the batch that is begun then is finished.
+/// Longest run of one call, 20 s; the batch that is begun then is finished. Raised, clients give the call up; lowered, more
+/// calls are needed.
 const CALL_MAX: Duration = Duration::from_secs(20);
 
 pub(super) static TOOL: Tool = Tool {

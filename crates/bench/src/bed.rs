@@ -13,7 +13,6 @@ use icm_service::Model;
 use icm_service::{OpenOptions, Service};
 use icm_wait::bounds;
 
-
 pub(super) struct Bed {
     // Closed before its folder goes.
     service: Service,

@@ -19,7 +19,6 @@ use crate::global::GlobalArgs;
 use crate::project;
 use crate::ui::Ui;
 
-
 /// How a store is opened.
 type Open = fn(OpenOptions) -> Result<Service, ServiceError>;
 

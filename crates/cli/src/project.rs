@@ -4,11 +4,11 @@
 //! file `.icm-project` in the folder or above it. Which commit a repository is at is read from its files;
 //! which one it began with only git can say, so that is asked once a commit and kept in the cache.
 
+use icm_wait::{Deadline, bounds, ended};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use icm_wait::{Deadline, bounds, ended};
 
 use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;

@@ -109,12 +109,15 @@ impl Server {
     ) -> Result<Value, String> {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         loop {
-            let line = self.lines.recv_timeout(until.left()).map_err(|error| match error {
-                mpsc::RecvTimeoutError::Timeout => format!("no answer to {method} in time"),
-                mpsc::RecvTimeoutError::Disconnected => {
-                    format!("the server ended before it answered {method}")
-                }
-            })?;
+            let line = self
+                .lines
+                .recv_timeout(until.left())
+                .map_err(|error| match error {
+                    mpsc::RecvTimeoutError::Timeout => format!("no answer to {method} in time"),
+                    mpsc::RecvTimeoutError::Disconnected => {
+                        format!("the server ended before it answered {method}")
+                    }
+                })?;
             let answer: Value = serde_json::from_str(&line).map_err(|_| {
                 format!("the answer to {method} is not JSON: a wrapper may write to stdout")
             })?;

@@ -1,5 +1,7 @@
 //! ONNX Runtime: where its library is, and loading it once.
 
+use icm_wait::{Deadline, bounds, ended};
+use ort::environment::Environment;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -8,8 +10,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use icm_wait::{Deadline, bounds, ended};
-use ort::environment::Environment;
 
 /// The variable that names the library; it goes before everything else.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
@@ -99,7 +99,10 @@ fn in_python() -> Option<PathBuf> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    if ended(&mut child, Deadline::after(bounds::PROCESS)).ok()?.is_none() {
+    if ended(&mut child, Deadline::after(bounds::PROCESS))
+        .ok()?
+        .is_none()
+    {
         let _ = child.kill();
         let _ = child.wait();
         return None;

@@ -66,7 +66,11 @@ impl Watched {
         };
         let mut state = told.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
-        if always || state.last.is_none_or(|last| last.elapsed() >= bounds::LOOK_EVERY) {
+        if always
+            || state
+                .last
+                .is_none_or(|last| last.elapsed() >= bounds::LOOK_EVERY)
+        {
             state.last = Some(Instant::now());
             let word = Word {
                 done: state.done,

@@ -79,7 +79,10 @@ impl<W: AsyncWrite + Unpin> WhileRead<W> {
         });
         ready!(unread.as_mut().poll(cx));
         self.unread = None;
-        let why = format!("nothing could be written for {} s", bounds::PROCESS.as_secs());
+        let why = format!(
+            "nothing could be written for {} s",
+            bounds::PROCESS.as_secs()
+        );
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))
     }
 }

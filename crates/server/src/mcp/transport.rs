@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use icm_wait::bounds;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
@@ -372,6 +373,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rmcp::model::ServerResult;
     use tokio::io::AsyncReadExt;
 

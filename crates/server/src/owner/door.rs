@@ -111,16 +111,6 @@ pub(super) fn has_hung_up(stream: &Stream) -> bool {
     poll(&mut polled, Some(&now)).is_ok_and(|_| polled[0].revents().contains(PollFlags::HUP))
 }
 
-/// Writes as much as there is room for, without waiting: so many bytes.
-pub(super) fn send_at_once(stream: &Stream, line: &[u8]) -> io::Result<usize> {
-    use rustix::io::Errno;
-    use rustix::net::SendFlags;
-    match rustix::net::send(stream, line, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-        sent => Ok(sent?),
-    }
-}
-
 /// Whether an error may be over by the next time: no room, or too few descriptors or threads.
 pub(super) fn passes(error: &io::Error) -> bool {
     use rustix::io::Errno;

@@ -7,7 +7,6 @@ use std::net::Shutdown;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use jsonrpsee::core::server::{Methods, RpcModule};
 use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
@@ -22,21 +21,17 @@ use super::conversation::{NEWS_MAX, converse};
 use super::door::{Listener, Stream, passes, taken};
 use super::mutex::locked;
 use super::place::Claim;
-use super::queue;
 use super::queue::Queue;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
 use icm_service::peer::PeerParams;
 use icm_service::{Service, Write};
+use icm_wait::bounds;
 
-/// How often a process looks for a store that is not there yet.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Connections at once; others wait.
 const CONNECTIONS_MAX: usize = 256;
 /// Subscriptions at once, of all connections: each has a thread.
 const SUBSCRIPTIONS_MAX: usize = 64;
-/// The longest that the other end may take to read anything of what it is sent.
-const WRITE_MAX: Duration = Duration::from_secs(5);
 
 const NOT_DONE: i32 = -32001;
 const OTHER_TERMS: i32 = -32002;
@@ -79,7 +74,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
             // There is no store yet, as a rule: this process may make it, and others ask at once then.
             Ok(None) => {
                 let written = service.written().notified();
-                let _ = tokio::time::timeout(LOOK_EVERY, written).await;
+                let _ = tokio::time::timeout(bounds::MOMENT, written).await;
                 continue;
             }
             Err(error) => Err(error),
@@ -93,7 +88,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
                 if !std::mem::replace(&mut warned, true) {
                     tracing::warn!("no other process is answered here for now: {error}");
                 }
-                tokio::time::sleep(LOOK_EVERY).await;
+                icm_wait::pause_async(bounds::MOMENT).await;
             }
         }
     }
@@ -120,7 +115,7 @@ async fn role(store: &Path) -> Option<Claim> {
         Err(_) => None,
     };
     if claim.is_none() {
-        tokio::time::sleep(LOOK_EVERY).await;
+        icm_wait::pause_async(bounds::MOMENT).await;
     }
     claim
 }
@@ -213,7 +208,8 @@ async fn listen(listener: Listener, methods: &Methods) {
         // A thread each: whoever asks is answered with no other thread in between.
         let answering = accepted.and_then(|stream| {
             stream.set_nonblocking(false)?;
-            stream.set_write_timeout(Some(WRITE_MAX))?;
+            // The other end may read nothing for so long.
+            stream.set_write_timeout(Some(bounds::PROCESS))?;
             let stream = Arc::new(stream);
             locked(&streams).insert(number, Arc::clone(&stream));
             let open = Open {
@@ -231,7 +227,7 @@ async fn listen(listener: Listener, methods: &Methods) {
         if let Err(error) = answering {
             // Out of descriptors, as a rule: it passes.
             tracing::debug!(%error, "a process could not be answered");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            icm_wait::pause_async(bounds::LOOK_EVERY).await;
         }
     }
 }
@@ -254,12 +250,10 @@ fn module(
         (host.answered)();
         true
     })?;
-    // Each connection has a thread of its own, so a method may wait; writes leave it meanwhile.
-    module.register_async_method("store", |params, host, _| async move {
-        host.write(&params, Write::Store).await
-    })?;
-    module.register_async_method("update", |params, host, _| async move {
-        host.write(&params, Write::Update).await
+    // Each connection has a thread of its own, so a method may wait.
+    module.register_method("store", |params, host, _| host.write(&params, Write::Store))?;
+    module.register_method("update", |params, host, _| {
+        host.write(&params, Write::Update)
     })?;
     module.register_method("recall", |params, host, _| {
         host.read(&params, |service, caller, request: RecallRequest| {
@@ -380,19 +374,13 @@ impl Host {
     }
 
     /// Writes something, as [`Host::read`] looks it up.
-    async fn write<Q: DeserializeOwned>(
+    fn write<Q: DeserializeOwned>(
         &self,
         params: &RpcParams<'_>,
         wrap: fn(Q) -> Write,
     ) -> std::result::Result<Receipt, ErrorObjectOwned> {
         let asked = self.asked(params)?;
-        let (answer, answered) = oneshot::channel();
-        let tell = move |receipt| {
-            // Whoever asked may have gone.
-            let _ = answer.send(receipt);
-        };
-        self.queue.submit(asked.caller, wrap(asked.request), tell);
-        let receipt = answered.await.unwrap_or_else(|_| Err(queue::failed()));
+        let receipt = self.queue.write(asked.caller, wrap(asked.request));
         let receipt = receipt.map_err(|error| not_done(error.to_string()))?;
         (self.answered)();
         Ok(receipt)

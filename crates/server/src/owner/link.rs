@@ -2,32 +2,23 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::door::{Stream, connected, notice};
-use super::reader::Reader;
+use super::mutex::locked;
 use super::{AskOwner, LINE_MAX_BYTES};
 use icm_service::holder::is_stopped;
 use icm_service::peer::{Peer, PeerState};
+use icm_wait::{Deadline, bounds};
 
-/// An answer that takes longer may be none: the owner is asked whether it is there at all.
-const PATIENCE: Duration = Duration::from_millis(30);
-/// So long it has to say that it is.
+/// Silence after which the owner is asked whether it is there, its time to say so, and the wait for the next owner: 40 ms,
+/// about what it costs to open the views and do the work alone. Raised, a client of a stopped owner goes on later; lowered,
+/// a busy owner is taken for a stopped one.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(40);
-/// So long the next owner is waited for when one goes with a question unanswered: about what it costs to do the
-/// work alone. Other servers take over at once, and one that is started anew needs a little time.
-const TAKEOVER: Duration = Duration::from_millis(40);
-const TAKEOVER_LOOK: Duration = Duration::from_millis(1);
-/// So long nothing is asked of one that did not.
-const LEFT_ALONE: Duration = Duration::from_millis(300);
-/// The longest that a question takes to write.
-const WRITE_MAX: Duration = Duration::from_secs(1);
-/// The longest that an answer is waited for.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Connections that are kept for the next questions.
 const KEPT_MAX: usize = 8;
 
@@ -43,14 +34,14 @@ pub(crate) struct Link {
 struct Held {
     free: Vec<Connection>,
     /// The owner did not answer, or is this process; it is asked again from then on.
-    again: Option<Instant>,
+    again: Option<Deadline>,
     /// This process was the owner when it looked last.
     is_own: bool,
 }
 
 #[derive(Debug)]
 struct Connection {
-    stream: BufReader<Reader>,
+    stream: BufReader<Stream>,
     last_id: u64,
 }
 
@@ -71,19 +62,19 @@ impl Link {
         }
     }
 
-    /// The way to who takes over from an owner that was gone at that moment.
-    fn next_owner(&self, gone: Instant) -> Option<Connection> {
-        while gone.elapsed() < TAKEOVER {
-            std::thread::sleep(TAKEOVER_LOOK);
-            if let Some(connection) = self.connect() {
-                return Some(connection);
-            }
-            if self.held().again.is_some() {
-                // It is this process.
-                return None;
-            }
+    /// The way to the process that takes over from an owner that is gone. Other servers take over at once, and one that is
+    /// started anew needs a little time.
+    fn next_owner(&self, deadline: Deadline) -> Option<Connection> {
+        if deadline.is_over() {
+            return None;
         }
-        None
+        let next = icm_wait::until(deadline, || match self.connect() {
+            // Asked no more for a moment: it is this process.
+            None if self.held().again.is_some() => Some(None),
+            None => None,
+            connection => Some(connection),
+        });
+        next.flatten()
     }
 
     /// What the owner of this store says of itself; without a word from it, whose notice it is.
@@ -112,19 +103,19 @@ impl Link {
         let mut held = self.held();
         held.free.clear();
         if is_timeout(error) {
-            held.again = Some(Instant::now() + LEFT_ALONE);
+            held.again = Some(Deadline::after(bounds::MOMENT));
         }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.held)
     }
 
     /// One that is free, or a new one.
     fn connection(&self) -> Option<Connection> {
         {
             let mut held = self.held();
-            if held.again.is_some_and(|again| Instant::now() < again) {
+            if held.again.is_some_and(|again| !again.is_over()) {
                 return None;
             }
             (held.again, held.is_own) = (None, false);
@@ -140,7 +131,7 @@ impl Link {
         if owner.pid == std::process::id() {
             // It stays so until the process ends: no need to look each time.
             let mut held = self.held();
-            held.again = Some(Instant::now() + LEFT_ALONE);
+            held.again = Some(Deadline::after(bounds::MOMENT));
             held.is_own = true;
             return None;
         }
@@ -154,8 +145,7 @@ impl Link {
                 return None;
             }
         };
-        stream.set_write_timeout(Some(WRITE_MAX)).ok()?;
-        Some(Connection::new(stream))
+        Connection::new(stream).ok()
     }
 
     /// Whether the owner answers anything at all.
@@ -191,11 +181,11 @@ impl Peer for Link {
         let params = params()?;
         let mut answer = connection.call(method, &params, || self.is_alive());
         // The owner went with the question, if it did.
-        let gone = Instant::now();
+        let takeover = Deadline::after(SIGN_OF_LIFE);
         // Again and again: one that is being killed takes connections until its socket is closed, too.
         while answer.as_ref().is_err_and(is_gone) {
             self.held().free.clear();
-            let Some(next) = self.next_owner(gone) else {
+            let Some(next) = self.next_owner(takeover) else {
                 break;
             };
             connection = next;
@@ -251,18 +241,18 @@ impl Peer for Link {
 }
 
 impl Connection {
-    fn new(stream: Stream) -> Connection {
-        let mut reader = Reader::new(Arc::new(stream));
-        reader.be_patient_for(PATIENCE);
-        Connection {
-            stream: BufReader::new(reader),
+    fn new(stream: Stream) -> io::Result<Connection> {
+        stream.set_write_timeout(Some(bounds::MOMENT))?;
+        // A read that fails then is begun again as long as the owner is alive.
+        stream.set_read_timeout(Some(SIGN_OF_LIFE))?;
+        Ok(Connection {
+            stream: BufReader::new(stream),
             last_id: 0,
-        }
+        })
     }
 
     /// What is answered at once, or not at all.
     fn sign_of_life(&mut self, method: &str) -> io::Result<Reply> {
-        self.stream.get_mut().be_patient_for(SIGN_OF_LIFE);
         self.call_within(SIGN_OF_LIFE, method, RawValue::NULL, &|| false)
     }
 
@@ -273,7 +263,7 @@ impl Connection {
         params: &RawValue,
         go_on: impl Fn() -> bool,
     ) -> io::Result<Reply> {
-        self.call_within(ANSWER_MAX, method, params, &go_on)
+        self.call_within(bounds::ANSWER, method, params, &go_on)
     }
 
     fn call_within(
@@ -290,9 +280,8 @@ impl Connection {
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n"
         );
-        let mut stream = self.stream.get_ref().stream();
-        stream.write_all(line.as_bytes())?;
-        let line = self.line(most, go_on)?;
+        self.stream.get_mut().write_all(line.as_bytes())?;
+        let line = self.line(Deadline::after(most), go_on)?;
         let reply: Reply = serde_json::from_slice(&line)?;
         match reply.id == Some(id) {
             true => Ok(reply),
@@ -300,12 +289,11 @@ impl Connection {
         }
     }
 
-    fn line(&mut self, most: Duration, go_on: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
-        let asked = Instant::now();
+    fn line(&mut self, deadline: Deadline, go_on: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
             // However little comes at a time.
-            if asked.elapsed() > most {
+            if deadline.is_over() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             match self.stream.fill_buf() {
@@ -353,6 +341,8 @@ fn is_timeout(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::owner::place::Claim;
 
@@ -365,7 +355,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        let mut connection = Connection::new(near);
+        let mut connection = Connection::new(near).expect("a socket");
         let begun = Instant::now();
         let said = connection.sign_of_life("ping");
         assert!(said.is_err_and(|error| is_timeout(&error)));

@@ -24,8 +24,6 @@ mod mutex;
 mod place;
 #[cfg(unix)]
 mod queue;
-#[cfg(unix)]
-mod reader;
 
 #[cfg(all(unix, fuzzing))]
 pub use host::fuzzed;

@@ -1,10 +1,10 @@
-//! Writes that wait for their turn. Whoever comes while nobody decides does so itself, with no other thread in
-//! between; what comes meanwhile is decided by a thread of the queue, one after another under one hold of the store.
-//! All who wait for a sync share it, and the next ones are decided meanwhile.
+//! Writes that wait for their turn. A write that comes while nobody decides is decided at once, by the thread of its
+//! connection. Those that come meanwhile wait; then the thread of the first one decides all of them under one hold of the
+//! store. All of them share a sync, and the next ones are decided meanwhile.
 
 use std::mem::take;
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, panic, thread};
@@ -13,15 +13,13 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, Receipt};
 use icm_service::{OwnWay, Prepared, Service, Write};
 
-/// One decides while the other waits for its sync.
-const THREADS: usize = 2;
-/// Nothing was written for so long: there is time for what the next recall would ask. Longer than a slow sync takes, which
-/// all may be waiting for.
-const IDLE: Duration = Duration::from_millis(5);
-/// So long a thread looks for more before it sleeps: to be woken takes about as long.
-const LOOKS_ON: Duration = Duration::from_micros(50);
+use super::mutex::locked;
 
-/// The queue, and the threads that see to it until this is dropped.
+/// Time without a write after which what was written is made ready for a recall, 5 ms: longer than most syncs, which all may
+/// be waiting for. Raised, the first recall after a burst does more of that work; lowered, a burst is slowed down by it.
+const IDLE: Duration = Duration::from_millis(5);
+
+/// The queue, and the thread that folds what was decided, until this is dropped.
 pub(super) struct Queue {
     shared: Arc<Shared>,
 }
@@ -29,66 +27,51 @@ pub(super) struct Queue {
 struct Shared {
     service: Arc<Service>,
     waiting: Mutex<Waiting>,
-    /// Something waits, or is to be folded, or the queue is closed.
+    /// Something is to be folded, or the queue is closed.
     news: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
     writes: Vec<Waiter>,
-    /// A thread decides what it took, or folds what was decided.
+    /// A thread decides, or folds what was decided.
     is_taken: bool,
     /// Something was decided that is not folded.
     to_fold: bool,
     /// Something was folded that is not ready for a recall.
     to_ready: bool,
-    /// When the newest write came.
+    /// The time of the newest write.
     newest: Option<Instant>,
     is_closed: bool,
-    /// Threads that sleep until they are told.
-    asleep: usize,
 }
 
+/// A write, and the thread that waits for its receipt.
 struct Waiter {
     write: (Caller, Prepared),
-    answer: Answer,
+    told: SyncSender<Told>,
 }
 
-/// Who is told what became of a write, by the thread that saw to it; told of a failure when nobody did.
-struct Answer(Option<Box<dyn FnOnce(Done) + Send>>);
+/// What a waiting thread is told.
+enum Told {
+    /// It has the turn, and decides all that wait; its own write is the first of them.
+    Decide,
+    /// Another thread had the turn.
+    Done(Done),
+}
 
 /// The receipt, or why there is none.
 type Done = Result<Receipt>;
 
-impl Answer {
-    fn new(tell: impl FnOnce(Done) + Send + 'static) -> Answer {
-        Answer(Some(Box::new(tell)))
-    }
-
-    fn tell(mut self, done: Done) {
-        if let Some(tell) = self.0.take() {
-            tell(done);
-        }
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        if let Some(tell) = self.0.take() {
-            tell(Err(failed()));
-        }
-    }
-}
-
-/// The right to decide, until it is dropped.
+/// The right to decide. When it is dropped, the first thread that waits has it.
 struct Turn<'a> {
     shared: &'a Shared,
 }
 
-/// What a thread of the queue does next.
+/// What the folding thread does next.
 enum Next {
-    Decide(Vec<Waiter>),
+    /// What was decided, while it is synced.
     Fold,
+    /// All of it, as the next recall needs it.
     GetReady,
 }
 
@@ -99,26 +82,18 @@ impl Queue {
             waiting: Mutex::default(),
             news: Condvar::new(),
         });
-        // From here on its end is told to the threads.
+        // From here on its end is told to the thread.
         let queue = Queue { shared };
-        for _ in 0..THREADS {
-            let shared = Arc::clone(&queue.shared);
-            thread::Builder::new()
-                .name("icm-writes".into())
-                .spawn(move || shared.work_on())?;
-        }
+        let shared = Arc::clone(&queue.shared);
+        thread::Builder::new()
+            .name("icm-folds".into())
+            .spawn(move || shared.fold_on())?;
         Ok(queue)
     }
 
-    /// Does a write. `tell` is told once it is durable, or why it is not done, by this thread or the one that saw to it; it
-    /// must not wait for anything.
-    pub(super) fn submit(
-        &self,
-        caller: Caller,
-        write: Write,
-        tell: impl FnOnce(Done) + Send + 'static,
-    ) {
-        self.shared.submit(caller, write, Answer::new(tell));
+    /// Does a write, and returns once it is durable.
+    pub(super) fn write(&self, caller: Caller, write: Write) -> Result<Receipt> {
+        self.shared.write(caller, write)
     }
 
     /// The way in for the writes of this process, as long as the queue is there: they wait with those of others, so
@@ -146,166 +121,140 @@ impl Drop for Queue {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut waiting = self.shared.waiting();
+        // A thread that panicked waits no more.
+        while let Some(first) = waiting.writes.first() {
+            if first.told.send(Told::Decide).is_ok() {
+                return;
+            }
+            waiting.writes.remove(0);
+        }
         waiting.is_taken = false;
-        let more = waiting.to_fold || !waiting.writes.is_empty();
-        let more = more && waiting.asleep > 0;
-        let is_closed = waiting.is_closed;
+        let has_work = waiting.to_fold;
         drop(waiting);
-        match is_closed {
-            true => self.shared.news.notify_all(),
-            false if more => self.shared.news.notify_one(),
-            false => {}
+        if has_work {
+            self.shared.news.notify_one();
         }
     }
 }
 
 impl Shared {
-    /// Does a write, and returns once it is durable.
     fn write(&self, caller: Caller, write: Write) -> Done {
-        let (tell, told) = mpsc::sync_channel(1);
-        let answer = Answer::new(move |done| {
-            let _ = tell.send(done);
-        });
-        self.submit(caller, write, answer);
-        told.recv().unwrap_or_else(|_| Err(failed()))
-    }
-
-    fn submit(&self, caller: Caller, write: Write, answer: Answer) {
-        let prepared = match self.service.prepare_write(&caller, write) {
-            Ok(prepared) => prepared,
-            Err(error) => return answer.tell(Err(error)),
-        };
+        let prepared = self.service.prepare_write(&caller, write)?;
         let write = (caller, prepared);
         let mut waiting = self.waiting();
         waiting.newest = Some(Instant::now());
-        // Nobody is there any more who would decide it.
-        if waiting.is_closed {
-            drop(waiting);
-            return answer.tell(Err(failed()));
-        }
-        if !waiting.is_taken && waiting.writes.is_empty() {
+        if !waiting.is_taken {
             waiting.is_taken = true;
             drop(waiting);
             let turn = Turn { shared: self };
-            let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(&[write], turn)));
-            return tell(vec![answer], decided.unwrap_or_else(|_| Err(failed())));
+            return self.decide(&[write], turn)?.pop().ok_or_else(failed)?;
         }
-        waiting.writes.push(Waiter { write, answer });
-        // Who decides just now tells of what came meanwhile.
-        let is_told = !waiting.is_taken && waiting.asleep > 0;
+        // At most the turn and the receipt are told: neither waits for room.
+        let (told, tells) = sync_channel(2);
+        waiting.writes.push(Waiter { write, told });
         drop(waiting);
-        if is_told {
-            self.news.notify_one();
+        match tells.recv() {
+            Ok(Told::Done(done)) => done,
+            Ok(Told::Decide) => self.decide_waiting(),
+            Err(_) => Err(failed()),
         }
+    }
+
+    /// Decides all that wait; returns the receipt of the first, which is this thread's.
+    fn decide_waiting(&self) -> Done {
+        let turn = Turn { shared: self };
+        let waiters = take(&mut self.waiting().writes);
+        let (writes, told): (Vec<_>, Vec<_>) = waiters
+            .into_iter()
+            .map(|waiter| (waiter.write, waiter.told))
+            .unzip();
+        let mut told = told.into_iter();
+        let _own = told.next();
+        match self.decide(&writes, turn) {
+            Ok(receipts) => {
+                let mut receipts = receipts.into_iter();
+                let own = receipts.next();
+                for (told, receipt) in told.zip(receipts) {
+                    let _ = told.send(Told::Done(receipt));
+                }
+                own.ok_or_else(failed)?
+            }
+            Err(error) => {
+                tell_all(told, &error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Decides these, gives the turn on and waits until what was decided is durable. A panic is an error: the thread has
+    /// others to answer.
+    fn decide(&self, writes: &[(Caller, Prepared)], turn: Turn<'_>) -> Result<Vec<Done>> {
+        let decide = || {
+            let decided = self.service.decide_all(writes);
+            if let Err(error) = &decided
+                && unavailable(error).is_some()
+            {
+                // Those that came meanwhile have waited for the lock as well.
+                let behind = take(&mut self.waiting().writes);
+                tell_all(behind.into_iter().map(|it| it.told), error);
+            }
+            self.waiting().to_fold = true;
+            drop(turn);
+            decided.and_then(|receipts| receipts.commit())
+        };
+        panic::catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| Err(failed()))
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.waiting)
     }
 
-    /// Waits for writes and does them, until the queue is closed.
-    fn work_on(&self) {
-        // Whoever waits for one that fails hears of it, and does it without the owner.
-        let round = || panic::catch_unwind(AssertUnwindSafe(|| self.work()));
-        while round().unwrap_or_else(|_| {
-            tracing::error!("a round of writes failed");
-            true
-        }) {}
-    }
-
-    /// Waits for writes and does them. False once the queue is closed.
-    fn work(&self) -> bool {
-        let Some((next, turn)) = self.next() else {
-            return false;
-        };
-        match next {
-            // While what was decided is synced, and who waited for that thinks of the next.
-            Next::Fold => self.fold_ahead(false),
-            Next::GetReady => self.fold_ahead(true),
-            Next::Decide(waiting) => {
-                let (writes, answers): (Vec<_>, Vec<_>) = waiting
-                    .into_iter()
-                    .map(|waiter| (waiter.write, waiter.answer))
-                    .unzip();
-                tell(answers, self.decide(&writes, turn));
+    /// Folds what was decided, until the queue is closed.
+    fn fold_on(&self) {
+        while let Some((next, turn)) = self.next() {
+            let go_on = || self.waiting().writes.is_empty();
+            let all = matches!(next, Next::GetReady);
+            let fold = || self.service.fold_ahead(all, &go_on);
+            if panic::catch_unwind(AssertUnwindSafe(fold)).is_err() {
+                tracing::error!("folding what was written failed");
             }
+            drop(turn);
         }
-        true
     }
 
-    fn fold_ahead(&self, all: bool) {
-        let go_on = || self.waiting().writes.is_empty();
-        self.service.fold_ahead(all, &go_on);
-    }
-
-    /// Decides these, leaves the turn to others and waits until what was decided is durable.
-    fn decide(&self, writes: &[(Caller, Prepared)], turn: Turn<'_>) -> Result<Vec<Done>> {
-        let decided = self.service.decide_all(writes);
-        if let Err(error) = &decided
-            && let Some(error) = unavailable(error)
-        {
-            // Who came meanwhile has waited for the lock as well.
-            let behind = take(&mut self.waiting().writes);
-            tell(behind.into_iter().map(|it| it.answer).collect(), Err(error));
-        }
-        self.waiting().to_fold = true;
-        drop(turn);
-        decided.and_then(|receipts| receipts.commit())
-    }
-
-    /// What is to be done, as soon as there is something and nobody else decides; `None` once the queue is closed.
+    /// Waits for something to fold while nobody decides; `None` once the queue is closed.
     fn next(&self) -> Option<(Next, Turn<'_>)> {
         let mut waiting = self.waiting();
-        let mut idle = Instant::now();
-        loop {
-            if !waiting.is_taken && !waiting.writes.is_empty() {
-                waiting.is_taken = true;
-                waiting.to_fold = false;
-                let writes = take(&mut waiting.writes);
-                return Some((Next::Decide(writes), Turn { shared: self }));
-            }
-            if waiting.is_closed && waiting.writes.is_empty() {
-                return None;
-            }
-            if !waiting.is_taken && waiting.to_fold {
-                waiting.is_taken = true;
-                waiting.to_fold = false;
-                waiting.to_ready = true;
-                return Some((Next::Fold, Turn { shared: self }));
-            }
+        while !waiting.is_closed {
             let since = waiting.newest.map_or(IDLE, |newest| newest.elapsed());
             let rest = IDLE.saturating_sub(since);
-            if !waiting.is_taken && waiting.to_ready && rest.is_zero() {
+            let next = match (waiting.to_fold, waiting.to_ready && rest.is_zero()) {
+                _ if waiting.is_taken => None,
+                (true, _) => Some(Next::Fold),
+                (false, true) => Some(Next::GetReady),
+                (false, false) => None,
+            };
+            if let Some(next) = next {
                 waiting.is_taken = true;
-                waiting.to_ready = false;
-                return Some((Next::GetReady, Turn { shared: self }));
+                waiting.to_fold = false;
+                waiting.to_ready = matches!(next, Next::Fold);
+                return Some((next, Turn { shared: self }));
             }
-            if idle.elapsed() < LOOKS_ON {
-                drop(waiting);
-                thread::yield_now();
-                waiting = self.waiting();
-                continue;
-            }
-            waiting.asleep += 1;
-            if waiting.to_ready {
-                // Nobody tells of that: a thread looks again.
+            waiting = if waiting.to_ready {
+                // Nobody tells of that: the thread looks again.
                 let rest = if waiting.is_taken { IDLE } else { rest };
-                let slept = self.news.wait_timeout(waiting, rest);
-                let (woken, slept) = slept.unwrap_or_else(PoisonError::into_inner);
-                waiting = woken;
-                if !slept.timed_out() {
-                    idle = Instant::now();
-                }
+                let woken = self.news.wait_timeout(waiting, rest);
+                woken.unwrap_or_else(PoisonError::into_inner).0
             } else {
-                waiting = (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner);
-                idle = Instant::now();
-            }
-            waiting.asleep -= 1;
+                let woken = self.news.wait(waiting);
+                woken.unwrap_or_else(PoisonError::into_inner)
+            };
         }
+        None
     }
 }
 
-pub(super) fn failed() -> ServiceError {
+fn failed() -> ServiceError {
     ServiceError::Internal("deciding it failed".to_owned())
 }
 
@@ -318,19 +267,11 @@ fn unavailable(error: &ServiceError) -> Option<ServiceError> {
     }
 }
 
-fn tell(answers: Vec<Answer>, receipts: Result<Vec<Done>>) {
-    match receipts {
-        Ok(receipts) => {
-            for (answer, receipt) in answers.into_iter().zip(receipts) {
-                answer.tell(receipt);
-            }
-        }
-        Err(error) => {
-            for answer in answers {
-                let internal = || ServiceError::Internal(error.to_string());
-                answer.tell(Err(unavailable(&error).unwrap_or_else(internal)));
-            }
-        }
+/// Tells each thread of the error that all of them met.
+fn tell_all(told: impl Iterator<Item = SyncSender<Told>>, error: &ServiceError) {
+    for told in told {
+        let internal = || ServiceError::Internal(error.to_string());
+        let _ = told.send(Told::Done(Err(unavailable(error).unwrap_or_else(internal))));
     }
 }
 

@@ -35,7 +35,9 @@ impl Service {
             let pending = self.log.redaction_pending();
             let mut ends = !met || !(changed || pending);
             if !ends && !changed && !is_held(&self.options.dir.join(LOCK_FILE)) {
-                ends = idle.get_or_insert_with(|| Deadline::after(bounds::MOMENT)).is_over();
+                ends = idle
+                    .get_or_insert_with(|| Deadline::after(bounds::MOMENT))
+                    .is_over();
             }
             match ends {
                 true => Some(found),

@@ -13,7 +13,6 @@ use crate::app::App;
 use crate::commands::clients;
 use crate::error::CliError;
 
-
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns a check for each entry, for files that cannot be read, and for servers of another version.

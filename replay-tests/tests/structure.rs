@@ -4,4 +4,5 @@ mod structure {
     pub(crate) mod crates;
     pub(crate) mod modules;
     pub(crate) mod unsafe_code;
+    pub(crate) mod waiting;
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use icm_api::{Caller, RecallRequest, StoreRequest, UpdateRequest};
+use icm_log::CommandId;
 
 /// The way to a process that may answer instead of this one. Nothing depends on it: without an answer this process does
 /// the work itself, and the log knows a request again that the other one had done.
@@ -13,8 +14,8 @@ pub trait Peer: Send + Sync {
     /// Whether requests are asked that write, or that don't.
     fn is_for(&self, writes: bool) -> bool;
 
-    /// Returns what the peer answers to a method, if there is a peer and it has an answer. `params` is called at most
-    /// once, and only if there is somebody to ask; without parameters nothing is asked.
+    /// Returns what the peer answers to a method, if there is a peer and it has an answer. `params` is called before each
+    /// time that one is asked, as the next one is if the first one goes without an answer; without parameters nothing is asked.
     fn ask(
         &self,
         method: &str,
@@ -106,8 +107,32 @@ pub struct PeerParams<R> {
     pub terms: String,
     /// Who acts.
     pub caller: Caller,
+    /// The id of the command, where it writes: see [`Attempt`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// See [`Attempt::since_ms`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<u64>,
     /// The request.
     pub request: R,
+}
+
+/// A write that may be tried several times, here and by peers: all of its events have the id of the one command that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// The command's id. The log knows the command again by it.
+    pub command: CommandId,
+    /// Milliseconds since 1970 of an earlier attempt whose outcome is not known.
+    pub since_ms: Option<u64>,
+}
+
+impl<R> PeerParams<R> {
+    /// Returns the attempt that this is; `None` for what writes nothing.
+    pub fn attempt(&self) -> Option<Attempt> {
+        let command = CommandId::parse_hex(self.command.as_deref()?)?;
+        let since_ms = self.since_ms;
+        Some(Attempt { command, since_ms })
+    }
 }
 
 /// A request that a peer may be asked.
@@ -116,42 +141,19 @@ pub trait Forwarded: Serialize {
     const METHOD: &'static str;
     /// Whether it writes.
     const WRITES: bool;
-    /// Its idempotency key, if it has room for one.
-    fn request_id(&mut self) -> Option<&mut Option<String>>;
-}
-
-/// Gives a request a random idempotency key if it has room for one and none yet. `None` without randomness.
-pub(crate) fn fill_in<R: Forwarded>(request: &mut R) -> Option<()> {
-    if let Some(id) = request.request_id()
-        && id.is_none()
-    {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).ok()?;
-        *id = Some(format!("{:032x}", u128::from_le_bytes(bytes)));
-    }
-    Some(())
 }
 
 impl Forwarded for StoreRequest {
     const METHOD: &'static str = "store";
     const WRITES: bool = true;
-    fn request_id(&mut self) -> Option<&mut Option<String>> {
-        Some(&mut self.request_id)
-    }
 }
 
 impl Forwarded for UpdateRequest {
     const METHOD: &'static str = "update";
     const WRITES: bool = true;
-    fn request_id(&mut self) -> Option<&mut Option<String>> {
-        Some(&mut self.request_id)
-    }
 }
 
 impl Forwarded for RecallRequest {
     const METHOD: &'static str = "recall";
     const WRITES: bool = false;
-    fn request_id(&mut self) -> Option<&mut Option<String>> {
-        None
-    }
 }

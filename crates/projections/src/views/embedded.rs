@@ -12,7 +12,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use super::files::{MODELS_DIR, create_private};
 use super::home::lock_file;
@@ -22,9 +21,7 @@ use super::{Place, Views};
 use crate::error::{Result, io};
 use icm_log::Rewritten;
 use icm_vectors::{Matrix, MatrixWriter};
-
-/// How long whoever has vectors waits for another one to write some.
-const WRITE_WAIT: Duration = Duration::from_secs(2);
+use icm_wait::bounds;
 
 /// Texts that a model's floor is worked out by, at most and at least.
 const SCALE_TEXTS_MAX: u64 = 32;
@@ -375,7 +372,7 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
         make_way(path, is_dir)?;
     }
     create_private(&files.dir)?;
-    let _lock = lock_file(&files.lock, WRITE_WAIT)?;
+    let _lock = lock_file(&files.lock, bounds::PROCESS)?;
     let there = match files.open(model, until) {
         Ok(rows) => rows,
         Err(_) => {

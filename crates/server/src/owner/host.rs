@@ -380,7 +380,9 @@ impl Host {
         wrap: fn(Q) -> Write,
     ) -> std::result::Result<Receipt, ErrorObjectOwned> {
         let asked = self.asked(params)?;
-        let receipt = self.queue.write(asked.caller, wrap(asked.request));
+        let attempt = asked.attempt();
+        let write = wrap(asked.request);
+        let receipt = self.queue.write(asked.caller, write, attempt);
         let receipt = receipt.map_err(|error| not_done(error.to_string()))?;
         (self.answered)();
         Ok(receipt)
@@ -402,4 +404,141 @@ impl Host {
 
 fn not_done(why: String) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(NOT_DONE, why, None::<()>)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use icm_api::{StoreRequest, UpdateRequest};
+    use icm_log::disk::RealDisk;
+    use icm_log::env::Env;
+    use icm_service::{Ground, OpenOptions};
+
+    use super::*;
+    use crate::owner::{AskOwner, peer};
+
+    /// A world in which nothing happens by chance: numbers follow one another.
+    #[derive(Default)]
+    struct Counting(AtomicU64);
+
+    impl Env for Counting {
+        fn now_ms(&self) -> u64 {
+            1_700_000_000_000
+        }
+
+        fn fill_random(&self, bytes: &mut [u8]) {
+            for byte in bytes {
+                *byte = self.0.fetch_add(1, Ordering::Relaxed) as u8;
+            }
+        }
+
+        fn machine_id(&self) -> Option<String> {
+            None
+        }
+    }
+
+    fn service(store: &Path, env: &Arc<Counting>) -> Service {
+        let options = OpenOptions {
+            dir: store.to_owned(),
+            lock_wait: bounds::PROCESS,
+            read_only: false,
+        };
+        let ground = Ground {
+            disk: Arc::new(RealDisk),
+            env: Arc::clone(env) as Arc<dyn Env>,
+            ..Ground::system()
+        };
+        Service::open_on(options, ground).expect("it opens")
+    }
+
+    fn store(service: &Service, content: &str) -> Receipt {
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: content.to_owned(),
+            ..StoreRequest::default()
+        };
+        let stored = service.store(&Caller::default(), request);
+        stored.expect("it stores")
+    }
+
+    /// The bytes of all files of the log, by their paths.
+    fn bytes(folder: &Path, found: &mut Vec<(std::path::PathBuf, Vec<u8>)>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => bytes(&path, found),
+                false => found.push((path.clone(), fs::read(&path).expect("a file"))),
+            }
+        }
+    }
+
+    /// Does the same in a new store with and without an owner; returns the log, and whether the owner was asked.
+    async fn done(has_owner: bool, is_own: bool) -> (Vec<(std::path::PathBuf, Vec<u8>)>, u64) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store");
+        let env = Arc::new(Counting::default());
+        store(&service(&path, &env), "there is a store");
+        let owner = Arc::new(service(&path, &env));
+        let answers = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&answers);
+        let host = Host::new(
+            &owner,
+            Arc::new(move || _ = counted.fetch_add(1, Ordering::Relaxed)),
+        );
+        let methods = Methods::from(module(host.expect("a thread")).expect("names of their own"));
+        let mut claim = Claim::take(&path).expect("it can be").expect("it is free");
+        let listener = claim.listen(&path).expect("it listens");
+        // Another process's: this one would not ask itself.
+        let notice = path.join("sock/owner");
+        let said = fs::read_to_string(&notice).expect("it is there");
+        let own = format!("\"pid\":{}", std::process::id());
+        fs::write(&notice, said.replace(&own, "\"pid\":1")).expect("it is written");
+        let listening = tokio::spawn(async move { listen(listener, &methods).await });
+        let asks = match has_owner {
+            true => AskOwner::All,
+            false => AskOwner::Nothing,
+        };
+        let asking = service(&path, &env).asking(peer(&path, asks));
+        env.0.store(99, Ordering::Relaxed);
+        let working = tokio::task::spawn_blocking(move || {
+            let asking = if is_own { &*owner } else { &asking };
+            let first = store(asking, "one way or the other");
+            let update = UpdateRequest {
+                id: first.id,
+                content: Some("changed one way or the other".to_owned()),
+                ..UpdateRequest::default()
+            };
+            let updated = asking.update(&Caller::default(), update);
+            updated.expect("it changes");
+            store(asking, "a third text about something else");
+        });
+        working.await.expect("it works");
+        listening.abort();
+        let mut found = Vec::new();
+        bytes(&path.join("log"), &mut found);
+        for (path, _) in &mut found {
+            *path = path
+                .strip_prefix(folder.path())
+                .expect("below it")
+                .to_owned();
+        }
+        found.sort();
+        (found, answers.load(Ordering::Relaxed))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_log_has_the_same_bytes_whether_there_is_an_owner() {
+        let (alone, none) = done(false, false).await;
+        let (asked, answers) = done(true, false).await;
+        let (own, _) = done(false, true).await;
+        assert_eq!((none, answers), (0, 3));
+        assert!(
+            alone.iter().any(|(_, bytes)| bytes.len() > 500),
+            "{alone:?}"
+        );
+        assert!(alone == asked, "the owner wrote other bytes");
+        assert!(alone == own, "the owner's own process wrote other bytes");
+    }
 }

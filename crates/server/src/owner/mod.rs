@@ -3,8 +3,8 @@
 //! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, one JSON-RPC message a line, and says in that
 //! file where the socket is. It has the views at hand and shares one sync among all who write at once. Nobody depends on
 //! it: every write is decided under the store's own lock, wherever that happens, so a process that finds no owner, or one
-//! that does not answer, does its work itself. A request that the owner may have done carries an idempotency key, which
-//! the log knows again: it is done once.
+//! that does not answer, does its work itself. A request that the owner may have done carries the id of its command, which
+//! the log knows again: it is done once, and its bytes in the log are those that its own process would have written.
 //!
 //! Only Unix has owners. On other systems each process does its own work.
 

@@ -11,6 +11,7 @@ use std::{io, panic, thread};
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, Receipt};
+use icm_service::peer::Attempt;
 use icm_service::{OwnWay, Prepared, Service, Write};
 
 use super::mutex::locked;
@@ -92,18 +93,23 @@ impl Queue {
     }
 
     /// Does a write, and returns once it is durable.
-    pub(super) fn write(&self, caller: Caller, write: Write) -> Result<Receipt> {
-        self.shared.write(caller, write)
+    pub(super) fn write(
+        &self,
+        caller: Caller,
+        write: Write,
+        attempt: Option<Attempt>,
+    ) -> Result<Receipt> {
+        self.shared.write(caller, write, attempt)
     }
 
     /// The way in for the writes of this process, as long as the queue is there: they wait with those of others, so
     /// that neither wait for the other's locks again and again.
     pub(super) fn own_way(&self) -> OwnWay {
         let shared = Arc::downgrade(&self.shared);
-        Arc::new(move |caller, write| {
-            match shared.upgrade()?.write(caller, write) {
+        Arc::new(move |caller, write, attempt| {
+            match shared.upgrade()?.write(caller, write, Some(attempt)) {
                 // Whether it was decided is not known: the caller does it without the queue, and the log knows it
-                // again by its key.
+                // again by its command.
                 Err(ServiceError::Internal(_)) => None,
                 done => Some(done),
             }
@@ -138,8 +144,9 @@ impl Drop for Turn<'_> {
 }
 
 impl Shared {
-    fn write(&self, caller: Caller, write: Write) -> Done {
+    fn write(&self, caller: Caller, write: Write, attempt: Option<Attempt>) -> Done {
         let prepared = self.service.prepare_write(&caller, write)?;
+        let prepared = prepared.attempted(attempt);
         let write = (caller, prepared);
         let mut waiting = self.waiting();
         waiting.newest = Some(Instant::now());
@@ -299,7 +306,7 @@ mod tests {
                 content: format!("{} {} {}", &words[..6], &words[6..12], &words[12..18]),
                 ..StoreRequest::default()
             };
-            let stored = queue.shared.write(Caller::default(), Write::Store(request));
+            let stored = queue.write(Caller::default(), Write::Store(request), None);
             stored.expect("it stores");
         }
         // Each look does a little of it; those that there is time for here do not do all.

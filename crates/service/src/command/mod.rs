@@ -32,7 +32,7 @@ pub(crate) use author::Author;
 pub(crate) use batch::{Command, actor_of, check_caller};
 pub(crate) use change::{Change, next_length, turned};
 pub(crate) use choice::{Choice, settled, still_forgotten};
-pub(crate) use receipt::{first_receipt, receipt, stored_receipt, unchanged};
+pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt, unchanged};
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};
 pub(crate) use validated::{Scope, ValidatedStore};
 

@@ -1,14 +1,18 @@
 //! Receipts: of a write, of something that was there already, or of the first time of a request.
 
-use icm_log::{Appended, EventId, Kind, Position, SubjectId};
+use std::ops::ControlFlow;
+
+use icm_log::{Appended, EventId, Kind, Log, Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
 use super::{Command, RequestKeyOf};
+use crate::peer::Attempt;
 use crate::snapshot::QueryResult;
 use icm_api::error::ServiceError;
 use icm_api::ids::id_text;
 use icm_api::{Action, Receipt};
+use icm_wait::bounds;
 
 /// Returns the receipt of an event, with nothing more to say.
 fn receipt_of(
@@ -74,12 +78,57 @@ pub(crate) fn first_receipt(
         }
         .into());
     }
-    let entity = views.resolve(first.subject)?;
-    let version = views.version_at(entity, first.position)?;
+    let written = (first.event, first.position);
+    again(views, first.subject, Kind(first.kind), written).map(Some)
+}
+
+/// Returns the receipt of the command that an earlier attempt has written, if it has.
+///
+/// Cost: reads the log back to the time of that attempt.
+pub(crate) fn earlier_receipt(
+    log: &Log,
+    views: &Views,
+    attempt: Option<Attempt>,
+) -> QueryResult<Option<Receipt>> {
+    let Some(Attempt {
+        command,
+        since_ms: Some(since_ms),
+    }) = attempt
+    else {
+        return Ok(None);
+    };
+    // Times of a chain never fall; a clock may be set back by a little.
+    let oldest = since_ms.saturating_sub(bounds::LOOK_EVERY.as_millis() as u64);
+    let mut first = None;
+    log.scan_back(None, &mut |event| {
+        if event.own && event.head.time().ms() < oldest {
+            return ControlFlow::Break(());
+        }
+        if event.head.command() == command && event.head.kind() != Kind::LOG_ACTOR_NAMED {
+            let written = (event.id, event.position);
+            first = Some((event.head.subject(), event.head.kind(), written));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let Some((subject, kind, written)) = first else {
+        return Ok(None);
+    };
+    again(views, subject, kind, written).map(Some)
+}
+
+/// Returns the receipt of an event that is in the log already.
+fn again(
+    views: &Views,
+    subject: SubjectId,
+    kind: Kind,
+    written: (EventId, Position),
+) -> QueryResult<Receipt> {
+    let entity = views.resolve(subject)?;
+    let version = views.version_at(entity, written.1)?;
     let topic = version
         .and_then(|version| version.topic)
         .unwrap_or_default();
-    let action = match Kind(first.kind) {
+    let action = match kind {
         Kind::MEMORY_STORED | Kind::MEMORY_CONSOLIDATED => Action::Stored,
         Kind::MEMORY_REVIVED => Action::Revived,
         Kind::MEMORY_FORGOTTEN => Action::Forgotten,
@@ -88,9 +137,8 @@ pub(crate) fn first_receipt(
         Kind::MEMORY_LINKED => Action::Unchanged,
         _ => Action::Updated,
     };
-    let written = (first.event, first.position);
-    Ok(Some(Receipt {
-        confirmed: Kind(first.kind) == Kind::MEMORY_LINKED,
-        ..receipt_of(first.subject, written, action, topic)
-    }))
+    Ok(Receipt {
+        confirmed: kind == Kind::MEMORY_LINKED,
+        ..receipt_of(subject, written, action, topic)
+    })
 }

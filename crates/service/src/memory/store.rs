@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use icm_log::Name;
 use icm_log::facts::ScopeKind;
+use icm_log::{CommandId, Name};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
@@ -11,10 +11,10 @@ use crate::command::batch::Command;
 use crate::command::secrets::Guard;
 use crate::command::transaction::{CommandIdentity, Uncommitted};
 use crate::command::{
-    Change, RequestKeyOf, Scope, ValidatedStore, digest_of, first_receipt, receipt, request_shape,
-    unchanged, update_shape,
+    Change, RequestKeyOf, Scope, ValidatedStore, digest_of, earlier_receipt, first_receipt,
+    receipt, request_shape, unchanged, update_shape,
 };
-use crate::peer::{Forwarded, fill_in};
+use crate::peer::{Attempt, Forwarded};
 use crate::service::{LOCK_LOOK, Service, Write, locked};
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
@@ -30,6 +30,7 @@ pub struct Prepared {
     what: What,
     request_id: Option<String>,
     warnings: Vec<String>,
+    attempt: Option<Attempt>,
 }
 
 enum What {
@@ -70,15 +71,16 @@ impl Service {
     fn ask_or_write<R: Forwarded + Clone>(
         &self,
         caller: &Caller,
-        mut request: R,
+        request: R,
         wrap: fn(R) -> Write,
     ) -> Result<Receipt> {
         let begun = Instant::now();
+        let mut attempt = None;
         loop {
-            if let Some(receipt) = self.ask_owner(caller, &mut request) {
+            if let Some(receipt) = self.ask_owner(caller, &request, &mut attempt) {
                 return Ok(receipt);
             }
-            if let Some(done) = self.queue_own(caller, &mut request, wrap) {
+            if let Some(done) = self.queue_own(caller, &request, wrap, &mut attempt) {
                 return done;
             }
             self.read_log()?;
@@ -88,7 +90,7 @@ impl Service {
                 true => left.min(LOCK_LOOK),
                 false => left,
             };
-            match self.write(caller, wrap(request.clone()), wait) {
+            match self.write(caller, wrap(request.clone()), wait, attempt) {
                 // An owner that did not answer may hold it, and go on by now.
                 Err(ServiceError::Busy { .. }) if wait < left => self.peer.ask_again(),
                 Err(ServiceError::Busy { .. }) => {
@@ -108,23 +110,29 @@ impl Service {
     fn queue_own<R: Forwarded + Clone>(
         &self,
         caller: &Caller,
-        request: &mut R,
+        request: &R,
         wrap: fn(R) -> Write,
+        attempt: &mut Option<Attempt>,
     ) -> Option<Result<Receipt>> {
         let way = locked(&self.own_way).clone()?;
-        // It may have been done all the same, and is asked for again then.
-        fill_in(request)?;
-        way(caller.clone(), wrap(request.clone()))
+        let now = self.attempted(attempt);
+        way(caller.clone(), wrap(request.clone()), now)
     }
 
-    fn write(&self, caller: &Caller, write: Write, wait: Duration) -> Result<Receipt> {
-        let prepared = self.prepare_write(caller, write)?;
+    fn write(
+        &self,
+        caller: &Caller,
+        write: Write,
+        wait: Duration,
+        attempt: Option<Attempt>,
+    ) -> Result<Receipt> {
+        let prepared = self.prepare_write(caller, write)?.attempted(attempt);
         if let What::Update { id, .. } = &prepared.what {
             self.refuse_unknown(id)?;
         }
         let asked = CommandIdentity {
             caller,
-            id: None,
+            id: prepared.command(),
             request: prepared.request(),
         };
         self.command_within(wait, asked, |command, views| {
@@ -145,7 +153,7 @@ impl Service {
             self.check_caller(caller)?;
             let asked = CommandIdentity {
                 caller,
-                id: None,
+                id: prepared.command(),
                 request: prepared.request(),
             };
             held.run(asked, |command, views| {
@@ -169,6 +177,7 @@ impl Service {
                     what: What::Store(Box::new(checked)),
                     request_id: request.request_id,
                     warnings,
+                    attempt: None,
                 })
             }
             Write::Update(mut request) => {
@@ -182,6 +191,7 @@ impl Service {
                     },
                     request_id: request.request_id,
                     warnings: guard.warnings(),
+                    attempt: None,
                 })
             }
         }
@@ -193,9 +203,17 @@ impl Service {
         views: &Views,
         prepared: &Prepared,
     ) -> QueryResult<Receipt> {
-        let receipt = match &prepared.what {
-            What::Store(checked) => self.decide_store(command, views, checked, prepared.request()),
-            What::Update { id, change } => {
+        let earlier = earlier_receipt(&self.log, views, prepared.attempt)?;
+        let receipt = match (&prepared.what, earlier) {
+            (What::Store(checked), Some(receipt)) => {
+                let similar = self.similar_of_first(views, checked, &receipt)?;
+                Ok(Receipt { similar, ..receipt })
+            }
+            (What::Update { .. }, Some(receipt)) => Ok(receipt),
+            (What::Store(checked), None) => {
+                self.decide_store(command, views, checked, prepared.request())
+            }
+            (What::Update { id, change }, None) => {
                 self.decide_update(command, views, id, change, prepared.request())
             }
         }?;
@@ -377,6 +395,16 @@ impl Service {
 }
 
 impl Prepared {
+    /// The same as an attempt of a command.
+    #[must_use]
+    pub fn attempted(self, attempt: Option<Attempt>) -> Prepared {
+        Prepared { attempt, ..self }
+    }
+
+    fn command(&self) -> Option<CommandId> {
+        self.attempt.map(|attempt| attempt.command)
+    }
+
     fn request(&self) -> RequestKeyOf<'_> {
         RequestKeyOf(self.request_id.as_deref())
     }
@@ -498,5 +526,43 @@ mod tests {
                 (Action::Unchanged, &receipts[n].id)
             );
         }
+    }
+
+    #[test]
+    fn a_command_that_an_earlier_attempt_wrote_is_known_again() {
+        let (_folder, service) = service();
+        let first = Attempt {
+            command: CommandId([7; 16]),
+            since_ms: None,
+        };
+        let again = Attempt {
+            since_ms: Some(service.now_ms()),
+            ..first
+        };
+        let store = |attempt| {
+            let write = Write::Store(memory("said once"));
+            let prepared = service.prepare_write(&Caller::default(), write);
+            let prepared = prepared.expect("it is fine").attempted(Some(attempt));
+            let receipts = service.decide_all(std::slice::from_ref(&(Caller::default(), prepared)));
+            let receipts = receipts.expect("it is decided").commit();
+            let receipt = receipts.expect("it is durable").remove(0);
+            receipt.expect("it stores")
+        };
+        let stored = store(first);
+        assert_eq!(stored.action, Action::Stored);
+        // Others write meanwhile.
+        done(&service, vec![Write::Store(memory("said by another"))]);
+        let known = store(again);
+        assert_eq!(
+            (known.action, &known.event),
+            (Action::Stored, &stored.event)
+        );
+        assert_eq!(known.position, stored.position);
+        // Another command that says the same finds it there.
+        let other = Attempt {
+            command: CommandId([8; 16]),
+            ..again
+        };
+        assert_eq!(store(other).action, Action::Unchanged);
     }
 }

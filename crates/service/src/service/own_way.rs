@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::peer::Attempt;
 use icm_api::error::Result;
 use icm_api::{Caller, Receipt, StoreRequest, UpdateRequest};
 
@@ -14,5 +15,5 @@ pub enum Write {
     Update(UpdateRequest),
 }
 
-/// Has a write done elsewhere in this process. `None` where it was not decided.
-pub type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Result<Receipt>> + Send + Sync>;
+/// Has a write done elsewhere in this process. `None` where it is not known whether it was decided.
+pub type OwnWay = Arc<dyn Fn(Caller, Write, Attempt) -> Option<Result<Receipt>> + Send + Sync>;

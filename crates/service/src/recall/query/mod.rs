@@ -65,7 +65,7 @@ impl Service {
     /// Memories that fit the query, best first, now or as of a moment. With `request.record` the
     /// recall is noted; [`Service::record_recalls`] writes it once the answer is out.
     pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
-        if let Some(answer) = self.ask_owner(caller, &mut request.clone()) {
+        if let Some(answer) = self.ask_owner(caller, request, &mut None) {
             return Ok(answer);
         }
         self.read_log()?;

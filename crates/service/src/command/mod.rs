@@ -36,7 +36,8 @@ pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};
 pub(crate) use validated::{Scope, ValidatedStore};
 
-/// How long a record of a recall waits for the lock.
+/// Longest wait of a recall's record for the lock, 50 ms. Raised, a busy store has the thread that records wait longer;
+/// lowered, more records are put off.
 const RECORD_WAIT: Duration = Duration::from_millis(50);
 
 impl Service {

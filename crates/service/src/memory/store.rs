@@ -530,7 +530,8 @@ mod tests {
 
     #[test]
     fn a_command_that_an_earlier_attempt_wrote_is_known_again() {
-        let (_folder, service) = service();
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
         let first = Attempt {
             command: CommandId([7; 16]),
             since_ms: None,

@@ -11,7 +11,7 @@ use super::files::{VECTORS_DIR, create_private};
 use super::home::Home;
 use super::manifest::{Manifest, Part};
 use super::walk::each_filed;
-use super::{OPEN_WAIT, Place, VERSIONS, Views};
+use super::{Place, VERSIONS, Views};
 use crate::error::{Result, ViewError, io};
 use crate::fold::{Overlay, Version};
 use crate::rows::Rows;
@@ -19,6 +19,7 @@ use crate::table::Table;
 use icm_text::Growing;
 use icm_vectors::embed::{Embedder, StaticEmbedder};
 use icm_vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
+use icm_wait::bounds;
 
 /// The built-in embedder.
 pub(super) fn embedder() -> &'static StaticEmbedder {
@@ -211,7 +212,7 @@ impl Views {
     fn mend_vectors(&self, home: &Home, generation: &Path, count: u64) -> Result<Matrix> {
         // Another process may have committed, or mended them, since the manifest was read.
         let again = || {
-            let _lock = home.lock_shared(OPEN_WAIT)?;
+            let _lock = home.lock_shared(bounds::PEER)?;
             open(generation, &Manifest::read(generation, VERSIONS)?, count)
         };
         if let Ok(rows) = again() {
@@ -219,7 +220,7 @@ impl Views {
         }
         let rows = embed_all(self.table()?, &self.files.rows)?;
         let write = || -> Result<Matrix> {
-            let _lock = home.lock(OPEN_WAIT)?;
+            let _lock = home.lock(bounds::PEER)?;
             let mut manifest = Manifest::read(generation, VERSIONS)?;
             if !self.look_same(Part::Table) {
                 return Err(ViewError::Busy);

@@ -37,6 +37,7 @@ use crate::rows::Rows;
 use crate::table::Table;
 use icm_text::TextIndex;
 use icm_vectors::{Graph, Matrix};
+use icm_wait::bounds;
 
 use files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, VECTORS_DIR};
 use home::Home;
@@ -54,11 +55,8 @@ pub use walk::StandsOut;
 /// Rises whenever the files of a view mean something else.
 const VIEWS_VERSION: u32 = 19;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
-/// How long a check waits for somebody who writes the views.
-const OPEN_WAIT: Duration = Duration::from_secs(10);
-/// How long an opener waits for the same, at least and for each event: who waits about as long as it takes to
-/// build them in memory never waits more than twice what the better of the two had cost.
-const OPEN_WAIT_LEAST: Duration = Duration::from_millis(100);
+/// Wait of whoever opens the views for each event in them, 20 µs: about what building them in memory takes, so the wait is at
+/// most twice what the better of the two costs. Raised, more wait in vain; lowered, more build in vain.
 const BUILD_TIME_PER_EVENT: Duration = Duration::from_micros(20);
 /// Documents that are analysed at once, ahead of a recall: some 0.1 ms.
 const AHEAD: usize = 4;
@@ -457,7 +455,7 @@ impl Views {
         else {
             return Ok(());
         };
-        let shared = home.lock_shared(OPEN_WAIT)?;
+        let shared = home.lock_shared(bounds::PEER)?;
         let look = manifest.look(generation, true)?;
         self.files.rows.check()?;
         self.files.forward.check()?;
@@ -465,7 +463,7 @@ impl Views {
         guarded("text", || Ok(self.files.text.validate().map(|_| ())?))?;
         drop(shared);
         // redb checks its file as its writer.
-        let _lock = match home.lock(OPEN_WAIT) {
+        let _lock = match home.lock(bounds::PEER) {
             Err(ViewError::Io { .. }) => None,
             other => Some(other?),
         };
@@ -478,7 +476,7 @@ impl Views {
 
 fn open_wait(events: u64) -> Duration {
     let build = BUILD_TIME_PER_EVENT.saturating_mul(u32::try_from(events).unwrap_or(u32::MAX));
-    build.clamp(OPEN_WAIT_LEAST, OPEN_WAIT)
+    build.clamp(bounds::LOOK_EVERY, bounds::PEER)
 }
 
 fn open_read_only(path: &Path) -> Result<ReadOnlyDatabase> {

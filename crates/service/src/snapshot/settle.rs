@@ -31,7 +31,8 @@ const PAUSES: u32 = 4;
 /// While that pause lasts the tail may grow to so many times of what is taken in at once else, and no further: a burst is
 /// taken in larger parts, and who has to fold the tail anew waits for 8,000 events at the most.
 const TAILS_MAX: u64 = 16;
-/// Wait for another writer of the views, 10 ms. Longer: an answer's follow-up holds on for a commit that spares it its own.
+/// Longest wait for a process that writes the views, 10 ms; then they need not be written here. Raised, the work after an
+/// answer holds its thread longer; lowered, it is put off more often.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
 /// What is left to take into the views when the answers are out.

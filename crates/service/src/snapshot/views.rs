@@ -1,7 +1,6 @@
 //! Views that have seen the log: opened, followed, and built anew where those on disk cannot be used.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
@@ -10,9 +9,7 @@ use super::{QueryError, QueryResult, TAIL_MAX, catching_panics};
 use crate::service::{Service, locked, store_folder};
 use icm_api::error::VIEWS_WAIT;
 use icm_api::error::{Result, plain};
-
-/// How long views in memory stand in for those on disk that somebody else was writing.
-const STAND_IN_TIME: Duration = Duration::from_secs(5);
+use icm_wait::bounds;
 
 /// Whether views are not to be used any more.
 type Stale = fn(&Views, &Log) -> bool;
@@ -198,7 +195,7 @@ impl Service {
             true => views.is_rewritten(&self.log),
             false => stale(views, &self.log),
         };
-        if state.stood_in().is_some_and(|time| time > STAND_IN_TIME)
+        if state.stood_in().is_some_and(|time| time > bounds::PROCESS)
             || state.newest().is_some_and(is_stale)
         {
             state.put(None);

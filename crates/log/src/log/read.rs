@@ -18,15 +18,15 @@ impl Log {
         if let Some(known_by) = self.known_by {
             return self.read_as_known_by(known_by, state);
         }
-        let loaded = StoreFile::load(&*self.disk, &self.dir).and_then(|bytes| match bytes {
-            None => Ok(None),
-            Some(bytes) if bytes == state.store_bytes => Ok(state.store.clone()),
-            Some(bytes) => {
-                let store = StoreFile::read(&bytes, &self.dir)?;
-                state.store_bytes = bytes;
-                Ok(Some(store))
+        let mut loaded = self.load_store(state);
+        let mut is_new = false;
+        if matches!(loaded, Ok(None)) {
+            is_new = chain::origins(&*self.disk, &self.dir)?.is_empty();
+            if !is_new {
+                // Another process may have made the store just now: its `store.toml` was there before its log.
+                loaded = self.load_store(state);
             }
-        });
+        }
         let store = match loaded {
             Ok(store) => store,
             Err(LogError::NewerFormat { what }) => {
@@ -47,7 +47,7 @@ impl Log {
             Err(error) => return Err(error),
         };
         let Some(store) = store else {
-            if chain::origins(&*self.disk, &self.dir)?.is_empty() {
+            if is_new {
                 state.store = None;
                 state.store_bytes.clear();
                 state.parts.clear();
@@ -79,6 +79,19 @@ impl Log {
             state.refusal = Some(Refusal::Repairing);
         }
         Ok(())
+    }
+
+    /// Returns what `store.toml` says, if it is there.
+    fn load_store(&self, state: &mut State) -> Result<Option<StoreFile>> {
+        match StoreFile::load(&*self.disk, &self.dir)? {
+            None => Ok(None),
+            Some(bytes) if bytes == state.store_bytes => Ok(state.store.clone()),
+            Some(bytes) => {
+                let store = StoreFile::read(&bytes, &self.dir)?;
+                state.store_bytes = bytes;
+                Ok(Some(store))
+            }
+        }
     }
 
     /// Whether what was acknowledged is of a chain that carries on from the end of this one: somebody

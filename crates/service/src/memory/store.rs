@@ -544,7 +544,8 @@ mod tests {
             let write = Write::Store(memory("said once"));
             let prepared = service.prepare_write(&Caller::default(), write);
             let prepared = prepared.expect("it is fine").attempted(Some(attempt));
-            let receipts = service.decide_all(std::slice::from_ref(&(Caller::default(), prepared)));
+            let write = [(Caller::default(), prepared)];
+            let receipts = service.decide_all(&write);
             let receipts = receipts.expect("it is decided").commit();
             let receipt = receipts.expect("it is durable").remove(0);
             receipt.expect("it stores")

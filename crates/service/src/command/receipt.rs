@@ -104,7 +104,9 @@ pub(crate) fn earlier_receipt(
         if event.own && event.head.time().ms() < oldest {
             return ControlFlow::Break(());
         }
-        if event.head.command() == command && event.head.kind() != Kind::LOG_ACTOR_NAMED {
+        // The command may also have begun the chain and named its actor.
+        let is_of_memory = event.head.kind().name().starts_with("memory.");
+        if event.head.command() == command && is_of_memory {
             let written = (event.id, event.position);
             first = Some((event.head.subject(), event.head.kind(), written));
         }

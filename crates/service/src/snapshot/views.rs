@@ -24,7 +24,7 @@ impl Service {
         let read = || {
             self.log.refresh()?;
             let mark = self.log.rewritten();
-            let (answer, views) = self.ask_newest(Views::are_stale, &ask)?;
+            let (answer, views) = self.answer_in_time(&ask)?;
             // An answer from before a redaction ended may show its text.
             let is_old = self.log.rewritten_now() != mark;
             let is_damaged = self.damage_in(Some(&views)).is_some();
@@ -91,6 +91,23 @@ impl Service {
         }
     }
 
+    /// Runs a question that may be asked again on the newest snapshot; returns that, too. An answer that another process
+    /// overtook is not taken.
+    fn answer_in_time<T>(
+        &self,
+        ask: &impl Fn(&Views) -> QueryResult<T>,
+    ) -> Result<(T, Arc<Views>)> {
+        let mut overtaken = 0;
+        loop {
+            let answer = self.ask_newest(Views::are_stale, ask)?;
+            // Pages that it read may have been used again since.
+            if overtaken == OVERTAKEN_MAX || !self.drop_if_overtaken(Views::are_stale) {
+                return Ok(answer);
+            }
+            overtaken += 1;
+        }
+    }
+
     /// Runs a question on the newest snapshot, as [`Service::newest_snapshot`] has it; returns that, too.
     pub(crate) fn ask_newest<T>(
         &self,
@@ -100,45 +117,37 @@ impl Service {
         let (mut tried, mut overtaken) = (false, 0);
         loop {
             let asked = catching_panics(|| self.newest_snapshot(stale));
-            let (used, result) = match asked {
-                Ok(views) => {
-                    let answer = catching_panics(|| ask(&views));
-                    (Some(views), answer)
-                }
-                Err(error) => (None, Err(error)),
-            };
-            // Pages that it read may have been used again since.
-            let may_be_torn = matches!(
-                result,
-                Ok(_) | Err(QueryError::View(ViewError::Unusable { .. }))
-            );
-            if may_be_torn && overtaken < OVERTAKEN_MAX && self.drop_if_overtaken(stale) {
-                overtaken += 1;
-                continue;
-            }
-            let error = match (result, used) {
-                (Ok(answer), Some(views)) => return Ok((answer, views)),
-                (Ok(_), None) => unreachable!("an answer is of a snapshot"),
-                (Err(error), used) => (error, used),
+            let (used, error) = match asked {
+                Ok(views) => match catching_panics(|| ask(&views)) {
+                    Ok(answer) => return Ok((answer, views)),
+                    Err(error) => (Some(views), error),
+                },
+                Err(error) => (None, error),
             };
             match error {
-                (QueryError::View(ViewError::Unusable { view, why }), used) if !tried => {
+                // Half of a commit of another process is no damage.
+                QueryError::View(ViewError::Unusable { .. })
+                    if overtaken < OVERTAKEN_MAX && self.drop_if_overtaken(stale) =>
+                {
+                    overtaken += 1;
+                }
+                QueryError::View(ViewError::Unusable { view, why }) if !tried => {
                     tried = true;
                     self.replace_unusable(used, view, &why)?;
                 }
                 // Whoever writes them may be stopped, or slow: the log says the same.
-                (QueryError::View(ViewError::Busy), used) if !tried => {
+                QueryError::View(ViewError::Busy) if !tried => {
                     tried = true;
                     if self.drop_used(used.as_ref()) {
                         let views = Views::in_memory(&self.log, &mut |_| {})?;
                         self.snapshots.locked().put_stand_in(views);
                     }
                 }
-                (QueryError::View(error), used) => {
+                QueryError::View(error) => {
                     self.drop_used(used.as_ref());
                     return Err(error.into());
                 }
-                (QueryError::Service(error), _) => return Err(error),
+                QueryError::Service(error) => return Err(error),
             }
         }
     }

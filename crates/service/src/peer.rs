@@ -1,6 +1,7 @@
 //! Another process that answers for the same store: its owner, as the service knows it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -8,14 +9,19 @@ use serde_json::value::RawValue;
 use icm_api::{Caller, RecallRequest, StoreRequest, UpdateRequest};
 use icm_log::CommandId;
 
+/// Silence after which a peer is asked whether it is there, its time to say so, and the wait for the next peer: 40 ms, about
+/// what it costs to open the views and do the work alone. Raised, a client of a stopped peer goes on later; lowered, a busy
+/// peer is taken for a stopped one.
+pub const SIGN_OF_LIFE: Duration = Duration::from_millis(40);
+
 /// The way to a process that may answer instead of this one. Nothing depends on it: without an answer this process does
 /// the work itself, and the log knows a request again that the other one had done.
 pub trait Peer: Send + Sync {
     /// Whether requests are asked that write, or that don't.
     fn is_for(&self, writes: bool) -> bool;
 
-    /// Returns what the peer answers to a method, if there is a peer and it has an answer. `params` is called before each
-    /// time that one is asked, as the next one is if the first one goes without an answer; without parameters nothing is asked.
+    /// Returns what the peer answers to a method, if there is a peer and it has an answer. `params` is called each time
+    /// that one is asked: a peer that goes without an answer has a successor. Without parameters nothing is asked.
     fn ask(
         &self,
         method: &str,
@@ -110,9 +116,12 @@ pub struct PeerParams<R> {
     /// The id of the command, where it writes: see [`Attempt`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// See [`Attempt::since_ms`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since_ms: Option<u64>,
+    /// See [`Attempt::asked_ms`].
+    #[serde(default)]
+    pub asked_ms: u64,
+    /// See [`Attempt::is_again`].
+    #[serde(default)]
+    pub is_again: bool,
     /// The request.
     pub request: R,
 }
@@ -122,16 +131,21 @@ pub struct PeerParams<R> {
 pub struct Attempt {
     /// The command's id. The log knows the command again by it.
     pub command: CommandId,
-    /// Milliseconds since 1970 of an earlier attempt whose outcome is not known.
-    pub since_ms: Option<u64>,
+    /// Milliseconds since 1970 of the first attempt.
+    pub asked_ms: u64,
+    /// Whether the outcome of an earlier attempt is not known.
+    pub is_again: bool,
 }
 
 impl<R> PeerParams<R> {
     /// Returns the attempt that this is; `None` for what writes nothing.
     pub fn attempt(&self) -> Option<Attempt> {
         let command = CommandId::parse_hex(self.command.as_deref()?)?;
-        let since_ms = self.since_ms;
-        Some(Attempt { command, since_ms })
+        Some(Attempt {
+            command,
+            asked_ms: self.asked_ms,
+            is_again: self.is_again,
+        })
     }
 }
 

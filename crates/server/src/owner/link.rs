@@ -12,15 +12,11 @@ use super::door::{Stream, connected, notice};
 use super::mutex::locked;
 use super::{AskOwner, LINE_MAX_BYTES};
 use icm_service::holder::is_stopped;
-use icm_service::peer::{Peer, PeerState};
+use icm_service::peer::{Peer, PeerState, SIGN_OF_LIFE};
 use icm_wait::{Deadline, bounds};
 
-/// Silence after which the owner is asked whether it is there, its time to say so, and the wait for the next owner: 40 ms,
-/// about what it costs to open the views and do the work alone. Raised, a client of a stopped owner goes on later; lowered,
-/// a busy owner is taken for a stopped one.
-const SIGN_OF_LIFE: Duration = Duration::from_millis(40);
-/// Connections that are kept for the next questions.
-const KEPT_MAX: usize = 8;
+/// Connections that are kept for the next questions: each takes a place of the owner's.
+const KEPT_MAX: usize = 2;
 
 /// The way to the owner of a store.
 #[derive(Debug, Default)]

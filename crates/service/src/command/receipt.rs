@@ -2,17 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use icm_log::{Appended, EventId, Kind, Log, Position, SubjectId};
+use icm_log::{Appended, Cursor, EventId, Kind, Log, Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
 use super::{Command, RequestKeyOf};
-use crate::peer::Attempt;
+use crate::peer::{Attempt, SIGN_OF_LIFE};
 use crate::snapshot::QueryResult;
 use icm_api::error::ServiceError;
 use icm_api::ids::id_text;
 use icm_api::{Action, Receipt};
-use icm_wait::bounds;
 
 /// Returns the receipt of an event, with nothing more to say.
 fn receipt_of(
@@ -82,35 +81,42 @@ pub(crate) fn first_receipt(
     again(views, first.subject, Kind(first.kind), written).map(Some)
 }
 
-/// Returns the receipt of the command that an earlier attempt has written, if it has.
+/// Milliseconds that a clock may be set back between the first attempt and the event that it wrote.
+const CLOCK_SLACK_MS: u64 = 2_000;
+
+/// Returns the receipt of the command that an earlier attempt has written, if it has. An attempt that comes late may have
+/// been made again by whoever waited for it.
 ///
-/// Cost: reads the log back to the time of that attempt.
+/// Cost: reads the events since the first attempt, if this is not an early one.
 pub(crate) fn earlier_receipt(
     log: &Log,
     views: &Views,
     attempt: Option<Attempt>,
+    now_ms: u64,
 ) -> QueryResult<Option<Receipt>> {
-    let Some(Attempt {
-        command,
-        since_ms: Some(since_ms),
-    }) = attempt
-    else {
+    let is_late = |attempt: &Attempt| {
+        let waited = now_ms.saturating_sub(attempt.asked_ms);
+        attempt.is_again || u128::from(waited) >= SIGN_OF_LIFE.as_millis()
+    };
+    let Some(attempt) = attempt.filter(is_late) else {
         return Ok(None);
     };
-    // Times of a chain never fall; a clock may be set back by a little.
-    let oldest = since_ms.saturating_sub(bounds::LOOK_EVERY.as_millis() as u64);
+    // Times of a chain never fall.
+    let oldest = attempt.asked_ms.saturating_sub(CLOCK_SLACK_MS);
+    let (from, position) = match log.at_time(oldest, views)? {
+        Some(tip) => (log.place_before(tip.position, views)?, tip.position),
+        None => (Cursor::START, Position(1)),
+    };
     let mut first = None;
-    log.scan_back(None, &mut |event| {
-        if event.own && event.head.time().ms() < oldest {
-            return ControlFlow::Break(());
-        }
+    log.scan_from(&from, (position, views), &mut |event| {
         // The command may also have begun the chain and named its actor.
         let is_of_memory = event.head.kind().name().starts_with("memory.");
-        if event.head.command() == command && is_of_memory {
-            let written = (event.id, event.position);
-            first = Some((event.head.subject(), event.head.kind(), written));
+        if event.head.command() != attempt.command || !is_of_memory {
+            return ControlFlow::Continue(());
         }
-        ControlFlow::Continue(())
+        let written = (event.id, event.position);
+        first = Some((event.head.subject(), event.head.kind(), written));
+        ControlFlow::Break(())
     })?;
     let Some((subject, kind, written)) = first else {
         return Ok(None);

@@ -115,7 +115,7 @@ impl Service {
         attempt: &mut Option<Attempt>,
     ) -> Option<Result<Receipt>> {
         let way = locked(&self.own_way).clone()?;
-        let now = self.attempted(attempt);
+        let now = self.begin_attempt(attempt);
         way(caller.clone(), wrap(request.clone()), now)
     }
 
@@ -203,7 +203,7 @@ impl Service {
         views: &Views,
         prepared: &Prepared,
     ) -> QueryResult<Receipt> {
-        let earlier = earlier_receipt(&self.log, views, prepared.attempt)?;
+        let earlier = earlier_receipt(&self.log, views, prepared.attempt, self.now_ms())?;
         let receipt = match (&prepared.what, earlier) {
             (What::Store(checked), Some(receipt)) => {
                 let similar = self.similar_of_first(views, checked, &receipt)?;
@@ -414,6 +414,7 @@ impl Prepared {
 mod tests {
     use super::*;
     use crate::service::tests::service;
+    use icm_api::{Dedup, OnSimilar};
 
     fn memory(content: &str) -> StoreRequest {
         StoreRequest {
@@ -531,13 +532,18 @@ mod tests {
     #[test]
     fn a_command_that_an_earlier_attempt_wrote_is_known_again() {
         let folder = tempfile::tempdir().expect("a folder");
-        let service = service(folder.path());
+        // A second memory with the same words would show.
+        let service = service(folder.path()).with_dedup(Dedup {
+            on_similar: OnSimilar::Off,
+            ..Dedup::default()
+        });
         let first = Attempt {
             command: CommandId([7; 16]),
-            since_ms: None,
+            asked_ms: service.now_ms(),
+            is_again: false,
         };
         let again = Attempt {
-            since_ms: Some(service.now_ms()),
+            is_again: true,
             ..first
         };
         let store = |attempt| {
@@ -560,11 +566,19 @@ mod tests {
             (Action::Stored, &stored.event)
         );
         assert_eq!(known.position, stored.position);
-        // Another command that says the same finds it there.
+        // Whoever asked a peer and gave it up has written it, when that comes to it at last.
+        let late = Attempt {
+            asked_ms: first.asked_ms - 1_000,
+            ..first
+        };
+        assert_eq!(store(late).event, stored.event);
+        // Another command that says the same is not that one.
         let other = Attempt {
             command: CommandId([8; 16]),
             ..again
         };
-        assert_eq!(store(other).action, Action::Unchanged);
+        let other = store(other);
+        assert_eq!(other.action, Action::Stored);
+        assert_ne!(other.event, stored.event);
     }
 }

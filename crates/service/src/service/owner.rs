@@ -23,12 +23,13 @@ impl Service {
             return None;
         }
         let answer = self.peer.ask(R::METHOD, &mut || {
-            let now = R::WRITES.then(|| self.attempted(attempt));
+            let now = R::WRITES.then(|| self.begin_attempt(attempt));
             let params = PeerParams {
                 terms: self.terms(),
                 caller: caller.clone(),
                 command: now.map(|now| now.command.to_string()),
-                since_ms: now.and_then(|now| now.since_ms),
+                asked_ms: now.map_or(0, |now| now.asked_ms),
+                is_again: now.is_some_and(|now| now.is_again),
                 request,
             };
             serde_json::value::to_raw_value(&params).ok()
@@ -40,14 +41,20 @@ impl Service {
         answer
     }
 
-    /// Returns the attempt that is made now; from here on it is an earlier one.
-    pub(crate) fn attempted(&self, attempt: &mut Option<Attempt>) -> Attempt {
-        let attempt = attempt.get_or_insert_with(|| Attempt {
-            command: CommandId(random_16(&*self.ground.env)),
-            since_ms: None,
-        });
-        let now = *attempt;
-        attempt.since_ms.get_or_insert_with(|| self.now_ms());
+    /// Returns the attempt that is made now; the one after it is made again.
+    pub(crate) fn begin_attempt(&self, attempt: &mut Option<Attempt>) -> Attempt {
+        let now = match *attempt {
+            Some(first) => Attempt {
+                is_again: true,
+                ..first
+            },
+            None => Attempt {
+                command: CommandId(random_16(&*self.ground.env)),
+                asked_ms: self.now_ms(),
+                is_again: false,
+            },
+        };
+        *attempt = Some(now);
         now
     }
 }

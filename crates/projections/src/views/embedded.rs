@@ -372,7 +372,7 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
         make_way(path, is_dir)?;
     }
     create_private(&files.dir)?;
-    let _lock = lock_file(&files.lock, bounds::PROCESS)?;
+    let _lock = lock_file(&files.lock, bounds::MOMENT)?;
     let there = match files.open(model, until) {
         Ok(rows) => rows,
         Err(_) => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use icm_wait::Deadline;
+use icm_wait::{Deadline, NotLocked};
 
 use super::files::{TABLE_FILE, create_private, replace};
 use super::manifest::{Stamp, stamp_of};
@@ -191,7 +191,7 @@ impl Home {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(io("opening", &path)(error)),
         };
-        wait_for(wait, || file.try_lock_shared())?;
+        wait_for(wait, &path, || file.try_lock_shared())?;
         Ok(Some(HomeLock(file)))
     }
 }
@@ -209,14 +209,18 @@ pub(crate) fn lock_file(path: &Path, wait: Duration) -> Result<HomeLock> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).map_err(io("opening", path))?;
-    wait_for(wait, || file.try_lock())?;
+    wait_for(wait, path, || file.try_lock())?;
     Ok(HomeLock(file))
 }
 
 fn wait_for(
     wait: Duration,
+    path: &Path,
     try_lock: impl FnMut() -> std::result::Result<(), TryLockError>,
 ) -> Result<()> {
     let taken = icm_wait::lock(Deadline::after(wait), try_lock);
-    taken.map_err(|_| ViewError::Busy)
+    taken.map_err(|error| match error {
+        NotLocked::Busy => ViewError::Busy,
+        NotLocked::Failed(error) => io("locking", path)(error),
+    })
 }

@@ -21,6 +21,9 @@ use super::mutex::locked;
 /// News of the log that wait for one subscriber to read them.
 pub(super) const NEWS_MAX: usize = 256;
 
+/// Room for a line that a connection keeps for the next one.
+const LINE_KEPT_BYTES: usize = 64 * 1_024;
+
 /// The way to the other end, for answers and for news.
 #[derive(Clone)]
 struct Line {
@@ -42,6 +45,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
     let _leaves = gone.clone().drop_guard();
     loop {
         bytes.clear();
+        bytes.shrink_to(LINE_KEPT_BYTES);
         let read = (&mut reader)
             .take(LINE_MAX_BYTES as u64)
             .read_until(b'\n', &mut bytes);

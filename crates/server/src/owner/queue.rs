@@ -201,9 +201,9 @@ impl Shared {
             if let Err(error) = &decided
                 && unavailable(error).is_some()
             {
-                // Those that came meanwhile have waited for the lock as well.
+                // Those that came meanwhile wait for the lock by themselves, as long as each has left.
                 let behind = take(&mut self.waiting().writes);
-                tell_all(behind.into_iter().map(|it| it.told), error);
+                tell_all(behind.into_iter().map(|it| it.told), &failed());
             }
             self.waiting().to_fold = true;
             drop(turn);

@@ -170,11 +170,11 @@ impl Drop for Open {
     }
 }
 
-/// Ends the connections once it is dropped. What was asked is answered as long as the process lives; who has no answer
-/// does it itself, and the log knows it again.
-struct Ends(Streams);
+/// Closes all connections for reading once it is dropped. Requests that were read are answered as long as the process lives.
+/// A client without an answer does its command itself, and the log knows that again.
+struct ClosesConnections(Streams);
 
-impl Drop for Ends {
+impl Drop for ClosesConnections {
     fn drop(&mut self) {
         for stream in locked(&self.0).values() {
             let _ = stream.shutdown(Shutdown::Read);
@@ -183,9 +183,9 @@ impl Drop for Ends {
 }
 
 async fn listen(listener: Listener, methods: &Methods) {
-    // Whoever stops to listen stops to answer, too.
+    // A process that listens no more answers no more, either.
     let streams = Streams::default();
-    let _ends = Ends(Arc::clone(&streams));
+    let _closes = ClosesConnections(Arc::clone(&streams));
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     for number in 0.. {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else {

@@ -59,7 +59,7 @@ impl Service {
         self.command_within(self.options.lock_wait, asked, run)
     }
 
-    /// The same for who does not wait for the lock as long as that.
+    /// The same with another wait for the lock.
     pub(crate) fn command_within<'a, T>(
         &'a self,
         wait: Duration,

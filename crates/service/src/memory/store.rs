@@ -25,7 +25,7 @@ use icm_api::when;
 use icm_api::when::DayMeans;
 use icm_api::{Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
 
-/// What somebody wants written, looked at.
+/// A write that was validated.
 pub struct Prepared {
     what: What,
     request_id: Option<String>,

@@ -20,7 +20,7 @@ impl Service {
         writer.map_err(|error| self.explained(error))
     }
 
-    /// Tries to take the lock, a while each time, until it is had or `wait` is over. Who holds it and is stopped is not
+    /// Tries to take the lock, a while each time, until it is had or `wait` is over. A holder that is stopped is not
     /// waited for: that may last for hours.
     ///
     /// # Errors

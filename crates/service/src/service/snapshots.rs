@@ -7,13 +7,13 @@ use icm_projections::{FilesMark, Views};
 
 use super::locked;
 
-/// The newest snapshot. A question takes it and holds nothing while it searches. The lock is held while the
-/// next one is made: by who opens views, folds what is new, or puts others in their place. Who holds it never waits for
-/// the lock of the log.
+/// The newest snapshot. A question takes it and holds nothing while it searches. The lock is held while the next one is
+/// made: while views are opened, new events are folded, or others take their place. Its holder never waits for the lock of
+/// the log.
 #[derive(Default)]
 pub(crate) struct Snapshots {
     state: Mutex<SnapshotState>,
-    /// Held by who writes the views' files.
+    /// The right of this process to write the views' files.
     writes: Mutex<()>,
 }
 
@@ -90,12 +90,12 @@ impl Snapshots {
         drop(old);
     }
 
-    /// Lets nobody else of this process write the views' files; waits for who does. It comes before the lock of the state.
+    /// Takes the right of this process to write the views' files, and waits for it. It comes before the lock of the state.
     pub(crate) fn write(&self) -> MutexGuard<'_, ()> {
         locked(&self.writes)
     }
 
-    /// The same, but `None` while somebody does.
+    /// The same, but `None` while somebody else has it.
     pub(crate) fn try_write(&self) -> Option<MutexGuard<'_, ()>> {
         match self.writes.try_lock() {
             Ok(guard) => Some(guard),

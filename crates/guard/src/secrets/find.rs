@@ -32,6 +32,10 @@ const PLACEHOLDER_LEN_MAX: usize = 200;
 /// Bytes of a match that is no secret and is searched again: a bound, so that time stays linear.
 const AGAIN_LEN_MAX: usize = 512;
 
+/// Bytes that the states of a pattern met so far may take in a thread. With the default of two megabytes the largest
+/// patterns get no automaton, and each thread keeps three megabytes for the slower search.
+const DFA_LEN_MAX: usize = 16 * 1_024 * 1_024;
+
 /// Places of a table by the first two bytes of a word, whatever their case.
 const PAIRS: usize = 1_024;
 /// No further word.
@@ -154,6 +158,7 @@ fn compiled(rule: &Rule) -> Regex {
     };
     RegexBuilder::new(&pattern)
         .unicode(false)
+        .dfa_size_limit(DFA_LEN_MAX)
         .build()
         .expect("a test compiles every pattern of the table")
 }

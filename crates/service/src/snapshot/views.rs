@@ -156,9 +156,15 @@ impl Service {
     /// a commit leaves behind stay as they are until the next one, and a snapshot of this process only keeps commits of
     /// this process from that.
     fn drop_if_overtaken(&self, stale: Stale) -> bool {
+        let newest = self.snapshots.newest();
+        // Nothing is held meanwhile: it looks at every file.
+        let Some(newest) = newest.filter(|newest| stale(newest, &self.log)) else {
+            return false;
+        };
         let mut state = self.snapshots.locked();
-        let is_stale = |views: &Arc<Views>| stale(views, &self.log);
-        let is_overtaken = !state.is_written && state.newest().is_some_and(is_stale);
+        // This process may have written them since.
+        let is_newest = state.newest().is_some_and(|now| Arc::ptr_eq(now, &newest));
+        let is_overtaken = is_newest && !state.is_written;
         if is_overtaken {
             state.put(None);
         }

@@ -51,8 +51,10 @@ impl<'t> Sought<'t> {
 impl TextIndex {
     /// Versions of exactly this topic and scope that may be as alike as `least_ppm` (see [`Words::similarity_ppm`]),
     /// [`COMPARED_MAX`] at the most: those whose signatures agree most, of equal ones the newer first. The caller
-    /// compares them. `signature` gives that of an ordinal of the index, and `visible` is asked about those that may be alike. What was
-    /// stored with each. Costs a walk of the posting lists of topic and scope, and a signature of each version there.
+    /// compares them. What was stored with each.
+    ///
+    /// `signature` gives that of an ordinal of the index. `visible` is asked from the best one on, until enough are. Costs a walk
+    /// of the posting lists of topic and scope, and a signature of each version there.
     pub fn near(
         &self,
         tail: &Tail,
@@ -69,7 +71,7 @@ impl TextIndex {
         let likely = Likely::at_least(least_ppm);
         let mut places = Vec::new();
         let mut look_at = |ordinal: u64, other: Signature, place: Place| {
-            if likely.may_be(sought.signature, other) && visible(ordinal) {
+            if likely.may_be(sought.signature, other) {
                 places.push((other.agreement(sought.signature), ordinal, place));
             }
         };
@@ -95,9 +97,12 @@ impl TextIndex {
         }
         drop(parts);
         places.sort_unstable_by_key(|(agreement, ordinal, _)| Reverse((*agreement, *ordinal)));
-        places.truncate(COMPARED_MAX);
+        // Those that seem to be the same text agree most, and come first.
+        let best = places
+            .into_iter()
+            .filter(|(_, ordinal, _)| visible(*ordinal));
         let tiers = [live];
-        for (_, _, place) in places {
+        for (_, _, place) in best.take(COMPARED_MAX) {
             found.push(stored(&tiers, tail, place)?);
         }
         Ok(found)

@@ -1,5 +1,7 @@
 //! Texts that are near one another.
 
+use std::cell::Cell;
+
 use super::*;
 use crate::near::COMPARED_MAX;
 
@@ -65,6 +67,14 @@ fn near_texts_of_the_home_are_found() -> Outcome {
         (found.len(), &found[0][..]),
         (COMPARED_MAX, texts[7].as_bytes())
     );
+    // Until there are enough, the best ones alone are asked about.
+    let asked = Cell::new(0);
+    let visible = |ordinal: u64| {
+        asked.set(asked.get() + 1);
+        ordinal != 7
+    };
+    let found = index.near(&tail, &sought, ("topic", "global"), 1, &signature, &visible)?;
+    assert_eq!((found.len(), asked.get()), (COMPARED_MAX, COMPARED_MAX + 1));
     Ok(())
 }
 

@@ -142,8 +142,10 @@ impl Service {
             // Text only tells where to look: what is written about is what the table says.
             let version = views.version_at(views.resolve(hit.id)?, newest)?;
             let Some(version) = version.filter(|version| {
-                let (topic, there) = (version.topic.as_ref(), version.content.as_ref());
-                version.is_alive() && topic == Some(&checked.topic) && there == hit.content.as_ref()
+                version.is_alive()
+                    && version.topic.as_ref() == Some(&checked.topic)
+                    && version.scope_text() == scope
+                    && version.content == hit.content
             }) else {
                 continue;
             };

@@ -33,9 +33,9 @@ const COVERED_AT: usize = 16;
 const PLACE_LEN: usize = 4;
 /// The place that stands for the query of a search.
 const QUERY: u32 = u32::MAX;
-/// Searches that one graph runs at the same time; one more fails, and its caller scans. A larger number reserves memory
-/// for more searches.
-const SEARCHES_MAX: usize = 64;
+/// Searches that one graph runs at the same time; one more fails, and its caller scans. usearch takes its contexts in turn.
+/// Each keeps the set of places that its largest search visited, so that a larger number holds more memory.
+const SEARCHES_MAX: usize = 8;
 /// Distance to a place that is no row: as far as two vectors can be apart.
 const FARTHEST: f32 = 2.0;
 
@@ -226,13 +226,21 @@ fn measuring<T>(rows: &Matrix, query: Option<&Query>, work: impl FnOnce() -> T) 
     let Some(rows) = rows.mapped_again() else {
         return Err(bad("there is no graph of rows in memory"));
     };
-    MEASURED.set(Some((rows, query.cloned())));
-    let done = work();
-    MEASURED.take();
-    Ok(done)
+    let _former = Former(MEASURED.replace(Some((rows, query.cloned()))));
+    Ok(work())
 }
 
-/// Returns how far two places are apart: 1 less their cosine. Does not panic.
+/// Rows and query of before, which are put back when this is dropped, also by a panic.
+struct Former(Option<(Matrix, Option<Query>)>);
+
+impl Drop for Former {
+    fn drop(&mut self) {
+        MEASURED.set(self.0.take());
+    }
+}
+
+/// Returns how far two places are apart: 1 less their cosine. Without a finite one they are [`FARTHEST`]: a NaN would put
+/// the order of usearch's heaps out. Does not panic.
 fn distance(a: u32, b: u32) -> f32 {
     let cosine = |rows: &Matrix, query: &Option<Query>| {
         let row = |place: u32| (u64::from(place) < rows.count()).then(|| rows.row(place.into()));
@@ -247,7 +255,8 @@ fn distance(a: u32, b: u32) -> f32 {
     MEASURED.with_borrow(|measured| {
         let cosine = measured
             .as_ref()
-            .and_then(|(rows, query)| cosine(rows, query));
+            .and_then(|(rows, query)| cosine(rows, query))
+            .filter(|cosine| cosine.is_finite());
         cosine.map_or(FARTHEST, |cosine| 1.0 - cosine)
     })
 }

@@ -289,10 +289,31 @@ fn a_panic_of_the_caller_passes_usearch() {
     assert_eq!(near.expect("searched")[0].ordinal, 0);
 }
 
+#[test]
+fn a_search_within_a_search_leaves_that_its_rows() {
+    let mut random = Random(15);
+    let [(_file, matrix), (_other, other)] =
+        [ENOUGH, 500].map(|count| matrix_of(&vectors(&mut random, 8, 0, count)));
+    let graphs = [&matrix, &other].map(|matrix| grown(matrix, matrix.count()));
+    let query = Query::new(&random.unit(8));
+    let is_first = Cell::new(true);
+    let visible = |_| {
+        if is_first.replace(false) {
+            let near = other.by_graph(&graphs[1], &query, ASKED, 5, ALL);
+            let exact = other.scan(&query, 5, &|_| true).expect("whole");
+            assert_eq!(near.expect("searched"), exact);
+        }
+        true
+    };
+    let near = matrix.by_graph(&graphs[0], &query, ASKED, 5, (&visible, &u128::from));
+    let exact = matrix.scan(&query, 5, &|_| true).expect("whole");
+    assert_eq!(near.expect("searched"), exact);
+}
+
 /// usearch has room for so many searches at once; the next one scans.
 #[test]
 fn more_searches_than_the_graph_has_room_for_scan() {
-    const SEARCHES: usize = 64;
+    const SEARCHES: usize = 8;
     let vectors = vectors(&mut Random(14), 8, 0, ENOUGH);
     let (_file, matrix) = matrix_of(&vectors);
     let graph = grown(&matrix, ENOUGH as u64);

@@ -95,34 +95,32 @@ impl Views {
         })
     }
 
-    /// Every link between memories that held at `position`, by position. Whether their ends are to be seen is for the
-    /// caller to ask.
+    /// Hands out every link between memories that held at `position`, in no order. Whether their ends are to be seen is for
+    /// the caller to ask. Holds none of them.
     ///
     /// # Errors
     /// `Unusable` where the table cannot be read.
-    pub fn all_links_at(&self, position: Position) -> Result<Vec<Link>> {
+    pub fn each_link_at(&self, position: Position, each: &mut dyn FnMut(&Link)) -> Result<()> {
         if self.tally().links == 0 {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let newer = &self.tail.folder.kept.links;
         let is_newer = |link: &Link| {
             (newer.get(&link.from)).is_some_and(|links| links.contains_key(&link.position))
         };
-        let mut links = Vec::new();
         if self.files.base.tally.links > 0 {
             self.table()?.each_link(&mut |link| {
-                if !is_newer(&link) {
-                    links.push(link);
+                if !is_newer(&link) && link.held_at(position) {
+                    each(&link);
                 }
             })?;
         }
         // Each stands under both of its ends.
         for (id, newer) in newer {
-            links.extend(newer.values().filter(|link| link.from == *id).cloned());
+            let held = |link: &&Link| link.from == *id && link.held_at(position);
+            newer.values().filter(held).for_each(&mut *each);
         }
-        links.retain(|link| link.held_at(position));
-        links.sort_unstable_by_key(|link| link.position);
-        Ok(links)
+        Ok(())
     }
 
     /// The memories that recalls showed, whether they live or not, and whether those recalls count or not. Reads the keys

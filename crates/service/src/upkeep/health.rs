@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::{Importance, Relation};
 use icm_log::{Position, SubjectId};
-use icm_projections::fold::{Link, day_of};
+use icm_projections::fold::day_of;
 use icm_projections::{HomeTag, Row, TopicTag, Views, topic_fits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,6 +39,8 @@ struct Pass {
     contradictions: BTreeSet<Pair>,
     /// With how alike they are, in parts per million, where that is known.
     similar: BTreeMap<Pair, Option<u32>>,
+    /// Those of them that are linked: from the one to the other.
+    linked: Vec<Pair>,
 }
 
 /// A number of memories, of which those with the smallest ids are named.
@@ -72,10 +74,18 @@ impl Counted {
     }
 }
 
+/// A link of a memory to another one.
+struct Said {
+    position: Position,
+    pair: Pair,
+    relation: Relation,
+    score_ppm: Option<u32>,
+}
+
 /// Links that say something of the memories that are looked at.
 struct Links {
-    /// With the memories at both ends.
-    links: Vec<(Pair, Link)>,
+    /// With the memories at both ends, by position.
+    links: Vec<Said>,
     /// Those of the memories there that live, and whether they are looked at.
     ends: FxHashMap<SubjectId, Option<bool>>,
 }
@@ -88,13 +98,26 @@ impl Links {
             Relation::CONTRADICTS,
             Relation::SIMILAR_TO,
         ];
-        for link in views.all_links_at(position)? {
-            let pair = (views.resolve(link.from)?, views.resolve(link.to)?);
-            if says.contains(&link.relation) && pair.0 != pair.1 {
-                ends.extend([(pair.0, None), (pair.1, None)]);
-                links.push((pair, link));
+        views.each_link_at(position, &mut |link| {
+            if says.contains(&link.relation) {
+                links.push(Said {
+                    position: link.position,
+                    pair: (link.from, link.to),
+                    relation: link.relation,
+                    score_ppm: link.score_ppm,
+                });
             }
+        })?;
+        for link in &mut links {
+            link.pair = (views.resolve(link.pair.0)?, views.resolve(link.pair.1)?);
         }
+        links.retain(|link| link.pair.0 != link.pair.1);
+        links.sort_unstable_by_key(|link| link.position);
+        ends.extend(links.iter().flat_map(
+            |Said {
+                 pair: (from, to), ..
+             }| [(*from, None), (*to, None)],
+        ));
         Ok(Links { links, ends })
     }
 
@@ -107,7 +130,8 @@ impl Links {
 
     /// Adds what the links say to what was found.
     fn tell(self, pass: &mut Pass) {
-        for ((from, to), link) in self.links {
+        for link in self.links {
+            let (from, to) = link.pair;
             let (Some(one), Some(other)) = (self.ends[&from], self.ends[&to]) else {
                 continue;
             };
@@ -116,7 +140,10 @@ impl Links {
                 _ if !one && !other => {}
                 Relation::SUPERSEDES => _ = pass.superseded.insert(to),
                 Relation::CONTRADICTS => _ = pass.contradictions.insert(pair),
-                _ => _ = pass.similar.insert(pair, link.score_ppm),
+                _ => {
+                    pass.similar.insert(pair, link.score_ppm);
+                    pass.linked.push((from, to));
+                }
             }
         }
     }
@@ -218,12 +245,18 @@ impl Service {
         Ok(pass)
     }
 
-    /// Adds the pairs of each topic and scope that are nearly the same.
+    /// Adds the pairs of each topic and scope that are nearly the same, each newer memory once: one that is linked to
+    /// a near one is there already.
     fn add_near(&self, views: &Views, pass: &mut Pass) -> QueryResult<()> {
         let least_ppm = match self.settings.dedup.similar_ppm {
             0 => Dedup::default().similar_ppm,
             least => least,
         };
+        // A link that goes with its other end is told of no more.
+        let open = |to: &SubjectId| !pass.superseded.contains(to);
+        let linked = pass.linked.iter().filter(|(_, to)| open(to));
+        let linked: FxHashSet<SubjectId> = linked.map(|(from, _)| *from).collect();
+        let is_told = |newer: SubjectId| linked.contains(&newer);
         let mut members = Vec::new();
         for home in pass.homes.chunk_by(|a, b| a.0 == b.0) {
             if home.len() < 2 {
@@ -236,10 +269,17 @@ impl Service {
                     members.push((*ordinal, row));
                 }
             }
-            near_pairs(views, &members, least_ppm, &mut |one, other, alike| {
-                let pair = (one.entity.min(other.entity), one.entity.max(other.entity));
-                pass.similar.entry(pair).or_insert(Some(alike));
-            })?;
+            let similar = &mut pass.similar;
+            near_pairs(
+                views,
+                &members,
+                least_ppm,
+                &is_told,
+                &mut |one, other, alike| {
+                    let pair = (one.entity.min(other.entity), one.entity.max(other.entity));
+                    similar.entry(pair).or_insert(Some(alike));
+                },
+            )?;
         }
         Ok(())
     }

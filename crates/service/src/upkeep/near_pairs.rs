@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
+use icm_log::SubjectId;
 use icm_projections::{Row, Views};
 use icm_text::{BANDS, Likely, Words};
 use rustc_hash::FxHashMap;
@@ -49,11 +50,12 @@ impl Texts {
 /// and how alike they are in parts per million. `members` are ordinals and rows of all of them, the oldest first.
 ///
 /// Each is compared with older ones that share a number of its signature ([`BANDS`]), and of those near it one is enough. Most
-/// pairs are found, not all. Memory: about 350 bytes a member.
+/// pairs are found, not all. None is looked for of the newer ones that `is_told` is true of. Memory: about 350 bytes a member.
 pub(super) fn near_pairs(
     views: &Views,
     members: &[(u64, Row)],
     least_ppm: u32,
+    is_told: &dyn Fn(SubjectId) -> bool,
     take: &mut dyn FnMut(&Row, &Row, u32),
 ) -> QueryResult<()> {
     let likely = Likely::at_least(least_ppm);
@@ -87,16 +89,18 @@ pub(super) fn near_pairs(
         candidates.sort_unstable();
         candidates.dedup();
         let mut is_repeat = false;
-        for (_, older) in candidates.iter().take(COMPARED_MAX) {
-            let (older_ordinal, other) = &members[*older as usize];
+        // The text is read once, and only where there is something to compare it with.
+        if !candidates.is_empty() && !is_told(row.entity) {
             let one = texts.of(views, (*ordinal, row))?;
-            let alike = texts
-                .of(views, (*older_ordinal, other))?
-                .similarity_ppm(&one);
-            if alike >= least_ppm {
-                take(other, row, alike);
-                is_repeat = alike == ONE_PPM;
-                break;
+            for (_, older) in candidates.iter().take(COMPARED_MAX) {
+                let (older_ordinal, other) = &members[*older as usize];
+                let older = texts.of(views, (*older_ordinal, other))?;
+                let alike = older.similarity_ppm(&one);
+                if alike >= least_ppm {
+                    take(other, row, alike);
+                    is_repeat = alike == ONE_PPM;
+                    break;
+                }
             }
         }
         // Whatever is near a repetition is as near to what it repeats.
@@ -111,7 +115,10 @@ pub(super) fn near_pairs(
 mod tests {
     use std::collections::BTreeSet;
 
-    use icm_api::{Caller, Dedup, NoProgress, OnSimilar, RedactRequest, StoreRequest};
+    use icm_api::{
+        Caller, Dedup, FindingKind, HealthRequest, LinkRequest, NoProgress, OnSimilar,
+        RedactRequest, StoreRequest,
+    };
     use icm_projections::Views;
     use icm_text::similarity_ppm;
 
@@ -161,9 +168,15 @@ mod tests {
             let mut found = Vec::new();
             let mut rows = Vec::new();
             for home in members.chunk_by(|(_, a), (_, b)| a.home == b.home) {
-                near_pairs(views, home, LEAST_PPM, &mut |one, other, alike| {
-                    rows.push((*one, *other, alike));
-                })?;
+                near_pairs(
+                    views,
+                    home,
+                    LEAST_PPM,
+                    &|_| false,
+                    &mut |one, other, alike| {
+                        rows.push((*one, *other, alike));
+                    },
+                )?;
             }
             for (one, other, alike) in rows {
                 let [one, other] = [one, other].map(|row| content(views, &row));
@@ -224,6 +237,44 @@ mod tests {
         let found = pairs(&service);
         let newer: BTreeSet<_> = found.iter().map(|(_, newer)| newer).collect();
         assert_eq!((found.len(), newer.len()), (299, 299));
+    }
+
+    /// How many near-duplicates a look at the store counts.
+    fn counted(service: &Service) -> u64 {
+        let health = service.health(&HealthRequest::default());
+        let findings = health.expect("an answer").findings;
+        let mut near = findings.iter();
+        let near = near.find(|it| it.finding == FindingKind::NearDuplicates);
+        near.expect("it is counted").count
+    }
+
+    #[test]
+    fn what_a_store_has_linked_is_not_counted_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path()).with_dedup(Dedup::default());
+        for n in 0..300 {
+            store(&service, &text(0, &[(7, &format!("nth{n}"))]), None);
+        }
+        assert_eq!(counted(&service), 299);
+    }
+
+    #[test]
+    fn a_link_to_what_is_superseded_leaves_the_others_to_be_counted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path()).with_dedup(Dedup::default());
+        let [first, ..] =
+            ["a", "b", "c"].map(|other| store(&service, &text(0, &[(7, other)]), None));
+        assert_eq!(counted(&service), 2);
+        let newer = store(&service, &text(1, &[]), None);
+        let request = LinkRequest {
+            from: newer,
+            to: first,
+            relation: "supersedes".to_owned(),
+            ..LinkRequest::default()
+        };
+        let linked = service.link(&Caller::default(), &request);
+        linked.expect("it links");
+        assert_eq!(counted(&service), 1);
     }
 
     /// The row facts of every version.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use icm_projections::fold::Version;
-use icm_projections::{ALL_IDS, TopicCount, Views, topic_fits};
+use icm_projections::{ALL_IDS, Row, TopicCount, Views, topic_fits};
 use rustc_hash::FxHashMap;
 
 use super::weights::FULL_PPM;
@@ -24,6 +24,15 @@ struct Sum {
 }
 
 impl Sum {
+    fn of(topic: &TopicCount, weight_ppm: u64) -> Sum {
+        Sum {
+            topics: 1,
+            memories: topic.memories,
+            weight_ppm,
+            changed_ms: topic.changed_ms,
+        }
+    }
+
     fn add(&mut self, other: Sum) {
         self.topics += other.topics;
         self.memories += other.memories;
@@ -71,7 +80,7 @@ impl Service {
     }
 
     /// Topics and the levels above them, with their weights, as of a moment. Reads the counts of topics, and where memories fade
-    /// the row facts of all; of an earlier moment, every memory asked about.
+    /// or one is withheld the row facts of all; of an earlier moment, every memory asked about.
     pub fn topic_tree(&self, request: &TopicsRequest) -> Result<Topics> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -100,40 +109,76 @@ impl Service {
         Ok(sums.into_iter().collect())
     }
 
-    /// The sums of the topics that fit, as of now. `None` where topics are withheld, or the row facts do not tell all
-    /// topics apart, as they do but for one chance in some thousand millions.
+    /// The sums of the topics that fit, as of now. `None` where counts and row facts disagree.
+    ///
+    /// Reads row facts where memories fade, or some have a withheld topic: those count as of one without a name. Two topics
+    /// in some thousand millions share a tag; of the memories there alone the table is asked.
     fn sums_of_topics(
         &self,
         views: &Views,
         fits: &dyn Fn(&str) -> bool,
     ) -> QueryResult<Option<Vec<(String, Sum)>>> {
         let topics = views.topics()?;
-        let memories: u64 = topics.iter().map(|topic| topic.memories).sum();
-        if memories != views.tally().memories {
+        let named: u64 = topics.iter().map(|topic| topic.memories).sum();
+        let full = |memories: u64| memories * u64::from(FULL_PPM);
+        if named == views.tally().memories && self.all_weigh_full(views)? {
+            let topics = topics.into_iter().filter(|topic| fits(&topic.topic));
+            let sums = topics.map(|topic| {
+                let sum = Sum::of(&topic, full(topic.memories));
+                (topic.topic, sum)
+            });
+            return Ok(Some(sums.collect()));
+        }
+        // Of each tag the weight, and whether it is that of one topic.
+        let mut weights: FxHashMap<u32, (u64, bool)> = FxHashMap::default();
+        for topic in &topics {
+            let tag = weights.entry(topic.tag());
+            tag.and_modify(|(_, is_one)| *is_one = false)
+                .or_insert((0, true));
+        }
+        let mut withheld = Sum::default();
+        let mut shared: Vec<(Row, u32)> = Vec::new();
+        self.each_weighed(views, &mut |row, weight_ppm| {
+            let weight = u64::from(weight_ppm);
+            if row.home.is_withheld() {
+                withheld.add(Sum {
+                    topics: 0,
+                    memories: 1,
+                    weight_ppm: weight,
+                    changed_ms: row.updated_ms,
+                });
+                return;
+            }
+            let (of_tag, is_one) = weights.entry(row.topic).or_default();
+            match is_one {
+                true => *of_tag += weight,
+                false => shared.push((*row, weight_ppm)),
+            }
+        })?;
+        if named + withheld.memories != views.tally().memories {
             return Ok(None);
         }
-        let mut weights: FxHashMap<u32, u64> = FxHashMap::default();
-        if !self.all_weigh_full(views)? {
-            weights = topics.iter().map(|topic| (topic.tag(), 0)).collect();
-            if weights.len() < topics.len() {
-                return Ok(None);
-            }
-            self.each_weighed(views, &mut |row, weight_ppm| {
-                *weights.entry(row.topic).or_default() += u64::from(weight_ppm);
-            })?;
+        let mut by_name: FxHashMap<String, u64> = FxHashMap::default();
+        for (row, weight_ppm) in shared {
+            let topic = views.version_of_row(&row)?.topic.unwrap_or_default();
+            *by_name.entry(topic).or_default() += u64::from(weight_ppm);
         }
-        let sum = |topic: &TopicCount| Sum {
-            topics: 1,
-            memories: topic.memories,
-            weight_ppm: match weights.get(&topic.tag()) {
-                Some(weight_ppm) => *weight_ppm,
-                None => topic.memories * u64::from(FULL_PPM),
-            },
-            changed_ms: topic.changed_ms,
-        };
-        let topics = topics.into_iter().filter(|topic| fits(&topic.topic));
-        let sums = topics.map(|topic| (sum(&topic), topic.topic));
-        Ok(Some(sums.map(|(sum, topic)| (topic, sum)).collect()))
+        let mut sums = Vec::with_capacity(topics.len() + 1);
+        if withheld.memories > 0 && fits("") {
+            withheld.topics = 1;
+            sums.push((String::new(), withheld));
+        }
+        for topic in topics {
+            if fits(&topic.topic) {
+                let weight_ppm = match weights[&topic.tag()] {
+                    (weight_ppm, true) => weight_ppm,
+                    _ => by_name.get(&topic.topic).copied().unwrap_or_default(),
+                };
+                let sum = Sum::of(&topic, weight_ppm);
+                sums.push((topic.topic, sum));
+            }
+        }
+        Ok(Some(sums))
     }
 
     fn sums_of_memories(
@@ -287,6 +332,17 @@ fn shown(node: &Node<'_>) -> TopicNode {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use icm_api::{Caller, DecayRequest, RedactRequest, StoreRequest};
+    use icm_log::env::Env;
+    use icm_projections::TopicTag;
+
+    use crate::service::{Ground, OpenOptions};
+    use crate::system::SystemEnv;
+
     use super::*;
 
     fn sums(topics: &[&str]) -> Vec<(String, Sum)> {
@@ -342,5 +398,118 @@ mod tests {
         let nodes = nodes(&sums, 1);
         let told: Vec<_> = nodes.iter().map(|node| (node.topic, node.levels)).collect();
         assert_eq!(told, [("a/b", 2), ("a/b/c", 3)]);
+    }
+
+    /// This machine with another clock.
+    struct Clock(AtomicU64);
+
+    impl Env for Clock {
+        fn now_ms(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn fill_random(&self, bytes: &mut [u8]) {
+            SystemEnv.fill_random(bytes);
+        }
+
+        fn machine_id(&self) -> Option<String> {
+            None
+        }
+    }
+
+    fn service_at(folder: &std::path::Path) -> (Arc<Clock>, Service) {
+        let clock = Arc::new(Clock(AtomicU64::new(1_800_000_000_000)));
+        let options = OpenOptions {
+            dir: folder.join("store"),
+            lock_wait: Duration::from_secs(10),
+            read_only: false,
+        };
+        let ground = Ground {
+            env: clock.clone(),
+            ..Ground::system()
+        };
+        (clock, Service::open_on(options, ground).expect("a store"))
+    }
+
+    fn store(service: &Service, topic: &str, content: &str) -> icm_api::Receipt {
+        let request = StoreRequest {
+            topic: topic.to_owned(),
+            content: content.to_owned(),
+            ..StoreRequest::default()
+        };
+        let stored = service.store(&Caller::default(), request);
+        stored.expect("it stores")
+    }
+
+    type Told = Vec<(String, u64, u64, u64)>;
+
+    /// By the counts of topics and the row facts, and by every memory.
+    fn both(service: &Service) -> (Told, Told) {
+        let told = |(topic, sum): (String, Sum)| {
+            assert_eq!(sum.topics, 1);
+            (topic, sum.memories, sum.weight_ppm, sum.changed_ms)
+        };
+        let sums = service.with_views(|views| {
+            let (at, all) = (service.at(views, None, None)?, |_: &str| true);
+            let quick = service.sums_of_topics(views, &all)?;
+            let quick = quick.expect("without a look at every memory");
+            let slow = service.sums_of_memories(views, None, &all, at)?;
+            Ok((
+                quick.into_iter().map(told).collect(),
+                slow.into_iter().map(told).collect(),
+            ))
+        });
+        sums.expect("an answer")
+    }
+
+    #[test]
+    fn topics_with_one_tag_are_told_apart() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (clock, service) = service_at(folder.path());
+        let [one, other] = ["topic/ebblgkjwh", "topic/gjunzdtpb"];
+        assert_eq!(TopicTag::named(one), TopicTag::named(other));
+        for (topic, content) in [
+            (one, "quorl"),
+            ("elsewhere", "vimble"),
+            (one, "snark"),
+            (other, "grue"),
+            (other, "boojum"),
+        ] {
+            store(&service, topic, content);
+            clock.0.fetch_add(10 * 24 * 3_600_000, Ordering::Relaxed);
+        }
+        let decayed = service.decay(&Caller::default(), &DecayRequest::default());
+        decayed.expect("it ticks");
+        let (quick, slow) = both(&service);
+        assert_eq!(quick, slow);
+        let memories: Vec<_> = quick.iter().map(|(_, memories, ..)| *memories).collect();
+        assert_eq!(memories, [1, 2, 2]);
+        assert!(quick[1].2 < quick[2].2);
+    }
+
+    #[test]
+    fn memories_of_a_withheld_topic_are_counted_by_their_rows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (clock, service) = service_at(folder.path());
+        let stored = store(&service, "secret", "quorl");
+        clock.0.fetch_add(10 * 24 * 3_600_000, Ordering::Relaxed);
+        store(&service, "t", "vimble");
+        // The event alone: the memory lives on, without its words.
+        let request = RedactRequest {
+            targets: vec![format!("@{}", stored.position)],
+            ..RedactRequest::default()
+        };
+        let redacted = service.redact(&Caller::default(), &request);
+        redacted.expect("it redacts");
+        let check = || {
+            let (quick, slow) = both(&service);
+            assert_eq!(quick, slow);
+            let topics: Vec<_> = quick.iter().map(|(topic, ..)| &topic[..]).collect();
+            assert_eq!(topics, ["", "t"]);
+        };
+        check();
+        let decayed = service.decay(&Caller::default(), &DecayRequest::default());
+        decayed.expect("it ticks");
+        check();
     }
 }

@@ -101,7 +101,7 @@ impl Service {
         loop {
             let answer = self.ask_newest(Views::are_stale, ask)?;
             // Pages that it read may have been used again since.
-            if overtaken == OVERTAKEN_MAX || !self.drop_if_overtaken(Views::are_stale) {
+            if overtaken == OVERTAKEN_MAX || !self.drop_if_stale(Views::are_stale) {
                 return Ok(answer);
             }
             overtaken += 1;
@@ -127,7 +127,7 @@ impl Service {
             match error {
                 // Half of a commit of another process is no damage.
                 QueryError::View(ViewError::Unusable { .. })
-                    if overtaken < OVERTAKEN_MAX && self.drop_if_overtaken(stale) =>
+                    if overtaken < OVERTAKEN_MAX && self.drop_if_stale(stale) =>
                 {
                     overtaken += 1;
                 }
@@ -152,23 +152,23 @@ impl Service {
         }
     }
 
-    /// Drops the newest snapshot if another process has written its files since it was made; whether it did. The pages that
-    /// a commit leaves behind stay as they are until the next one, and a snapshot of this process only keeps commits of
-    /// this process from that.
-    fn drop_if_overtaken(&self, stale: Stale) -> bool {
+    /// Drops the newest snapshot if it is stale: the log was written anew, or another process has written its files since it
+    /// was made. Returns whether it did. The pages that a commit leaves behind stay as they are until the next one, and a
+    /// snapshot of this process only keeps commits of this process from that.
+    fn drop_if_stale(&self, stale: Stale) -> bool {
         let newest = self.snapshots.newest();
         // Nothing is held meanwhile: it looks at every file.
         let Some(newest) = newest.filter(|newest| stale(newest, &self.log)) else {
             return false;
         };
         let mut state = self.snapshots.locked();
-        // This process may have written them since.
+        // Files that this process is writing, or has written, have changed, and what is open of them is whole.
         let is_newest = state.newest().is_some_and(|now| Arc::ptr_eq(now, &newest));
-        let is_overtaken = is_newest && !state.is_written;
-        if is_overtaken {
+        let is_stale = is_newest && (!state.is_written || newest.is_rewritten(&self.log));
+        if is_stale {
             state.put(None);
         }
-        is_overtaken
+        is_stale
     }
 
     /// Drops the newest snapshot, if it is the one that was used. False where another has taken its place.
@@ -203,16 +203,9 @@ impl Service {
     /// The snapshot of every event as of the last refresh of the log. The first who asks after an event folds it; views are
     /// opened anew where `stale` says so of those that there are.
     pub(crate) fn newest_snapshot(&self, stale: Stale) -> QueryResult<Arc<Views>> {
+        self.drop_if_stale(stale);
         let mut state = self.snapshots.locked();
-        // Files that this process is writing have changed, and what is open of them is whole.
-        let is_written = state.is_written;
-        let is_stale = |views: &Arc<Views>| match is_written {
-            true => views.is_rewritten(&self.log),
-            false => stale(views, &self.log),
-        };
-        if state.stood_in().is_some_and(|time| time > bounds::PROCESS)
-            || state.newest().is_some_and(is_stale)
-        {
+        if state.stood_in().is_some_and(|time| time > bounds::PROCESS) {
             state.put(None);
         }
         if state.newest().is_none() {

@@ -25,7 +25,7 @@ use crate::fold::{Closed, Family, Version};
 const MAGIC: [u8; 16] = *b"ICMROWS6\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 96;
-/// Where the signature, and the check after it, stand.
+/// Places of the signature, and of the check after it.
 const SIGNATURE_AT: usize = 72;
 const CHECK_AT: usize = RECORD_LEN - 4;
 /// In the byte of the kind of scope: the version is pinned.
@@ -54,7 +54,7 @@ pub struct Row {
     pub scope_kind: ScopeKind,
     /// Its topic and scope.
     pub home: HomeTag,
-    /// Of its text; empty where that is withheld.
+    /// The signature of its text; empty where that is withheld.
     pub signature: Signature,
     /// What it can be found by beside its texts.
     pub facts: Facts,

@@ -1,4 +1,4 @@
-//! How many near texts signatures find, and how many others they have compared: see `docs/benchmarks/near.md`.
+//! The share of near texts that signatures find, and of others that they have compared: see `docs/benchmarks/near.md`.
 //!
 //! Reads texts, one a line, from standard input. Each is varied by taking words of another text, and looked for. Each is
 //! compared with every other one, too.

@@ -97,7 +97,7 @@ impl TextIndex {
         }
         drop(parts);
         places.sort_unstable_by_key(|(agreement, ordinal, _)| Reverse((*agreement, *ordinal)));
-        // Those that seem to be the same text agree most, and come first.
+        // Texts that seem to be the same agree most, and come first.
         let best = places
             .into_iter()
             .filter(|(_, ordinal, _)| visible(*ordinal));

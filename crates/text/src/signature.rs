@@ -23,7 +23,7 @@ pub struct Signature {
     sketch: u128,
     /// Words; as many as fit where there are more.
     words: u16,
-    /// Of the text with its order and punctuation.
+    /// A hash of the text with its order and punctuation.
     text: u16,
 }
 
@@ -80,7 +80,7 @@ impl Signature {
         self.words == 0
     }
 
-    /// How many hashes two texts agree in; one more where they seem to be the same text.
+    /// Returns the number of hashes that two texts agree in; one more where they seem to be the same text.
     pub fn agreement(self, other: Signature) -> u32 {
         let mut differs = self.sketch ^ other.sketch;
         differs |= differs >> 2;

@@ -327,7 +327,7 @@ impl Tail {
         postings.filter(counted).count() as u64
     }
 
-    /// Where the documents of a topic and a scope are, with their ordinals and signatures.
+    /// The places of the documents of a topic and a scope, with their ordinals and signatures.
     pub(crate) fn in_home(&self, home: Home) -> impl Iterator<Item = (usize, u64, Signature)> {
         let home = self.homes.get(&home).into_iter();
         let docs = home.flat_map(|home| home.docs.iter().zip(&home.signatures));

@@ -48,7 +48,7 @@ thread_local! {
 pub struct Graph {
     index: Index,
     covered: u64,
-    /// Of the rows that are covered.
+    /// The digest of the rows that are covered.
     digest: Hash,
 }
 

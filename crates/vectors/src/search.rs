@@ -8,7 +8,7 @@ use crate::error::Result;
 /// Rows, spread evenly over all, that say how many are visible. More of them say it more exactly.
 const SAMPLE_ROWS: u64 = 64;
 
-/// How a search went.
+/// The course of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Searched {
     /// The numbers that it was chosen by.

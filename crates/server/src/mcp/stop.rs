@@ -73,7 +73,7 @@ impl<W: AsyncWrite + Unpin> WhileRead<W> {
             let stop = self.stop.clone();
             Box::pin(async move {
                 stop.cancelled().await;
-                // Whoever starts servers often kills what is there after 10 s.
+                // Clients often kill a server that is there after 10 s.
                 icm_wait::pause_async(bounds::PROCESS).await;
             })
         });
@@ -143,7 +143,7 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
                 _ = term.recv() => libc::SIGTERM,
                 _ = int.recv() => libc::SIGINT,
             };
-            // What comes sooner is the same one: of a terminal, and once more of a wrapper that passes it on.
+            // A second one that comes sooner is the same: a wrapper passes on the one of the terminal.
             if asked.elapsed() > bounds::MOMENT {
                 break number;
             }

@@ -52,7 +52,7 @@ struct Waiter {
     told: SyncSender<Told>,
 }
 
-/// What a waiting thread is told.
+/// A word to a waiting thread.
 enum Told {
     /// It has the turn, and decides all that wait; its own write is the first of them.
     Decide,
@@ -68,9 +68,9 @@ struct Turn<'a> {
     shared: &'a Shared,
 }
 
-/// What the folding thread does next.
+/// The next work of the folding thread.
 enum Next {
-    /// What was decided, while it is synced.
+    /// Decided writes, while they are synced.
     Fold,
     /// All of it, as the next recall needs it.
     GetReady,
@@ -201,7 +201,7 @@ impl Shared {
             if let Err(error) = &decided
                 && unavailable(error).is_some()
             {
-                // Those that came meanwhile wait for the lock by themselves, as long as each has left.
+                // Writes that came meanwhile wait for the lock by themselves, each as long as it has left.
                 let behind = take(&mut self.waiting().writes);
                 tell_all(behind.into_iter().map(|it| it.told), &failed());
             }

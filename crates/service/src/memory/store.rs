@@ -566,7 +566,7 @@ mod tests {
             (Action::Stored, &stored.event)
         );
         assert_eq!(known.position, stored.position);
-        // Whoever asked a peer and gave it up has written it, when that comes to it at last.
+        // The asker gave a peer up and has written it, when the peer comes to it at last.
         let late = Attempt {
             asked_ms: first.asked_ms - 1_000,
             ..first

@@ -9,7 +9,7 @@ use super::Service;
 use crate::holder::Holder;
 use icm_api::error::{Result, ServiceError};
 
-/// How long the lock is waited for at a time, 20 ms: then it is looked who holds it. Raised, a writer notices later that
+/// Wait for the lock at a time, 20 ms: then its holder is looked at. Raised, a writer notices later that
 /// the holder is stopped or has become the owner; lowered, a busy store is looked at more often.
 pub(crate) const LOCK_LOOK: Duration = Duration::from_millis(20);
 

@@ -60,7 +60,7 @@ impl SnapshotState {
         self.stand_in = Some(Instant::now());
     }
 
-    /// How long the newest has stood in for those on disk, if it does.
+    /// Returns the time that the newest has stood in for those on disk, if it does.
     pub(crate) fn stood_in(&self) -> Option<Duration> {
         self.stand_in.map(|since| since.elapsed())
     }

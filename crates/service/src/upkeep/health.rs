@@ -1,6 +1,6 @@
 //! What of the memories wants a look. Everything is counted; a few of each finding are named.
 //!
-//! What has to be held meanwhile is 16 bytes a memory, some hundred bytes a memory of the largest topic, what is found,
+//! In memory are meanwhile 16 bytes a memory, some hundred bytes a memory of the largest topic, what is found,
 //! and 16 MiB of texts that are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ struct Pass {
     contradictions: BTreeSet<Pair>,
     /// With how alike they are, in parts per million, where that is known.
     similar: BTreeMap<Pair, Option<u32>>,
-    /// Those of them that are linked: from the one to the other.
+    /// Linked pairs: from the one to the other.
     linked: Vec<Pair>,
 }
 
@@ -86,7 +86,7 @@ struct Said {
 struct Links {
     /// With the memories at both ends, by position.
     links: Vec<Said>,
-    /// Those of the memories there that live, and whether they are looked at.
+    /// Living memories there, and whether they are looked at.
     ends: FxHashMap<SubjectId, Option<bool>>,
 }
 
@@ -302,7 +302,7 @@ impl Service {
             .collect();
         full.sort_unstable_by_key(|(memories, _)| std::cmp::Reverse(*memories));
         let count = full.len() as u64;
-        // Those of one size are named by topic and scope.
+        // Topics of one size are named by topic and scope.
         if let Some((least, _)) = full.get(named.saturating_sub(1)).copied() {
             full.truncate(full.partition_point(|(memories, _)| *memories >= least));
         }

@@ -49,7 +49,7 @@ impl Sum {
 struct Node<'t> {
     /// Its name.
     topic: &'t str,
-    /// How many levels that has.
+    /// Number of its levels.
     levels: usize,
     own: Sum,
     below: Sum,
@@ -129,7 +129,7 @@ impl Service {
             });
             return Ok(Some(sums.collect()));
         }
-        // Of each tag the weight, and whether it is that of one topic.
+        // By tag: the weight, and whether the tag is that of one topic.
         let mut weights: FxHashMap<u32, (u64, bool)> = FxHashMap::default();
         for topic in &topics {
             let tag = weights.entry(topic.tag());

@@ -9,7 +9,7 @@ use crate::{Graph, Plan};
 
 /// As recall asks.
 const LIMIT: usize = 64;
-/// Of the graph, however few rows are visible.
+/// A search of the graph, however few rows are visible.
 const ASKED: (usize, f64) = (3 * LIMIT, f64::MAX);
 
 /// Rows of which a graph is used.

@@ -1,9 +1,14 @@
 //! A store to try things on.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{OpenOptions, Service};
+use icm_log::env::Env;
+
+use super::{Ground, OpenOptions, Service};
+use crate::system::SystemEnv;
 use icm_api::{Caller, StoreRequest};
 
 pub(crate) fn service(dir: &Path) -> Service {
@@ -32,4 +37,36 @@ pub(crate) fn store(service: &Service, content: &str) {
     service
         .store(&Caller::default(), request)
         .expect("it stores");
+}
+
+/// This machine with another clock.
+pub(crate) struct Clock(pub(crate) AtomicU64);
+
+impl Env for Clock {
+    fn now_ms(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        SystemEnv.fill_random(bytes);
+    }
+
+    fn machine_id(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A store in January 2027, and the clock that it goes by.
+pub(crate) fn service_at(folder: &Path) -> (Arc<Clock>, Service) {
+    let clock = Arc::new(Clock(AtomicU64::new(1_800_000_000_000)));
+    let options = OpenOptions {
+        dir: folder.join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let ground = Ground {
+        env: clock.clone(),
+        ..Ground::system()
+    };
+    (clock, Service::open_on(options, ground).expect("a store"))
 }

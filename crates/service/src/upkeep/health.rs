@@ -451,48 +451,16 @@ impl Service {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::time::Duration;
-
-    use icm_log::env::Env;
+    use std::sync::atomic::Ordering;
 
     use super::*;
-    use crate::service::{Ground, OpenOptions};
-    use crate::system::SystemEnv;
+    use crate::service::tests::service_at;
     use icm_api::{Caller, Importance, RecallRequest, StoreRequest};
-
-    /// This machine with another clock.
-    struct Clock(AtomicU64);
-
-    impl Env for Clock {
-        fn now_ms(&self) -> u64 {
-            self.0.load(Ordering::Relaxed)
-        }
-
-        fn fill_random(&self, bytes: &mut [u8]) {
-            SystemEnv.fill_random(bytes);
-        }
-
-        fn machine_id(&self) -> Option<String> {
-            None
-        }
-    }
 
     #[test]
     fn what_nothing_changes_or_recalls_is_stale() {
         let folder = tempfile::tempdir().expect("a folder");
-        let clock = Arc::new(Clock(AtomicU64::new(1_800_000_000_000)));
-        let options = OpenOptions {
-            dir: folder.path().join("store"),
-            lock_wait: Duration::from_secs(10),
-            read_only: false,
-        };
-        let ground = Ground {
-            env: clock.clone(),
-            ..Ground::system()
-        };
-        let service = Service::open_on(options, ground).expect("a store");
+        let (clock, service) = service_at(folder.path());
         let caller = Caller::default();
         for (content, importance) in [
             ("quorl", Importance::Medium),

@@ -332,16 +332,12 @@ fn shown(node: &Node<'_>) -> TopicNode {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::time::Duration;
+    use std::sync::atomic::Ordering;
 
     use icm_api::{Caller, DecayRequest, RedactRequest, StoreRequest};
-    use icm_log::env::Env;
     use icm_projections::TopicTag;
 
-    use crate::service::{Ground, OpenOptions};
-    use crate::system::SystemEnv;
+    use crate::service::tests::service_at;
 
     use super::*;
 
@@ -398,37 +394,6 @@ mod tests {
         let nodes = nodes(&sums, 1);
         let told: Vec<_> = nodes.iter().map(|node| (node.topic, node.levels)).collect();
         assert_eq!(told, [("a/b", 2), ("a/b/c", 3)]);
-    }
-
-    /// This machine with another clock.
-    struct Clock(AtomicU64);
-
-    impl Env for Clock {
-        fn now_ms(&self) -> u64 {
-            self.0.load(Ordering::Relaxed)
-        }
-
-        fn fill_random(&self, bytes: &mut [u8]) {
-            SystemEnv.fill_random(bytes);
-        }
-
-        fn machine_id(&self) -> Option<String> {
-            None
-        }
-    }
-
-    fn service_at(folder: &std::path::Path) -> (Arc<Clock>, Service) {
-        let clock = Arc::new(Clock(AtomicU64::new(1_800_000_000_000)));
-        let options = OpenOptions {
-            dir: folder.join("store"),
-            lock_wait: Duration::from_secs(10),
-            read_only: false,
-        };
-        let ground = Ground {
-            env: clock.clone(),
-            ..Ground::system()
-        };
-        (clock, Service::open_on(options, ground).expect("a store"))
     }
 
     fn store(service: &Service, topic: &str, content: &str) -> icm_api::Receipt {

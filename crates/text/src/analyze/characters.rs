@@ -88,7 +88,7 @@ pub(super) fn is_cyrillic(c: char) -> bool {
 
 /// Scripts whose words are not set apart by spaces, and Korean, whose words carry endings
 /// that no stemmer here knows.
-pub(super) fn is_dense(c: char) -> bool {
+pub(crate) fn is_dense(c: char) -> bool {
     is_ideographic(c)
         || matches!(c,
             '\u{0E00}'..='\u{0EFF}'     // Thai, Lao

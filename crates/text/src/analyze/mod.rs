@@ -23,7 +23,7 @@ mod terms;
 mod tests;
 mod token;
 
-pub(crate) use characters::{floor_char_boundary, fold};
+pub(crate) use characters::{floor_char_boundary, fold, is_dense};
 pub use question::word_places;
 pub(crate) use question::{QUERY_TERMS_MAX, QueryTerm, Question, QuestionWord, query_terms};
 pub(crate) use stem::with_stem;

@@ -1,0 +1,162 @@
+//! Long texts in passages: parts that are searched and ranked by themselves, and shown of a long text.
+//!
+//! Markdown is parted at its headings and paragraphs, code at blank lines, JSON and YAML by paths, anything else by
+//! paragraphs, lines and sentences. A function of the text alone.
+
+mod data;
+mod pieces;
+mod prose;
+
+use std::ops::Range;
+
+use super::analyze::is_dense;
+
+use pieces::{Break, Piece};
+
+/// Rises whenever a text is parted otherwise. Views that were built with another one are built anew.
+pub const PASSAGES_VERSION: u32 = 1;
+
+/// Words of a passage, at most; a text of no more is one passage. More dilute what one of them says.
+const WORDS_MAX: usize = 200;
+/// Words that a passage has at least, unless nothing else is left.
+const WORDS_MIN: usize = 40;
+/// Words after which a passage ends where it can.
+const WORDS_ENOUGH: usize = 100;
+/// A word has so many characters at most: what is longer counts as several, so that data without blanks is parted, too.
+const WORD_CHARS: usize = 16;
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Its bytes. The passages of a text follow one another and leave nothing out.
+    pub place: Range<usize>,
+    /// The headings, or the keys, that it stands under, the outermost first.
+    pub path: Vec<String>,
+}
+
+/// Returns the passages of a text, at least one. Linear in the text.
+pub fn passages(text: &str) -> Vec<Passage> {
+    if is_short(text) {
+        return vec![Passage {
+            place: 0..text.len(),
+            path: Vec::new(),
+        }];
+    }
+    let pieces = data::pieces(text).unwrap_or_else(|| prose::pieces(text));
+    joined(text, &pieces)
+}
+
+/// Whether a text is one passage.
+pub fn is_short(text: &str) -> bool {
+    // A word and a blank are two bytes.
+    text.len() <= 2 * WORDS_MAX || count_words(text, WORDS_MAX) <= WORDS_MAX
+}
+
+/// The words of a text; where they are more than `enough`, some number above it. Two ideographs are a word.
+fn count_words(text: &str, enough: usize) -> usize {
+    let (mut words, mut dense, mut run) = (0, 0, 0);
+    for c in text.chars() {
+        if is_dense(c) {
+            dense += 1;
+            run = 0;
+        } else if c.is_alphanumeric() {
+            if run % WORD_CHARS == 0 {
+                words += 1;
+            }
+            run += 1;
+        } else {
+            run = 0;
+        }
+        if words + dense / 2 > enough {
+            break;
+        }
+    }
+    words + dense / 2
+}
+
+/// Pieces put together to passages: blocks stay whole where they can.
+fn joined(text: &str, pieces: &[Piece]) -> Vec<Passage> {
+    let mut joining = Joining {
+        passages: Vec::new(),
+        words: Vec::new(),
+        is_open: false,
+    };
+    let starts_block = |_: &Piece, next: &Piece| next.before < Break::Paragraph;
+    for block in pieces.chunk_by(starts_block) {
+        let words: usize = block.iter().map(|piece| piece.words).sum();
+        let so_far = joining.so_far();
+        let is_heading = block[0].before == Break::Heading;
+        let is_full = so_far + words > WORDS_MAX || so_far >= WORDS_ENOUGH;
+        if so_far >= WORDS_MIN && (is_heading || is_full) {
+            joining.is_open = false;
+        }
+        let is_whole = joining.so_far() + words <= WORDS_MAX;
+        for piece in block {
+            let so_far = joining.so_far();
+            if !is_whole && (so_far >= WORDS_ENOUGH || so_far + piece.words > WORDS_MAX) {
+                joining.is_open = false;
+            }
+            joining.add(piece);
+        }
+    }
+    joining.end(text)
+}
+
+/// Passages that are being put together.
+struct Joining {
+    passages: Vec<Passage>,
+    /// Those of each.
+    words: Vec<usize>,
+    /// The last one takes more.
+    is_open: bool,
+}
+
+impl Joining {
+    /// The words of the passage that is open.
+    fn so_far(&self) -> usize {
+        match self.is_open {
+            true => self.words.last().copied().unwrap_or(0),
+            false => 0,
+        }
+    }
+
+    fn add(&mut self, piece: &Piece) {
+        match (self.passages.last_mut(), self.words.last_mut()) {
+            (Some(last), Some(words)) if self.is_open => {
+                last.place.end = piece.place.end;
+                let same = last.path.iter().zip(&*piece.path);
+                let same = same.take_while(|(one, other)| one == other).count();
+                last.path.truncate(same);
+                *words += piece.words;
+            }
+            _ => {
+                self.passages.push(Passage {
+                    place: piece.place.clone(),
+                    path: piece.path.to_vec(),
+                });
+                self.words.push(piece.words);
+                self.is_open = true;
+            }
+        }
+    }
+
+    fn end(mut self, text: &str) -> Vec<Passage> {
+        // A few words at the end belong to what stands before them.
+        if let [.., before, last] = self.words[..]
+            && last < WORDS_MIN
+            && before + last <= WORDS_MAX
+        {
+            self.passages.pop();
+        }
+        if let Some(first) = self.passages.first_mut() {
+            first.place.start = 0;
+        }
+        if let Some(last) = self.passages.last_mut() {
+            last.place.end = text.len();
+        }
+        self.passages
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! The smallest parts of a text that passages are made of.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{WORD_CHARS, WORDS_ENOUGH, WORDS_MAX, count_words};
+
+/// Characters of a heading or a key that a path keeps, and steps of a path.
+const STEP_CHARS_MAX: usize = 80;
+const STEPS_MAX: usize = 8;
+
+/// A path that many pieces share.
+pub(super) type Path = Rc<[String]>;
+
+/// A part of a text that is not parted.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// Its bytes, up to the next piece.
+    pub(super) place: Range<usize>,
+    pub(super) words: usize,
+    /// How it is told from the piece before.
+    pub(super) before: Break,
+    pub(super) path: Path,
+}
+
+/// The end of something, the larger one last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Break {
+    Sentence,
+    Line,
+    Paragraph,
+    Heading,
+}
+
+/// Adds a line, in sentences if it is long, and a sentence in parts if it is longer than a passage.
+pub(super) fn add_line(
+    text: &str,
+    place: Range<usize>,
+    before: Break,
+    path: &Path,
+    pieces: &mut Vec<Piece>,
+) {
+    let line = &text[place.clone()];
+    let words = count_words(line, usize::MAX);
+    let mut add = |place: Range<usize>, words: usize, before: Break| {
+        pieces.push(Piece {
+            place,
+            words,
+            before,
+            path: Rc::clone(path),
+        });
+    };
+    if words <= WORDS_ENOUGH {
+        add(place, words, before);
+        return;
+    }
+    let mut before = before;
+    for (at, sentence) in line.split_sentence_bound_indices() {
+        let mut rest = sentence;
+        let mut start = place.start + at;
+        while !rest.is_empty() {
+            let len = match count_words(rest, WORDS_MAX) > WORDS_MAX {
+                true => first_words(rest),
+                false => rest.len(),
+            };
+            let part = &rest[..len];
+            add(start..start + len, count_words(part, usize::MAX), before);
+            before = Break::Sentence;
+            start += len;
+            rest = &rest[len..];
+        }
+    }
+}
+
+/// The bytes of about as many words as are enough, up to the end of a word if there is one.
+fn first_words(text: &str) -> usize {
+    let mut blank = None;
+    let (mut words, mut run) = (0, 0);
+    for (at, c) in text.char_indices() {
+        if c.is_whitespace() {
+            blank = Some(at + c.len_utf8());
+            run = 0;
+            continue;
+        }
+        if run % WORD_CHARS == 0 {
+            words += 1;
+        }
+        run += 1;
+        if words > WORDS_ENOUGH {
+            return blank.unwrap_or(at);
+        }
+    }
+    text.len()
+}
+
+/// A path with one more step.
+pub(super) fn step(path: &mut Vec<String>, name: &str) {
+    if path.len() < STEPS_MAX {
+        path.push(name.trim().chars().take(STEP_CHARS_MAX).collect());
+    }
+}

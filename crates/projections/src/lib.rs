@@ -22,6 +22,7 @@ mod error;
 mod file;
 pub mod fold;
 mod forward;
+mod passages;
 pub mod ranking;
 mod rows;
 mod table;

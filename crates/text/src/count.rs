@@ -5,11 +5,11 @@ use tantivy::Term;
 use super::collect::filtered;
 use super::error::{Doing, TextError};
 use super::index::TextIndex;
-use super::schema::{Home, fields, scope_is, topic_is};
+use super::schema::{Home, fields, further_of, scope_is, topic_is};
 use super::tail::Tail;
 
 impl TextIndex {
-    /// The versions of exactly this topic, and of exactly this scope where one is given, that hold
+    /// The versions, not passages, of exactly this topic, and of exactly this scope where one is given, that hold
     /// now, in the index and in the tail. Costs a walk of the shorter posting list of each segment, unless
     /// they were counted before and none has gone since.
     pub fn living_in(
@@ -19,8 +19,8 @@ impl TextIndex {
         scope: Option<&str>,
     ) -> Result<u64, TextError> {
         let home = Home::of(topic, scope);
-        let terms = || -> Vec<Vec<Term>> {
-            let filters = std::iter::once(topic_is(topic)).chain(scope.map(scope_is));
+        let terms = |first: String| -> Vec<Vec<Term>> {
+            let filters = std::iter::once(first).chain(scope.map(scope_is));
             let term = |filter: String| vec![Term::from_field_text(fields().filter, &filter)];
             filters.map(term).collect()
         };
@@ -32,18 +32,21 @@ impl TextIndex {
             let closed = closed.filter(|at| at.segment == segment).map(|at| at.doc);
             let closed: Vec<u32> = closed.collect();
             let count = || -> tantivy::Result<u64> {
-                let docs = filtered(reader, &terms())?;
                 let [deleted, _] = self.deleted();
                 let mut gone = [&deleted[segment][..], &closed].concat();
                 gone.sort_unstable();
                 gone.dedup();
-                let living = match docs {
-                    Some(docs) => {
-                        gone.retain(|doc| docs.binary_search(doc).is_ok());
-                        docs.len() - gone.len()
-                    }
-                    None => reader.max_doc() as usize - gone.len(),
+                let of = |first: String| -> tantivy::Result<usize> {
+                    let docs = filtered(reader, &terms(first))?;
+                    Ok(match docs {
+                        Some(docs) => {
+                            let is_gone = |doc: &&u32| docs.binary_search(doc).is_ok();
+                            docs.len() - gone.iter().filter(is_gone).count()
+                        }
+                        None => reader.max_doc() as usize - gone.len(),
+                    })
                 };
+                let living = of(topic_is(topic))? - of(further_of(topic))?;
                 Ok(living as u64)
             };
             let counted = match closed.is_empty() {

@@ -77,7 +77,7 @@ pub use similar::{Words, similarity_ppm};
 pub use tail::Tail;
 pub use traits::Traits;
 
-/// One content version to index.
+/// One content version to index, or a passage of one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Doc<'a> {
     /// Dense, never reused.
@@ -98,4 +98,8 @@ pub struct Doc<'a> {
     pub scope: &'a str,
     /// Opaque; given back with a hit.
     pub stored: &'a [u8],
+    /// The whole text, where `content` is its first passage: near texts are told by that.
+    pub whole: Option<&'a str>,
+    /// It is a further passage of the text whose first one came before it: no version of its own.
+    pub is_further: bool,
 }

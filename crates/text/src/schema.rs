@@ -17,7 +17,7 @@ use super::analyze::{
 use super::traits::{Traits, speaker};
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 
@@ -160,6 +160,9 @@ fn doc_terms(doc: &Doc<'_>) -> DocTerms {
 fn doc_filters(doc: &Doc<'_>) -> Terms {
     let mut filters = Terms::default();
     filters.push(&topic_is(doc.topic));
+    if doc.is_further {
+        filters.push(&further_of(doc.topic));
+    }
     filters.push(&scope_is(doc.scope));
     for level in levels(doc.topic) {
         filters.push(&topic_under(level));
@@ -188,6 +191,11 @@ fn levels(text: &str) -> impl Iterator<Item = &str> {
 /// Documents of exactly this topic.
 pub(crate) fn topic_is(topic: &str) -> String {
     filter('t', topic)
+}
+
+/// Further passages of exactly this topic.
+pub(crate) fn further_of(topic: &str) -> String {
+    filter('n', topic)
 }
 
 /// Documents of this topic and of those below it.

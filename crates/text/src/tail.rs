@@ -98,6 +98,7 @@ struct OwnDoc {
     occurred_at_ms: Option<i64>,
     scope: String,
     stored: Vec<u8>,
+    is_further: bool,
 }
 
 impl OwnDoc {
@@ -112,6 +113,7 @@ impl OwnDoc {
             occurred_at_ms: doc.occurred_at_ms,
             scope: doc.scope.to_owned(),
             stored: doc.stored.to_vec(),
+            is_further: doc.is_further,
         }
     }
 
@@ -126,6 +128,8 @@ impl OwnDoc {
             occurred_at_ms: self.occurred_at_ms,
             scope: &self.scope,
             stored: &self.stored,
+            whole: None,
+            is_further: self.is_further,
         }
     }
 }
@@ -167,7 +171,10 @@ impl Tail {
         for doc in self.docs.iter_mut() {
             let there = other.ordinals.get(&doc.doc.ordinal);
             let there = there.map(|at| &other.docs[*at as usize]);
-            if let Some(same) = there.filter(|it| it.doc.stored == doc.doc.stored) {
+            let is_same = |it: &&Arc<TailDoc>| {
+                it.doc.stored == doc.doc.stored && it.doc.content == doc.doc.content
+            };
+            if let Some(same) = there.filter(is_same) {
                 *doc = Arc::clone(same);
             }
         }
@@ -181,13 +188,18 @@ impl Tail {
         }
         self.ordinals.insert(doc.ordinal, at);
         let homes = [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope));
-        let signature = Signature::of(doc.content);
-        for home in homes {
-            self.homes.entry(home).or_default().living += 1;
+        let signature = match doc.is_further {
+            true => Signature::default(),
+            false => Signature::of(doc.whole.unwrap_or(doc.content)),
+        };
+        if !doc.is_further {
+            for home in homes {
+                self.homes.entry(home).or_default().living += 1;
+            }
+            let scoped = self.homes.entry(homes[1]).or_default();
+            scoped.docs.push_back(at);
+            scoped.signatures.push_back(signature);
         }
-        let scoped = self.homes.entry(homes[1]).or_default();
-        scoped.docs.push_back(at);
-        scoped.signatures.push_back(signature);
         self.open_docs += 1;
         self.docs.push_back(Arc::new(TailDoc {
             doc: OwnDoc::of(doc),
@@ -256,8 +268,10 @@ impl Tail {
         match self.ordinals.get(&ordinal) {
             Some(&at) => {
                 self.ended[at as usize] = true;
-                for home in self.docs[at as usize].homes {
-                    if let Some(home) = self.homes.get_mut(&home) {
+                let doc = &self.docs[at as usize];
+                let homes = doc.homes.iter().filter(|_| !doc.doc.is_further);
+                for home in homes {
+                    if let Some(home) = self.homes.get_mut(home) {
                         home.living -= 1;
                     }
                 }
@@ -270,11 +284,6 @@ impl Tail {
             None => self.closed_in_index.extend(index.find_live(ordinal)?),
         }
         Ok(())
-    }
-
-    /// How many versions were closed.
-    pub fn closed_len(&self) -> usize {
-        self.closed.len()
     }
 
     /// Documents of the index that were closed here.
@@ -337,7 +346,7 @@ impl Tail {
         })
     }
 
-    /// The signature of the content of an ordinal's document.
+    /// The signature of the text of an ordinal's document; that of a further passage is empty.
     pub fn signature(&self, ordinal: u64) -> Option<Signature> {
         let at = *self.ordinals.get(&ordinal)?;
         Some(self.docs[at as usize].signature)

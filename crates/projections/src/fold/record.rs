@@ -316,7 +316,11 @@ impl Version {
 
     /// The text that its meaning is taken from: a concept is named before it is defined.
     pub fn meaning_text(&self) -> Cow<'_, str> {
-        let content = self.content.as_deref().unwrap_or_default();
+        self.meaning_of(self.content.as_deref().unwrap_or_default())
+    }
+
+    /// The same of a part of its text.
+    pub fn meaning_of<'a>(&self, content: &'a str) -> Cow<'a, str> {
         match (self.family(), &self.key, &self.topic) {
             (Family::Concept, Some(name), _) | (Family::Memoir, _, Some(name)) => {
                 Cow::Owned(format!("{name}: {content}"))

@@ -11,17 +11,19 @@ use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, create_private};
 use super::home::Home;
 use super::manifest::Manifest;
 use super::meaning::Sink;
+use super::parts::each_part;
 use super::steps::Filed;
-use super::tail::{Tail, with_doc};
+use super::tail::Tail;
 use super::walk::each_filed;
 use super::waypoints::Both;
 use super::{Checkpoint, Place, VERSIONS, ViewFiles, Views, table_error};
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
 use crate::forward::{Forward, ForwardSink, ForwardWriter};
+use crate::passages::Passages;
 use crate::rows::{self, OPEN, Row, Rows};
 use crate::table::{self, Table};
-use icm_text::{Analysed, Map, TextIndex};
+use icm_text::{Analysed, Map, Signature, TextIndex};
 
 /// Told how far a rebuild is: as if so many events were done with.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
@@ -71,7 +73,7 @@ impl Views {
         let rows_path = generation.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
         let Filled {
-            base,
+            mut base,
             stopped,
             waypoints,
         } = fill(
@@ -92,10 +94,11 @@ impl Views {
             vectors: Sink::create(&generation)?,
             forward: ForwardSink::File(&mut forward),
         };
-        indexed.add_all(&table, &rows, &base, progress)?;
+        let passages = indexed.add_all(&table, &rows, &mut base, progress)?;
         let vectors = indexed.vectors.end()?;
         forward.flush()?;
-        let forward = Forward::open(&generation, base.tally.next_ordinal)?;
+        passages.write(&generation, 0)?;
+        let forward = Forward::open(&generation, base.passages)?;
         drop(table);
         // A build leaves pages behind that nothing uses, often more than those in use.
         db.compact().map_err(table_error)?;
@@ -114,6 +117,7 @@ impl Views {
             place,
             table: OnceLock::new(),
             rows,
+            passages,
             forward,
             text,
             vectors,
@@ -154,6 +158,7 @@ impl Views {
             place: Place::Memory { db: Box::new(db) },
             table: OnceLock::new(),
             rows: Rows::empty(),
+            passages: Passages::default(),
             forward: Forward::in_memory(),
             text: TextIndex::in_memory()?,
             vectors: Sink::in_memory().end()?,
@@ -174,7 +179,7 @@ impl Views {
         let mut text = TextIndex::in_memory()?;
         let mut rows = Rows::empty();
         let Filled {
-            base,
+            mut base,
             stopped,
             waypoints,
         } = fill(
@@ -193,7 +198,7 @@ impl Views {
             vectors: Sink::in_memory(),
             forward: ForwardSink::Memory(&mut forward),
         };
-        indexed.add_all(&table, &rows, &base, progress)?;
+        let passages = indexed.add_all(&table, &rows, &mut base, progress)?;
         let vectors = indexed.vectors;
         drop(table);
         let vectors = vectors.end()?;
@@ -203,6 +208,7 @@ impl Views {
             place,
             table: OnceLock::new(),
             rows,
+            passages,
             forward,
             text,
             vectors,
@@ -227,10 +233,10 @@ type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &Map<u64, Closed>) -> R
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
 ///
-/// `text` has the signatures of those that it indexes.
+/// `signature` knows those of some ordinals.
 pub(super) fn row_changes(
     folder: &Folder,
-    text: &icm_text::Tail,
+    signature: &dyn Fn(u64) -> Option<Signature>,
 ) -> (Vec<(u64, Row)>, Map<u64, Closed>) {
     let overlay = &folder.kept;
     let mut closed = overlay.closed.clone();
@@ -244,7 +250,7 @@ pub(super) fn row_changes(
                 .expect("every ordinal given belongs to a version of the overlay");
             let row = Row {
                 to,
-                ..Row::of(*entity, version, text.signature(*ordinal))
+                ..Row::of(*entity, version, signature(*ordinal))
             };
             (*ordinal, row)
         })
@@ -268,7 +274,7 @@ fn fill(
     rows: RowSink<'_>,
 ) -> Result<Filled> {
     let mut waypoints = Both::<Vec<Waypoint>>::default();
-    let mut tail = Tail::new(&Checkpoint::start());
+    let mut tail = Tail::new(&Checkpoint::start(), &Passages::default());
     let mut next = 0;
     loop {
         let table = Table::of(db)?;
@@ -281,7 +287,7 @@ fn fill(
             full
         })?;
         progress(tail.folder.tally.events);
-        let (opened, closed) = row_changes(&tail.folder, &tail.text);
+        let (opened, closed) = row_changes(&tail.folder, &|_| None);
         rows(next, &opened, &closed)?;
         waypoints.append(&mut tail.waypoints);
         let folded = tail.folder.hand_over();
@@ -298,6 +304,8 @@ fn fill(
             base: Checkpoint {
                 cursor,
                 tally: folded.tally,
+                // Counted when they are indexed.
+                passages: 0,
             },
             stopped: tail.stopped,
             waypoints,
@@ -314,36 +322,43 @@ struct Indexed<'a> {
 
 impl Indexed<'_> {
     /// Indexes and embeds every version that there is. By now it is known which ones hold, so each is written to
-    /// its tier once, and the live tier has nothing to say of the others.
+    /// its tier once, and the live tier has nothing to say of the others. Returns their passages.
     fn add_all(
         &mut self,
         table: &Table,
         rows: &Rows,
-        base: &Checkpoint,
+        base: &mut Checkpoint,
         progress: Progress<'_>,
-    ) -> Result<()> {
+    ) -> Result<Passages> {
+        let mut passages = Passages::default();
         let mut writer = self.text.build_writer()?;
         each_filed(
             table,
             rows,
             0..rows.count(),
             &mut |ordinal, row, version| {
-                let doc = with_doc(ordinal, &version, Analysed::of);
-                match row.to {
-                    OPEN => writer.add_live_analysed(&doc),
-                    _ => writer.add_closed_analysed(&doc),
-                }
-                self.forward.add(&doc)?;
+                let first = passages.of(ordinal).start;
+                let count = each_part(first, &version, &mut |doc, meaning| {
+                    self.vectors.add(doc.ordinal, meaning)?;
+                    let doc = Analysed::of(doc);
+                    match row.to {
+                        OPEN => writer.add_live_analysed(&doc),
+                        _ => writer.add_closed_analysed(&doc),
+                    }
+                    self.forward.add(&doc)
+                })?;
+                passages.note(ordinal, count);
                 if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
                     let folded = base.tally.events / FOLD_SHARE;
                     progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));
                 }
-                self.vectors.add(ordinal, &version)
+                Ok(())
             },
         )?;
         progress(base.tally.events);
+        base.passages = passages.of(rows.count()).start;
         writer.commit(&base.to_text())?;
         self.text.reload()?;
-        Ok(())
+        Ok(passages)
     }
 }

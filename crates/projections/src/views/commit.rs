@@ -10,15 +10,16 @@ use super::build::row_changes;
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR};
 use super::home::{Home, HomeLock};
 use super::manifest::{Manifest, Part};
+use super::parts::each_part;
 use super::steps::Filed;
-use super::tail::{Tail, with_doc};
+use super::tail::Tail;
+use super::walk::missing;
 use super::waypoints::Both;
 use super::{
     Checkpoint, Place, VERSIONS, ViewFiles, Views, WRITER_CACHE_LEN, cut, guarded, redb_builder,
     table_error,
 };
 use crate::error::{Result, ViewError};
-use crate::fold::Folder;
 use crate::forward::{Forward, ForwardWriter};
 use crate::rows::{self, Rows};
 use crate::table::{self, Table};
@@ -85,22 +86,27 @@ impl Views {
         let checkpoint = Checkpoint {
             cursor: self.tail.cursor(),
             tally: self.tail.folder.tally.clone(),
+            passages: self.tail.next_passage(),
         };
         let folder = &self.tail.folder;
         let next = self.files.base.tally.next_ordinal;
-        let (opened, closed) = row_changes(folder, &self.tail.text);
+        let (opened, closed) = row_changes(folder, &|ordinal| self.tail.signature(ordinal));
         cut::begin(generation)?;
         done("begun");
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
         done("rows");
         let waypoints = &self.tail.waypoints;
         waypoints.write(generation, self.base_position())?;
-        self.tail.vectors.flush(&folder.kept, generation, next)?;
+        let known = self.files.base.passages;
+        let passages = (&folder.kept, &self.tail.passages);
+        self.tail.vectors.flush(passages, generation, known)?;
         done("vectors");
-        self.tail.flush_forward(generation, next)?;
+        self.tail.flush_forward(generation, known)?;
+        self.tail.passages.write(generation, next)?;
         done("forward");
         guarded("text", || {
-            let docs = folder.kept.opened.len();
+            let docs = checkpoint.passages - known;
+            let docs = usize::try_from(docs).unwrap_or(usize::MAX);
             let mut writer = (self.files.text).writer_of(docs, self.tail.len_bytes)?;
             // What lies there before the table is written, which it leaves to who reads it.
             let older = self.table()?;
@@ -114,8 +120,7 @@ impl Views {
             db.close().map_err(table_error)?;
             done("table closed");
             // Not at the same time: two that work without a pause leave others who are served here nothing of two cores.
-            let analysed = |ordinal| self.tail.text.analysed(ordinal);
-            index(&mut writer, folder, next, older, &analysed)?;
+            index(&mut writer, &self.tail, next, older)?;
             Ok(writer.commit_in_steps(&checkpoint.to_text(), done)?)
         })?;
         done("text");
@@ -123,11 +128,12 @@ impl Views {
         manifest.write(generation)?;
         done("manifest");
         cut::end(generation)?;
-        let count = checkpoint.tally.next_ordinal;
+        let (count, passages) = (checkpoint.tally.next_ordinal, checkpoint.passages);
         let mut views = Views::of(ViewFiles {
             table: OnceLock::new(),
             rows: Rows::open(&generation.join(ROWS_FILE), count)?,
-            forward: Forward::open(generation, count)?,
+            passages: self.tail.passages.clone(),
+            forward: Forward::open(generation, passages)?,
             text: guarded("text", || Ok(TextIndex::open(&generation.join(TEXT_DIR))?))?,
             vectors: OnceLock::new(),
             steps: Filed::default(),
@@ -151,56 +157,48 @@ impl Tail {
     /// Adds what it opened to the forward index of a generation that has the first `count` entries.
     fn flush_forward(&self, generation: &Path, count: u64) -> Result<()> {
         let mut writer = ForwardWriter::open(generation, count)?;
-        let overlay = &self.folder.kept;
-        for (ordinal, entity, from) in &overlay.opened {
-            match self.text.analysed(*ordinal) {
-                Some(doc) => writer.add(doc)?,
-                None => {
-                    let version = overlay
-                        .version_from(*entity, *from)
-                        .expect("every ordinal given belongs to a version of the overlay");
-                    writer.add(&with_doc(*ordinal, version, Analysed::of))?;
-                }
-            }
+        for (ordinal, _, _) in &self.folder.kept.opened {
+            self.each_analysed(*ordinal, &mut |doc| writer.add(doc))?;
         }
         writer.flush()
     }
+
+    /// Hands out the passages of a version that it opened.
+    fn each_analysed(
+        &self,
+        ordinal: u64,
+        each: &mut dyn FnMut(&Analysed) -> Result<()>,
+    ) -> Result<()> {
+        for passage in self.passages.of(ordinal) {
+            let doc = self.text.analysed(passage);
+            each(doc.ok_or_else(|| missing(ordinal, "text"))?)?;
+        }
+        Ok(())
+    }
 }
 
-/// Indexes what an overlay changes. `next` is the first ordinal that is new.
-///
-/// `analysed` gives documents that need no analysis any more.
-fn index<'t>(
-    writer: &mut TextWriter,
-    folder: &Folder,
-    next: u64,
-    older: &Table,
-    analysed: &dyn Fn(u64) -> Option<&'t Analysed>,
-) -> Result<()> {
-    let overlay = &folder.kept;
+/// Indexes what a tail changes. `next` is the first ordinal that is new.
+fn index(writer: &mut TextWriter, tail: &Tail, next: u64, older: &Table) -> Result<()> {
+    let overlay = &tail.folder.kept;
     let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
     closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
     for (ordinal, end) in closed {
         let before = older.version_at(end.entity, Position(end.at.0 - 1))?;
-        let version = before.ok_or(ViewError::Unusable {
-            view: "table",
-            why: format!("ordinal {ordinal} has no version"),
+        let version = before.ok_or_else(|| missing(*ordinal, "table"))?;
+        let first = tail.passages.of(*ordinal).start;
+        each_part(first, &version, &mut |doc, _| {
+            writer.close(doc);
+            Ok(())
         })?;
-        with_doc(*ordinal, &version, |doc| writer.close(doc));
     }
-    for (ordinal, entity, from) in &overlay.opened {
-        let mut add = |doc: &Analysed| match overlay.closed.contains_key(ordinal) {
-            true => writer.add_closed_analysed(doc),
-            false => writer.add_live_analysed(doc),
-        };
-        if let Some(doc) = analysed(*ordinal) {
-            add(doc);
-            continue;
-        }
-        let version = overlay
-            .version_from(*entity, *from)
-            .expect("every ordinal given belongs to a version of the overlay");
-        with_doc(*ordinal, version, |doc| add(&Analysed::of(doc)));
+    for (ordinal, _, _) in &overlay.opened {
+        tail.each_analysed(*ordinal, &mut |doc| {
+            match overlay.closed.contains_key(ordinal) {
+                true => writer.add_closed_analysed(doc),
+                false => writer.add_live_analysed(doc),
+            }
+            Ok(())
+        })?;
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use super::waypoints::Both;
 use super::{Checkpoint, VERSIONS, guarded, meaning, redb_builder, table_error};
 use crate::error::{Result, io};
 use crate::forward::Forward;
+use crate::passages::Passages;
 use crate::{rows, table};
 use icm_text::{CLOSED_META, TextError, TextIndex};
 
@@ -62,8 +63,9 @@ pub(super) fn mend(home: &Home, wait: Duration) -> Result<()> {
     let (count, position) = (base.tally.next_ordinal, base.cursor.position);
     rows::go_back(&generation.join(ROWS_FILE), count, position)?;
     Both::<Vec<Waypoint>>::default().write(&generation, position)?;
-    Forward::open(&generation, count)?.check()?;
-    meaning::keep_whole(&generation, count);
+    Passages::open(&generation, count, base.passages)?.write(&generation, count)?;
+    Forward::open(&generation, base.passages)?.check()?;
+    meaning::keep_whole(&generation, base.passages);
     Manifest::take(&generation, Some(&before), VERSIONS)?.write(&generation)?;
     end(&generation)?;
     tracing::debug!(position = position.0, "a commit of the views had been cut");

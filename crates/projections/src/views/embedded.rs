@@ -4,7 +4,7 @@
 //! time, and hands the vectors in ([`Views::add_vectors`]). Until then a version is found by its words
 //! and by the built-in model.
 //!
-//! The rows of the checkpoint go into a file of the generation, a row an ordinal, from 0 and without
+//! The rows of the checkpoint go into a file of the generation, a row a passage, from 0 and without
 //! gaps; those of the tail stay in memory. Who appends holds the lock beside the file and notes how the
 //! file looks afterwards. One that looks otherwise is read whole, and its rows count up to the first
 //! that is not as it should be: what is lost is made again.
@@ -41,9 +41,9 @@ pub struct ModelId<'a> {
 pub struct Unembedded {
     /// The texts; empty for a version without one.
     pub texts: Vec<String>,
-    /// The ordinal of the first.
+    /// The number of the first.
     first: u64,
-    /// Ordinals mean something within a generation only,
+    /// Numbers of passages mean something within a generation only,
     generation: Option<PathBuf>,
     /// which a redaction begins to count anew.
     rewritten: Rewritten,
@@ -52,9 +52,9 @@ pub struct Unembedded {
 /// How far a model is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Embedded {
-    /// Versions with a vector.
+    /// Passages with a vector.
     pub done: u64,
-    /// Versions.
+    /// Passages.
     pub of: u64,
 }
 
@@ -183,7 +183,7 @@ impl Views {
         if let Some(held) = kept.as_ref().filter(|held| held.is_of(model)) {
             return held.clone();
         }
-        let most = self.files.base.tally.next_ordinal;
+        let most = self.files.base.passages;
         let opened = self.model_files(model).map(|files| files.open(model, most));
         let file = match opened {
             Some(Ok(rows)) => rows,
@@ -202,9 +202,9 @@ impl Views {
         kept.insert(held).clone()
     }
 
-    /// How many versions a model has vectors of.
+    /// How many passages a model has vectors of.
     pub fn embedded(&self, model: ModelId<'_>) -> Embedded {
-        let of = self.tail.folder.tally.next_ordinal;
+        let of = self.tail.next_passage();
         Embedded {
             done: self.held(model).count().min(of),
             of,
@@ -214,7 +214,7 @@ impl Views {
     /// Whether the vectors of the checkpoint are in a file, as far as there are any.
     pub fn keeps_vectors(&self, model: ModelId<'_>) -> bool {
         let held = self.held(model);
-        let wanted = held.count().min(self.files.base.tally.next_ordinal);
+        let wanted = held.count().min(self.files.base.passages);
         held.file.count() >= wanted
     }
 
@@ -226,7 +226,7 @@ impl Views {
     pub fn unembedded(&self, model: ModelId<'_>, most: usize) -> Result<Unembedded> {
         self.take_over(model);
         let first = self.held(model).count();
-        let end = self.tail.folder.tally.next_ordinal;
+        let end = self.tail.next_passage();
         let end = end.min(first.saturating_add(most as u64));
         Ok(Unembedded {
             texts: self.texts(first..end)?,
@@ -275,7 +275,7 @@ impl Views {
         let Some(held) = held.as_mut().filter(|held| held.is_of(model)) else {
             return;
         };
-        let most = self.files.base.tally.next_ordinal;
+        let most = self.files.base.passages;
         let count = held.file.count();
         // Longer than what is known of it: otherwise there is nothing to gain.
         let grown = Note::read(&files.note, &files.rows).is_some_and(|noted| noted > count);
@@ -297,7 +297,7 @@ impl Views {
         let Some(held) = held.as_mut().filter(|held| held.is_of(model)) else {
             return;
         };
-        if let Err(error) = write(&files, held, model, self.files.base.tally.next_ordinal) {
+        if let Err(error) = write(&files, held, model, self.files.base.passages) {
             tracing::debug!(%error, model = model.name, "vectors were not written");
         }
     }
@@ -338,7 +338,7 @@ impl Views {
         query: &[f32],
     ) -> (Cosines<'_>, Embedded) {
         let held = self.held(model);
-        let of = self.tail.folder.tally.next_ordinal;
+        let of = self.tail.next_passage();
         let embedded = Embedded {
             done: held.count().min(of),
             of,

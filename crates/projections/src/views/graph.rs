@@ -37,7 +37,7 @@ impl Views {
             vectors: file_in(generation).1,
             model: embedder().model().to_owned(),
             dim: embedder().dim(),
-            count: self.files.base.tally.next_ordinal,
+            count: self.files.base.passages,
             step: rows_min.max(1),
         };
         let is_covered = |graph: &Graph| job.is_enough(graph.covered());

@@ -13,6 +13,7 @@ use super::{Checkpoint, VERSIONS, cut, guarded, meaning, open_read_only};
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
 use crate::forward::Forward;
+use crate::passages::Passages;
 use crate::rows::Rows;
 use crate::table::Table;
 use icm_text::TextIndex;
@@ -90,8 +91,9 @@ fn look(home: &Home, generation: &Path, log: &Log, whole: bool) -> Result<Checkp
         });
     }
     let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
-    let forward = Forward::open(generation, base.tally.next_ordinal)?;
-    meaning::inspect(generation, base.tally.next_ordinal, whole)?;
+    Passages::open(generation, base.tally.next_ordinal, base.passages)?;
+    let forward = Forward::open(generation, base.passages)?;
+    meaning::inspect(generation, base.passages, whole)?;
     let table = guarded("table", || {
         Table::of_read_only(&open_read_only(&generation.join(TABLE_FILE))?)
     })?;

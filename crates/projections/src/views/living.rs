@@ -76,7 +76,7 @@ impl Views {
 
     /// The signature of a text that the tail has.
     fn signature(&self, ordinal: u64) -> Option<Signature> {
-        self.tail.text.signature(ordinal)
+        self.tail.signature(ordinal)
     }
 
     /// The version of a row.

@@ -10,10 +10,12 @@ use std::sync::{Arc, OnceLock};
 use super::files::{VECTORS_DIR, create_private};
 use super::home::Home;
 use super::manifest::{Manifest, Part};
+use super::parts::parts;
 use super::walk::each_filed;
 use super::{Place, VERSIONS, Views};
 use crate::error::{Result, ViewError, io};
-use crate::fold::{Overlay, Version};
+use crate::fold::Overlay;
+use crate::passages::Passages;
 use crate::rows::Rows;
 use crate::table::Table;
 use icm_text::Growing;
@@ -25,11 +27,6 @@ use icm_wait::bounds;
 pub(super) fn embedder() -> &'static StaticEmbedder {
     static EMBEDDER: OnceLock<StaticEmbedder> = OnceLock::new();
     EMBEDDER.get_or_init(StaticEmbedder::built_in)
-}
-
-/// The vector of a version: of its text alone, for topic and keywords are words to be matched.
-fn embed(version: &Version) -> Vec<f32> {
-    embedder().embed_one(&version.meaning_text())
 }
 
 fn no_rows() -> Matrix {
@@ -118,12 +115,13 @@ impl Sink {
         Sink::Memory(no_rows())
     }
 
-    pub(super) fn add(&mut self, ordinal: u64, version: &Version) -> Result<()> {
-        let vector = embed(version);
+    /// Takes the next passage, embedded by its text alone: topic and keywords are words to be matched.
+    pub(super) fn add(&mut self, passage: u64, text: &str) -> Result<()> {
+        let vector = embed_text(text);
         match self {
-            Sink::File(writer) => Ok(writer.append(ordinal, &vector)?),
+            Sink::File(writer) => Ok(writer.append(passage, &vector)?),
             Sink::Memory(rows) => {
-                rows.push(ordinal, &vector);
+                rows.push(passage, &vector);
                 Ok(())
             }
         }
@@ -146,41 +144,66 @@ const TAIL_ROWS: u64 = 128;
 
 /// The vectors of the tail: made when they are first asked for, so that no store waits for them.
 #[derive(Default, Clone)]
-pub(super) struct TailVectors(Growing<Vec<Arc<Matrix>>>);
+pub(super) struct TailVectors(Growing<OfTail>);
+
+#[derive(Default, Clone)]
+struct OfTail {
+    /// So many versions of the tail, from the first on.
+    versions: usize,
+    rows: Vec<Arc<Matrix>>,
+}
+
+impl OfTail {
+    fn add(&mut self, passage: u64, text: &str) {
+        if self
+            .rows
+            .last()
+            .is_none_or(|part| part.count() >= TAIL_ROWS)
+        {
+            self.rows.push(Arc::new(no_rows()));
+        }
+        if let Some(last) = self.rows.last_mut() {
+            Arc::make_mut(last).push(passage, &embed_text(text));
+        }
+    }
+}
 
 impl TailVectors {
-    /// The vectors of the versions since the checkpoint.
-    pub(super) fn of(&self, overlay: &Overlay) -> &[Arc<Matrix>] {
-        self.0.get(|parts| {
-            let count: u64 = parts.iter().map(|part| part.count()).sum();
-            for (ordinal, entity, from) in overlay.opened.focus().narrow(count as usize..) {
+    /// The vectors of the passages since the checkpoint.
+    pub(super) fn of(&self, overlay: &Overlay, passages: &Passages) -> &[Arc<Matrix>] {
+        let so_far = self.0.get(|so_far| {
+            for (ordinal, entity, from) in overlay.opened.focus().narrow(so_far.versions..) {
                 let version = overlay
                     .version_from(*entity, *from)
                     .expect("every ordinal given belongs to a version of the overlay");
-                if parts.last().is_none_or(|part| part.count() >= TAIL_ROWS) {
-                    parts.push(Arc::new(no_rows()));
-                }
-                if let Some(last) = parts.last_mut() {
-                    Arc::make_mut(last).push(*ordinal, &embed(version));
+                for (passage, part) in passages.of(*ordinal).zip(parts(version)) {
+                    so_far.add(passage, &version.meaning_of(&part));
                 }
             }
-        })
+            so_far.versions = overlay.opened.len();
+        });
+        &so_far.rows
+    }
+
+    /// Adds them to the file of a generation that has the first `count` rows.
+    pub(super) fn flush(
+        &self,
+        (overlay, passages): (&Overlay, &Passages),
+        generation: &Path,
+        count: u64,
+    ) -> Result<()> {
+        let (_, path) = file_in(generation);
+        let (model, dim) = (embedder().model(), embedder().dim());
+        let mut writer = MatrixWriter::open(&path, model, dim, count)?;
+        for part in self.of(overlay, passages) {
+            writer.append_all(part)?;
+        }
+        Ok(writer.flush().map(|_| ())?)
     }
 
     /// The events after these may open more.
     pub(super) fn go_on(&mut self) {
         self.0.grow_on();
-    }
-
-    /// Adds them to the file of a generation that has the first `count` rows.
-    pub(super) fn flush(&self, overlay: &Overlay, generation: &Path, count: u64) -> Result<()> {
-        let (_, path) = file_in(generation);
-        let (model, dim) = (embedder().model(), embedder().dim());
-        let mut writer = MatrixWriter::open(&path, model, dim, count)?;
-        for part in self.of(overlay) {
-            writer.append_all(part)?;
-        }
-        Ok(writer.flush().map(|_| ())?)
     }
 }
 
@@ -191,7 +214,7 @@ impl Views {
         if let Some(rows) = self.files.vectors.get() {
             return Ok(rows);
         }
-        let count = self.files.base.tally.next_ordinal;
+        let count = self.files.base.passages;
         let rows = match &self.files.place {
             Place::Memory { .. } => embed_all(self.table()?, &self.files.rows)?,
             Place::Disk {
@@ -242,11 +265,13 @@ impl Views {
     }
 }
 
-/// The vectors of every version of the files.
+/// The vectors of every passage of the files.
 fn embed_all(table: &Table, rows: &Rows) -> Result<Matrix> {
     let mut sink = no_rows();
-    each_filed(table, rows, 0..rows.count(), &mut |ordinal, _, version| {
-        sink.push(ordinal, &embed(&version));
+    each_filed(table, rows, 0..rows.count(), &mut |_, _, version| {
+        for part in parts(&version) {
+            sink.push(sink.count(), &embed_text(&version.meaning_of(&part)));
+        }
         Ok(())
     })?;
     Ok(sink)

@@ -13,6 +13,7 @@ mod inspect;
 mod living;
 mod manifest;
 mod meaning;
+mod parts;
 mod past;
 mod query;
 mod recall;
@@ -33,9 +34,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, ViewError, io};
 use crate::fold::{FOLD_VERSION, Folder, Tally};
 use crate::forward::{FORWARD_FILE, FORWARD_INDEX, Forward};
+use crate::passages::{PASSAGES_FILE, Passages};
 use crate::rows::Rows;
 use crate::table::Table;
-use icm_text::TextIndex;
+use icm_text::{PASSAGES_VERSION, TextIndex};
 use icm_vectors::{Graph, Matrix};
 use icm_wait::bounds;
 
@@ -53,7 +55,7 @@ pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
 pub use walk::StandsOut;
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 19;
+const VIEWS_VERSION: u32 = 19 + PASSAGES_VERSION;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 /// Wait of whoever opens the views for each event in them, 20 µs: about what building them in memory takes, so the wait is at
 /// most twice what the better of the two costs. Raised, more wait in vain; lowered, more build in vain.
@@ -70,6 +72,8 @@ const WRITER_CACHE_LEN: usize = 32 * 1_024 * 1_024;
 pub(crate) struct Checkpoint {
     pub(crate) cursor: Cursor,
     pub(crate) tally: Tally,
+    /// Passages of the versions up to there.
+    pub(crate) passages: u64,
 }
 
 impl Checkpoint {
@@ -77,6 +81,7 @@ impl Checkpoint {
         Checkpoint {
             cursor: Cursor::START,
             tally: Tally::default(),
+            passages: 0,
         }
     }
 
@@ -110,6 +115,7 @@ struct ViewFiles {
     /// Opened when first needed: a recall of a store whose tail only stores never needs it.
     table: OnceLock<Table>,
     rows: Rows,
+    passages: Passages,
     forward: Forward,
     text: TextIndex,
     /// Opened when first needed: only a recall, or a commit, needs it.
@@ -236,7 +242,8 @@ impl Views {
             });
         }
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
-        let forward = Forward::open(&generation, base.tally.next_ordinal)?;
+        let passages = Passages::open(&generation, base.tally.next_ordinal, base.passages)?;
+        let forward = Forward::open(&generation, base.passages)?;
         let waypoints = waypoints::Both::open(&generation);
         let place = Place::Disk {
             home,
@@ -247,6 +254,7 @@ impl Views {
             place,
             table: OnceLock::new(),
             rows,
+            passages,
             forward,
             text,
             vectors: OnceLock::new(),
@@ -260,7 +268,7 @@ impl Views {
     /// Files with nothing after them.
     fn of(files: ViewFiles) -> Views {
         Views {
-            tail: tail::Tail::new(&files.base),
+            tail: tail::Tail::new(&files.base, &files.passages),
             files: Arc::new(files),
             graph: None,
             models: Arc::default(),
@@ -400,7 +408,7 @@ impl Views {
     /// Folds what was appended since the last call. Cheap when there is nothing new.
     pub fn follow(&mut self, log: &Log) -> Result<()> {
         // An event that was folded in part, up to an error or a panic, is folded anew.
-        let anew = tail::Tail::new(&self.files.base);
+        let anew = tail::Tail::new(&self.files.base, &self.files.passages);
         let mut tail = std::mem::replace(&mut self.tail, anew);
         let result = tail.follow(self, log);
         if !tail.failed {
@@ -438,7 +446,8 @@ impl Views {
         let len = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let table = len(&generation.join(TABLE_FILE)) + len(&generation.join(ROWS_FILE));
         let [text, vectors] = [TEXT_DIR, VECTORS_DIR].map(|dir| folder_len(&generation.join(dir)));
-        let forward = [FORWARD_FILE, FORWARD_INDEX].map(|name| len(&generation.join(name)));
+        let forward =
+            [FORWARD_FILE, FORWARD_INDEX, PASSAGES_FILE].map(|name| len(&generation.join(name)));
         (table, text + forward.iter().sum::<u64>(), vectors)
     }
 
@@ -459,7 +468,7 @@ impl Views {
         let look = manifest.look(generation, true)?;
         self.files.rows.check()?;
         self.files.forward.check()?;
-        meaning::check(generation, manifest, self.files.base.tally.next_ordinal)?;
+        meaning::check(generation, manifest, self.files.base.passages)?;
         guarded("text", || Ok(self.files.text.validate().map(|_| ())?))?;
         drop(shared);
         // redb checks its file as its writer.

@@ -6,13 +6,16 @@ use std::sync::{Arc, OnceLock};
 use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Waypoint, Waypoints};
 
 use super::meaning::TailVectors;
+use super::parts::each_part;
 use super::past::LogPast;
 use super::steps::Newer;
 use super::waypoints::Both;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, Folder, Schedule, Version};
-use icm_text::{self, Doc};
+use crate::fold::{Base, Folder, Schedule};
+use crate::passages::Passages;
+use icm_text::Signature;
+use icm_vectors::Matrix;
 
 /// Events since the checkpoint.
 /// A clone shares all that is the same.
@@ -29,8 +32,11 @@ pub(super) struct Tail {
     pub(super) schedule: OnceLock<Arc<Schedule>>,
     /// Bytes of the records that were folded.
     pub(super) len_bytes: u64,
-    /// Ordinals in `folder.kept.opened` that the text tail already has.
+    /// Passages of the versions of the files, and of its own.
+    pub(super) passages: Passages,
+    /// Ordinals in `folder.kept.opened` that the text tail already has, and those in `folder.kept.closed`.
     text_has: usize,
+    text_closed: usize,
     /// A redaction was met after other events: texts that were folded are to go.
     redacted: bool,
     /// An event could not be folded to its end.
@@ -40,7 +46,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn new(base: &Checkpoint) -> Tail {
+    pub(super) fn new(base: &Checkpoint, passages: &Passages) -> Tail {
         Tail {
             folder: Folder::new(base.tally.clone()),
             cursor: Some(base.cursor),
@@ -50,7 +56,9 @@ impl Tail {
             waypoints: Both::default(),
             schedule: OnceLock::new(),
             len_bytes: 0,
+            passages: passages.clone(),
             text_has: 0,
+            text_closed: 0,
             redacted: false,
             failed: false,
             stopped: None,
@@ -145,38 +153,38 @@ impl Tail {
         let overlay = &self.folder.kept;
         for (ordinal, entity, from) in overlay.opened.focus().narrow(self.text_has..) {
             if let Some(version) = overlay.version_from(*entity, *from) {
-                add_to(&mut self.text, *ordinal, version);
+                let text = &mut self.text;
+                let first = self.passages.of(*ordinal).start;
+                let count = each_part(first, version, &mut |doc, _| {
+                    text.add(doc);
+                    Ok(())
+                })?;
+                self.passages.note(*ordinal, count);
             }
         }
         self.text_has = overlay.opened.len();
-        if overlay.closed.len() > self.text.closed_len() {
-            for ordinal in overlay.closed.keys() {
-                let closed = self.text.close(&views.files.text, *ordinal);
+        if overlay.closed.len() > self.text_closed {
+            for passage in overlay.closed.keys().flat_map(|it| self.passages.of(*it)) {
+                let closed = self.text.close(&views.files.text, passage);
                 closed.inspect_err(|_| self.failed = true)?;
             }
+            self.text_closed = overlay.closed.len();
         }
         Ok(())
     }
-}
 
-fn add_to(tail: &mut icm_text::Tail, ordinal: u64, version: &Version) {
-    with_doc(ordinal, version, |doc| tail.add(doc));
-}
+    /// The vectors of its passages.
+    pub(super) fn rows_of_vectors(&self) -> &[Arc<Matrix>] {
+        self.vectors.of(&self.folder.kept, &self.passages)
+    }
 
-/// What the text view indexes of a version.
-pub(super) fn with_doc<T>(ordinal: u64, version: &Version, take: impl FnOnce(&Doc<'_>) -> T) -> T {
-    let stored = rmp_serde::to_vec(version).expect("rows are plain values");
-    let keywords = version.keyword_texts();
-    let scope = version.scope_text();
-    take(&Doc {
-        ordinal,
-        topic: version.topic.as_deref().unwrap_or_default(),
-        content: version.content.as_deref().unwrap_or_default(),
-        raw_excerpt: version.raw_excerpt.as_deref(),
-        keywords: &keywords,
-        key: version.key.as_deref(),
-        occurred_at_ms: version.occurred_at_ms,
-        scope: &scope,
-        stored: &stored,
-    })
+    /// The number of the first passage that is not there yet.
+    pub(super) fn next_passage(&self) -> u64 {
+        self.passages.of(self.folder.tally.next_ordinal).start
+    }
+
+    /// The signature of the text of a version that it opened.
+    pub(super) fn signature(&self, ordinal: u64) -> Option<Signature> {
+        self.text.signature(self.passages.of(ordinal).start)
+    }
 }

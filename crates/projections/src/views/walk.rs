@@ -5,6 +5,7 @@ use std::ops::Range;
 use icm_log::Position;
 use icm_log::facts::Importance;
 
+use super::parts::parts;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{Family, Version};
@@ -58,11 +59,20 @@ pub(super) fn each_filed(
 }
 
 impl Views {
-    /// The texts of the versions of these ordinals, whether in the files or in the tail.
-    pub(super) fn texts(&self, ordinals: Range<u64>) -> Result<Vec<String>> {
+    /// The texts of these passages, whether in the files or in the tail.
+    pub(super) fn texts(&self, passages: Range<u64>) -> Result<Vec<String>> {
+        if passages.is_empty() {
+            return Ok(Vec::new());
+        }
+        let known = &self.tail.passages;
+        let (first, skipped) = known.version(passages.start);
+        let ordinals = first..known.version(passages.end - 1).0 + 1;
         let next = self.files.base.tally.next_ordinal;
         let mut texts = Vec::new();
-        let mut add = |version: &Version| texts.push(version.meaning_text().into_owned());
+        let mut add = |version: &Version| {
+            let parts = parts(version).into_iter();
+            texts.extend(parts.map(|part| version.meaning_of(&part).into_owned()));
+        };
         let filed = ordinals.start..ordinals.end.min(next);
         if !filed.is_empty() {
             each_filed(
@@ -79,6 +89,8 @@ impl Views {
             let version = self.opened(ordinal - next);
             add(version.ok_or_else(|| missing(ordinal, "tail"))?);
         }
+        texts.drain(..texts.len().min(skipped as usize));
+        texts.truncate((passages.end - passages.start) as usize);
         Ok(texts)
     }
 
@@ -131,7 +143,7 @@ impl Views {
     }
 }
 
-fn missing(ordinal: u64, view: &'static str) -> ViewError {
+pub(super) fn missing(ordinal: u64, view: &'static str) -> ViewError {
     ViewError::Unusable {
         view,
         why: format!("ordinal {ordinal} is not in it"),

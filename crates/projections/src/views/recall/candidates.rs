@@ -40,13 +40,13 @@ pub(super) struct Candidates<'a> {
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) meaning: Option<&'a Meaning<'a>>,
     pub(super) sees: Sees<'a>,
-    /// The only versions that may be candidates, ascending; `None` where all may.
+    /// The only passages that may be candidates, ascending; `None` where all may.
     pub(super) allowed: Option<Vec<u64>>,
     /// The words of the query, if texts are compared with them.
     coverage: Option<Coverage<'a>>,
     /// See [`Prepared::bits_of_words`]; none if texts are not compared with the words.
     bits: Vec<u64>,
-    /// Each version that was looked at, compared with the query.
+    /// Each passage that was looked at, compared with the query.
     texts: RefCell<FxHashMap<u64, Text>>,
     all: Vec<Candidate>,
 }
@@ -56,14 +56,14 @@ pub(super) struct Candidates<'a> {
 pub(super) struct Sees<'a> {
     /// Those that held at the moment that is asked about.
     pub(super) held: &'a dyn Fn(u64) -> bool,
-    /// Those of them that the query lets through.
+    /// The passages of those of them that the query lets through.
     pub(super) visible: &'a dyn Fn(u64) -> bool,
     /// The moment lies before the checkpoint.
     pub(super) history: bool,
     pub(super) leads: &'a LeadIds,
 }
 
-/// A version compared with the query.
+/// A passage compared with the query.
 #[derive(Clone)]
 struct Text {
     traits: Traits,
@@ -72,7 +72,10 @@ struct Text {
 
 /// A version that may be an answer.
 struct Candidate {
+    /// The passage.
     found: Found,
+    /// The version that it is of.
+    ordinal: u64,
     tag: u32,
     step: Step,
     text: Text,
@@ -149,6 +152,7 @@ impl<'a> Candidates<'a> {
         let speakers = self.prepared.speakers(&found)?;
         let scopes = self.scopes_of(&found)?;
         for ((found, speaker), scope) in found.into_iter().zip(speakers).zip(scopes) {
+            let ordinal = self.views.version_of(found.ordinal);
             let mut text = self.text(found.ordinal)?;
             self.count_matched(&mut text, found.scored.matched);
             let near = match self.meaning {
@@ -162,7 +166,7 @@ impl<'a> Candidates<'a> {
                 length: length_share(text.traits.chars),
                 when: self.prepared.asks_when() && text.traits.tells_time,
                 identifier: self.prepared.has_identifier(&found),
-                importance: self.views.importance(found.ordinal),
+                importance: self.views.importance(ordinal),
                 ..Features::default()
             };
             if let Some(coverage) = &self.coverage {
@@ -175,9 +179,10 @@ impl<'a> Candidates<'a> {
                 continue;
             }
             self.all.push(Candidate {
-                tag: self.views.topic_tag(found.ordinal),
-                step: self.views.step(found.ordinal, self.sees.leads)?,
+                tag: self.views.topic_tag(ordinal),
+                step: self.views.step(ordinal, self.sees.leads)?,
                 found,
+                ordinal,
                 text,
                 near,
                 features,
@@ -227,13 +232,30 @@ impl<'a> Candidates<'a> {
         Ok(near)
     }
 
-    /// The text of a version, compared with the query.
-    fn text(&self, ordinal: u64) -> Result<Text> {
-        if let Some(text) = self.texts.borrow().get(&ordinal) {
+    /// Leaves the best passage of each version.
+    pub(super) fn keep_best_passages(&mut self) {
+        let mut best: FxHashMap<u64, usize> = FxHashMap::default();
+        self.weigh();
+        for (at, candidate) in self.all.iter().enumerate() {
+            let best = best.entry(candidate.ordinal).or_insert(at);
+            if candidate.features.own() > self.all[*best].features.own() {
+                *best = at;
+            }
+        }
+        if best.len() < self.all.len() {
+            let mut at = 0..;
+            self.all
+                .retain(|candidate| at.next() == best.get(&candidate.ordinal).copied());
+        }
+    }
+
+    /// The text of a passage, compared with the query.
+    fn text(&self, passage: u64) -> Result<Text> {
+        if let Some(text) = self.texts.borrow().get(&passage) {
             return Ok(text.clone());
         }
-        let entry = self.views.entry(ordinal);
-        let entry = entry.ok_or_else(|| forward::damaged(ordinal))?;
+        let entry = self.views.entry(passage);
+        let entry = entry.ok_or_else(|| forward::damaged(passage))?;
         let likeness = match &self.coverage {
             Some(coverage) => coverage.likeness(entry.words()),
             None => Likeness::default(),
@@ -242,7 +264,7 @@ impl<'a> Candidates<'a> {
             traits: entry.traits,
             likeness: Rc::new(likeness),
         };
-        self.texts.borrow_mut().insert(ordinal, text.clone());
+        self.texts.borrow_mut().insert(passage, text.clone());
         Ok(text)
     }
 
@@ -256,12 +278,13 @@ impl<'a> Candidates<'a> {
         });
         best.truncate(self.query.ranking.expand);
         let order = self.order()?;
-        let mut known: FxHashSet<u64> = self.all.iter().map(|one| one.found.ordinal).collect();
+        let mut known: FxHashSet<u64> = self.all.iter().map(|one| one.ordinal).collect();
         let mut new = Vec::new();
         for candidate in best {
             let [before, after] = self.beside(&order, candidate, NEIGHBOUR_STEPS);
             let near = before.into_iter().chain(after);
-            new.extend(near.filter(|ordinal| known.insert(*ordinal)));
+            let near = near.filter(|ordinal| known.insert(*ordinal));
+            new.extend(near.map(|ordinal| self.views.first_passage(ordinal)));
         }
         drop(order);
         self.look_at(self.prepared.score(&new)?, true)
@@ -290,8 +313,9 @@ impl<'a> Candidates<'a> {
 
     /// Whether a version is there as far as the query goes: what it leaves out is not.
     fn sees(&self, ordinal: u64) -> bool {
-        let listed = |allowed: &Vec<u64>| allowed.binary_search(&ordinal).is_ok();
-        (self.sees.visible)(ordinal) && self.allowed.as_ref().is_none_or(listed)
+        let first = self.views.first_passage(ordinal);
+        let listed = |allowed: &Vec<u64>| allowed.binary_search(&first).is_ok();
+        (self.sees.visible)(first) && self.allowed.as_ref().is_none_or(listed)
     }
 
     /// Works out what is relative to the other candidates.
@@ -322,7 +346,7 @@ impl<'a> Candidates<'a> {
     fn look_beside(&mut self) -> Result<()> {
         let order = self.order()?;
         let places: FxHashMap<u64, usize> = (self.all.iter().enumerate())
-            .map(|(at, candidate)| (candidate.found.ordinal, at))
+            .map(|(at, candidate)| (candidate.ordinal, at))
             .collect();
         let mut transcripts: FxHashMap<u32, bool> = FxHashMap::default();
         let mut changed = Vec::with_capacity(self.all.len());
@@ -346,14 +370,17 @@ impl<'a> Candidates<'a> {
                 + own(after.first())
                 + 0.5 * (own(before.get(1)) + own(after.get(1)));
             if let Some(previous) = before.first()
-                && self.text(*previous)?.traits.asks
+                && self.text(self.views.last_passage(*previous))?.traits.asks
             {
                 features.answers = own(Some(previous));
             }
             if let Some(coverage) = &self.coverage {
                 let mut union = candidate.text.likeness.as_ref().clone();
-                for ordinal in before.iter().chain(&after) {
-                    let beside = self.text(*ordinal)?.likeness;
+                // Of a long text beside it the end that is nearer.
+                let last = before.iter().map(|it| self.views.last_passage(*it));
+                let first = after.iter().map(|it| self.views.first_passage(*it));
+                for passage in last.chain(first) {
+                    let beside = self.text(passage)?.likeness;
                     for (best, other) in union.iter_mut().zip(beside.iter()) {
                         *best = best.max(*other);
                     }
@@ -376,8 +403,9 @@ impl<'a> Candidates<'a> {
             .filter(|step| (self.sees.held)(step.ordinal));
         let (mut names, mut all): (FxHashMap<u32, usize>, _) = (FxHashMap::default(), 0);
         for step in held.take(TRANSCRIPT_SAMPLE) {
-            let entry = self.views.entry(step.ordinal);
-            let entry = entry.ok_or_else(|| forward::damaged(step.ordinal))?;
+            let passage = self.views.first_passage(step.ordinal);
+            let entry = self.views.entry(passage);
+            let entry = entry.ok_or_else(|| forward::damaged(passage))?;
             *names.entry(entry.traits.speaker).or_default() += 1;
             all += 1;
         }
@@ -481,11 +509,19 @@ impl Views {
         topic_tag(self.opened(at).and_then(|version| version.topic.as_deref()))
     }
 
-    /// The words and traits of a version; `None` where they are damaged.
-    fn entry(&self, ordinal: u64) -> Option<Entry<'_>> {
-        match ordinal < self.files.base.tally.next_ordinal {
-            true => self.files.forward.get(ordinal),
-            false => self.tail.text.analysed(ordinal).map(Entry::of),
+    fn first_passage(&self, ordinal: u64) -> u64 {
+        self.tail.passages.of(ordinal).start
+    }
+
+    fn last_passage(&self, ordinal: u64) -> u64 {
+        self.tail.passages.of(ordinal).end - 1
+    }
+
+    /// The words and traits of a passage; `None` where they are damaged.
+    fn entry(&self, passage: u64) -> Option<Entry<'_>> {
+        match passage < self.files.base.passages {
+            true => self.files.forward.get(passage),
+            false => self.tail.text.analysed(passage).map(Entry::of),
         }
     }
 }

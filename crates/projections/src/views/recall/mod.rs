@@ -8,21 +8,29 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 
 use icm_log::{Position, SubjectId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Views;
 use super::embedded::Embedded;
+use super::walk::missing;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Answered, Features};
 use crate::rows::{self, Facts, TopicTag};
-use icm_text::{Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose};
+use icm_text::{
+    Found, Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose,
+};
 use icm_vectors::Searched;
 
 use candidates::{Best, Candidates, Ranked, Sees};
 use similarity::{Meaning, known};
 
 pub use query::{AskedModel, RecallQuery};
+
+/// Passages of one text that are compared with the question, at most.
+const PASSAGES_OF_ONE: usize = 4;
+/// So many times as many passages are asked for, once, where few texts take all places.
+const ASKED_AGAIN: usize = 8;
 
 /// One memory that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +45,8 @@ pub struct RecallHit {
     pub features: Features,
     /// The cosine with the query; `None` where there was none to look at.
     pub cosine: Option<f32>,
+    /// Which of the [passages](icm_text::passages) of its text it was found by, from 0; `None` where that is one.
+    pub passage: Option<usize>,
     /// The row as of the basis.
     pub version: Version,
 }
@@ -64,7 +74,8 @@ impl Views {
     /// Searches the memories that lived at `position`.
     pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
         let damaged = Cell::new(None);
-        let visible = |ordinal: u64| {
+        let visible = |passage: u64| {
+            let ordinal = self.version_of(passage);
             self.shows(ordinal, position, query).unwrap_or_else(|| {
                 damaged.set(Some(ordinal));
                 false
@@ -100,7 +111,7 @@ impl Views {
         let (text, ranked, asked) = super::guarded("text", || {
             let sight = Sight {
                 visible: &visible,
-                tie: &|ordinal| self.tie(ordinal, &leads),
+                tie: &|passage| self.tie(self.version_of(passage), &leads),
             };
             let (answer, prepared) =
                 self.files
@@ -119,7 +130,7 @@ impl Views {
                 sees,
                 &mut searched,
             )?;
-            let hit = |ranked: &Ranked| hit(&prepared, ranked, &best.answered);
+            let hit = |ranked: &Ranked| self.hit(&prepared, ranked, &best.answered);
             let hits = best.ranked.iter().map(hit).collect::<Result<Vec<_>>>()?;
             let nearest = best.nearest.as_ref().map(hit).transpose()?;
             let ranked = (hits, nearest, best.answered);
@@ -153,13 +164,18 @@ impl Views {
     ) -> Result<Vec<Version>> {
         let (query, now) = (RecallQuery::default(), self.tally().position);
         let damaged = Cell::new(None);
-        let visible = |ordinal: u64| {
+        let visible = |passage: u64| {
+            let ordinal = self.version_of(passage);
             self.shows(ordinal, now, &query).unwrap_or_else(|| {
                 damaged.set(Some(ordinal));
                 false
             })
         };
-        let signature = |ordinal| self.files.rows.signature(ordinal);
+        // Near texts are told by the whole: a further passage has no signature.
+        let signature = |passage| match self.tail.passages.version(passage) {
+            (ordinal, 0) => self.files.rows.signature(ordinal),
+            _ => None,
+        };
         let tail = &self.tail.text;
         let near = super::guarded("text", || {
             let home = (topic, scope);
@@ -167,7 +183,7 @@ impl Views {
                 .files
                 .text
                 .near(tail, sought, home, least_ppm, &signature, &visible)?;
-            found.iter().map(|stored| version_of(stored)).collect()
+            found.iter().map(|stored| version_from(stored)).collect()
         })?;
         match damaged.get() {
             Some(ordinal) => Err(rows::damaged(ordinal)),
@@ -215,6 +231,63 @@ impl Views {
         })
     }
 
+    /// The version of a passage.
+    fn version_of(&self, passage: u64) -> u64 {
+        self.tail.passages.version(passage).0
+    }
+
+    /// The passages that words find, of `most` versions at the most: the best ones of each.
+    fn promising(&self, prepared: &Prepared<'_>, most: usize) -> Result<Vec<Found>> {
+        let mut asked = most;
+        loop {
+            let mut found = prepared.promising(asked)?;
+            let is_all = found.len() < asked;
+            let mut taken: FxHashMap<u64, usize> = FxHashMap::default();
+            found.retain(|found| {
+                let version = self.version_of(found.ordinal);
+                if taken.len() >= most && !taken.contains_key(&version) {
+                    return false;
+                }
+                let of_it = taken.entry(version).or_default();
+                *of_it += 1;
+                *of_it <= PASSAGES_OF_ONE
+            });
+            // A long text may take all places.
+            if is_all || taken.len() * 2 >= most || asked >= most * ASKED_AGAIN {
+                return Ok(found);
+            }
+            asked *= ASKED_AGAIN;
+        }
+    }
+
+    fn hit(
+        &self,
+        prepared: &Prepared<'_>,
+        ranked: &Ranked,
+        answered: &Answered,
+    ) -> Result<RecallHit> {
+        let (ordinal, nth) = self.tail.passages.version(ranked.found.ordinal);
+        let passages = self.tail.passages.of(ordinal);
+        // The first passage has the row.
+        let first = match nth {
+            0 => Some(ranked.found.place),
+            _ => {
+                let first = prepared.score(&[passages.start])?;
+                first.first().map(|found| found.place)
+            }
+        };
+        let first = first.ok_or_else(|| missing(ordinal, "text"))?;
+        Ok(RecallHit {
+            score: ranked.score as f32,
+            fit: ranked.fit(answered),
+            matched: matched(prepared, ranked),
+            features: ranked.features,
+            cosine: ranked.cosine,
+            passage: (passages.end - passages.start > 1).then_some(nth as usize),
+            version: version_from(&prepared.stored(first)?)?,
+        })
+    }
+
     /// The best of what words and meaning find.
     fn rank(
         &self,
@@ -232,17 +305,16 @@ impl Views {
         let mut candidates = Candidates::new(self, query, prepared, meaning, sees)?;
         let most = weights.candidates.max(query.limit);
         let mut found = match weights.finds_by_words() {
-            true => prepared.promising(most)?,
+            true => self.promising(prepared, most)?,
             false => Vec::new(),
         };
-        found.truncate(most);
         if let Some(meaning) = meaning {
             // If words bring few, meaning brings more. Up to `candidates` results it is the same however many are asked for, so
             // that one page follows on another.
             let few = weights.candidates.saturating_sub(found.len());
             let beyond = query.limit.saturating_sub(weights.candidates);
             let most = weights.nearest.max(few).max(beyond);
-            let tie = |ordinal| self.tie(ordinal, sees.leads);
+            let tie = |passage| self.tie(self.version_of(passage), sees.leads);
             let (near, how) =
                 meaning.nearest(most, candidates.allowed.as_deref(), (sees.visible, &tie))?;
             *searched = Some(how);
@@ -251,23 +323,12 @@ impl Views {
             found.extend(prepared.score(&new.collect::<Vec<_>>())?);
         }
         candidates.add(found)?;
+        candidates.keep_best_passages();
         if weights.looks_beside() && weights.expand > 0 {
             candidates.add_neighbours()?;
         }
         candidates.best(query.limit, known)
     }
-}
-
-fn hit(prepared: &Prepared<'_>, ranked: &Ranked, answered: &Answered) -> Result<RecallHit> {
-    let version = version_of(&prepared.stored(ranked.found.place)?)?;
-    Ok(RecallHit {
-        score: ranked.score as f32,
-        fit: ranked.fit(answered),
-        matched: matched(prepared, ranked),
-        features: ranked.features,
-        cosine: ranked.cosine,
-        version,
-    })
 }
 
 /// The words of the question that a version has, whatever their endings; where it has none, those that its words are like.
@@ -295,7 +356,7 @@ fn most_alike(mut versions: Vec<Version>, sought: &Sought<'_>, limit: usize) -> 
     versions
 }
 
-fn version_of(stored: &[u8]) -> Result<Version> {
+fn version_from(stored: &[u8]) -> Result<Version> {
     rmp_serde::from_slice(stored).map_err(|_| ViewError::Unusable {
         view: "text",
         why: "an unreadable stored row".into(),

@@ -94,7 +94,7 @@ impl Views {
             Ok(Cosines::new(
                 self.base_vectors()?.clone(),
                 self.graph.as_deref(),
-                self.tail.vectors.of(&self.tail.folder.kept).to_vec(),
+                self.tail.rows_of_vectors().to_vec(),
                 meaning::centre(),
                 &meaning::embed_text(query.text),
             ))

@@ -1,11 +1,13 @@
 //! Searching, listing and counting.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use icm_log::facts::Front;
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Basis, Importance, Memory, Trust};
+use super::passage::Passage;
 
 /// Asks for memories.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +79,9 @@ pub struct RecallHit {
     pub fit: f64,
     /// The query's words that matched; none where it was found by its meaning.
     pub matched: Vec<String>,
+    /// The part of its text that it was found by, where that is long.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub passage: Option<Passage>,
     /// How it came into the answer, where the search did not find it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub via: Option<Via>,
@@ -104,6 +109,7 @@ impl RecallHit {
             score: 0.0,
             fit: 0.0,
             matched: Vec::new(),
+            passage: None,
             via: None,
             expanded: false,
             superseded_by: None,
@@ -111,6 +117,16 @@ impl RecallHit {
             elsewhere: false,
             memory,
         }
+    }
+
+    /// Returns its text, of a long one the passage that it was found by with what stands around it; `None` where it is withheld.
+    /// See [`Passage::excerpt`].
+    pub fn shown(&self, cap_bytes: usize) -> Option<Cow<'_, str>> {
+        let text = self.memory.content.as_deref()?;
+        Some(match &self.passage {
+            Some(passage) => passage.excerpt(text, &self.matched, cap_bytes),
+            None => Cow::Borrowed(text),
+        })
     }
 }
 

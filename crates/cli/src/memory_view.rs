@@ -33,6 +33,16 @@ pub(crate) fn print_marked(
     marks: &[String],
     extra: &[String],
 ) -> Result<(), CliError> {
+    print_shown(ui, memory, memory.content.as_deref(), (marks, extra))
+}
+
+/// The same with what is shown of its text.
+pub(crate) fn print_shown(
+    ui: &Ui,
+    memory: &Memory,
+    content: Option<&str>,
+    (marks, extra): (&[String], &[String]),
+) -> Result<(), CliError> {
     let mut about = vec![ui.paint(DIM, &text::one_line(&memory.id))];
     about.extend(topic(memory).map(|topic| ui.paint(TOPIC, &text::one_line(topic))));
     about.extend([
@@ -62,7 +72,7 @@ pub(crate) fn print_marked(
     about.extend(marks.iter().map(|mark| ui.paint(WARN, mark)));
     about.extend(extra.iter().map(|extra| ui.paint(DIM, extra)));
     print_words(ui, &about)?;
-    print_content(ui, memory.content.as_deref())
+    print_content(ui, content)
 }
 
 /// The topic, unless it is withheld with the text: then that is said once.

@@ -15,7 +15,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("guard", &[]),
     ("clients", &["wait"]),
     ("extract", &["text"]),
-    ("api", &["guard", "log", "projections", "wait"]),
+    ("api", &["guard", "log", "projections", "text", "wait"]),
     (
         "service",
         &[

@@ -1,7 +1,9 @@
 //! `icm recall`
 
+use std::borrow::Cow;
+
 use clap::Args;
-use icm_api::{Nearest, RecallAnswer, RecallHit, RecallRequest};
+use icm_api::{Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, SHOWN_BYTES};
 use serde_json::Value;
 
 use crate::app::App;
@@ -141,17 +143,27 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         ui.json(answer)?;
         return Ok(outcome);
     }
+    let mut is_any_cut = false;
     for (i, hit) in answer.results.iter().enumerate() {
         if i > 0 {
             ui.line(format_args!(""))?;
         }
-        memory_view::print_marked(ui, &hit.memory, &marks(hit), &found_by(hit))?;
+        let shown = hit.shown(SHOWN_BYTES);
+        is_any_cut |= matches!(shown, Some(Cow::Owned(_)));
+        let about = (&*marks(hit), &*found_by(hit));
+        memory_view::print_shown(ui, &hit.memory, shown.as_deref(), about)?;
         if let Some(explain) = answer.explain.as_ref().filter(|_| hit.via.is_none()) {
             print_score(ui, hit, explain, &explain["results"][i])?;
         }
     }
     if let Some(explain) = &answer.explain {
         print_ranking(ui, answer, explain)?;
+    }
+    if is_any_cut {
+        remark(
+            ui,
+            "of a long text its passage is shown; `icm get ID` shows all of it",
+        );
     }
     if !answer.often_together.is_empty() {
         let ids = text::one_line(&answer.often_together.join(", "));
@@ -202,7 +214,8 @@ fn found_by(hit: &RecallHit) -> Vec<String> {
         None => by_words_or_meaning(&hit.matched),
     };
     let fit = hit.via.is_none().then(|| format!("fit {:.2}", hit.fit));
-    [what].into_iter().chain(fit).collect()
+    let passage = hit.passage.as_ref().map(Passage::told);
+    [what].into_iter().chain(fit).chain(passage).collect()
 }
 
 /// The words that matched, or that none did.

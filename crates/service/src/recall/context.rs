@@ -13,7 +13,8 @@ use icm_api::found_by::found_by;
 use icm_api::tokens;
 use icm_api::when::time_ago;
 use icm_api::{
-    Caller, Context, ContextRequest, Importance, RecallAnswer, RecallHit, RecallRequest, Trust,
+    Caller, Context, ContextRequest, Importance, Passage, RecallAnswer, RecallHit, RecallRequest,
+    SHOWN_BYTES, Trust,
 };
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
@@ -125,10 +126,12 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
             continue;
         }
         let (head, tail) = around(hit, markdown, now);
-        let content = hit.memory.content.as_deref().unwrap_or("(withheld)");
-        let item = (&*head, content, &*tail);
         let room = most.saturating_sub(frame.len_bytes() + head.len() + tail.len());
         let part = room.saturating_sub(CUT_MARK_BYTES);
+        // Of a long text its passage: the rest of the budget is worth more to other memories.
+        let content = hit.shown(part.saturating_sub(CUT_MARK_BYTES).min(SHOWN_BYTES));
+        let content = content.as_deref().unwrap_or("(withheld)");
+        let item = (&*head, content, &*tail);
         if frame.item_within(item, usize::MAX, most) {
             shown.push(place);
         } else {
@@ -176,6 +179,7 @@ fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     if hit.via.is_none() {
         about.push(found_by(&hit.matched));
     }
+    about.extend(hit.passage.as_ref().map(Passage::told));
     if !hit.contradicts.is_empty() {
         about.push(format!("contradicts {}", hit.contradicts.join(", ")));
     }

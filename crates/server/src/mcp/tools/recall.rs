@@ -1,5 +1,7 @@
 //! `icm_memory_recall`
 
+use std::borrow::Cow;
+
 use icm_text::word_places;
 use serde::Serialize;
 use serde_json::json;
@@ -11,7 +13,7 @@ use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits};
-use icm_api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
+use icm_api::{Importance, Passage, RecallHit, RecallRequest, SHOWN_BYTES, Source, Trust, Via};
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;
 
@@ -97,6 +99,11 @@ struct Hit {
     topic: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passage: Option<Passage>,
+    /// The content is not all of the memory's.
+    #[serde(skip)]
+    is_excerpt: bool,
     importance: Importance,
     weight: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -242,19 +249,21 @@ fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Fra
         let topic = clean_line(&hit.topic);
         let content = hit.content.as_deref().unwrap_or("(withheld)");
         let is_cut = framed_len(content) > cap_bytes;
-        is_any_cut |= is_cut;
+        is_any_cut |= is_cut || hit.is_excerpt;
         let shown = match is_cut {
             true => excerpt(content, &word_places(query, content), cap_bytes),
             false => content.into(),
         };
-        let (found, links) = (found(hit), links(hit));
+        let passage = hit.passage.as_ref().map(|it| format!(", {}", it.told()));
+        let found = format!("{}{}", found(hit), passage.unwrap_or_default());
+        let links = links(hit);
         if call.options.compact {
             let about = format!("{found}{links}");
             let tail = match about.strip_prefix(", ") {
                 Some(about) => format!(" ({about})"),
                 None => about,
             };
-            let id = match is_cut {
+            let id = match is_cut || hit.is_excerpt {
                 true => format!("{} ", hit.id),
                 false => String::new(),
             };
@@ -368,6 +377,9 @@ fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
 
 impl Hit {
     fn of(hit: RecallHit) -> Hit {
+        let shown = hit.shown(SHOWN_BYTES);
+        let is_excerpt = matches!(shown, Some(Cow::Owned(_)));
+        let content = shown.map(|text| cleaned(text.into_owned()));
         let memory = hit.memory;
         let source = memory.source;
         Hit {
@@ -377,7 +389,9 @@ impl Hit {
             fit: hit.fit,
             matched: hit.matched.into_iter().map(cleaned).collect(),
             topic: cleaned(memory.topic),
-            content: memory.content.map(cleaned),
+            content,
+            passage: hit.passage,
+            is_excerpt,
             importance: memory.importance,
             weight: rounded(memory.weight),
             keywords: memory.keywords.into_iter().map(cleaned).collect(),

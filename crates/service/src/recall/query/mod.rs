@@ -26,7 +26,9 @@ use icm_api::limits;
 use icm_api::limits::{KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
 use icm_api::tokens;
 use icm_api::when::{DayMeans, parse_moment};
-use icm_api::{Caller, Importance, Nearest, RecallAnswer, RecallHit, RecallRequest, Trust};
+use icm_api::{
+    Caller, Importance, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, Trust,
+};
 use icm_guard::sanitize::clean_line;
 
 /// Results of a recall that says nothing of their number.
@@ -250,6 +252,9 @@ impl Service {
                     score: f64::from(hit.score) + confirmed,
                     fit: thousandths(hit.fit),
                     matched: hit.matched.clone(),
+                    passage: hit
+                        .passage
+                        .and_then(|number| Passage::of(memory.content.as_deref()?, number)),
                     elsewhere: scopes.is_elsewhere(&memory.scope),
                     ..RecallHit::of(memory)
                 },

@@ -37,7 +37,12 @@ fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
 }
 
 fn content() -> impl Strategy<Value = String> {
-    words(0..5).prop_map(|words| format!("{EVERYWHERE} {words}").trim_end().to_owned())
+    let short = words(0..5);
+    // Texts of several passages, too.
+    let paragraphs = prop::collection::vec(words(30..90), 4..9);
+    let long = paragraphs.prop_map(|paragraphs| paragraphs.join("\n\n"));
+    let words = prop_oneof![12 => short, 1 => long];
+    words.prop_map(|words| format!("{EVERYWHERE} {words}").trim_end().to_owned())
 }
 
 fn keywords() -> impl Strategy<Value = Vec<String>> {

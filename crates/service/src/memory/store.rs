@@ -90,7 +90,12 @@ impl Service {
                 true => left.min(LOCK_LOOK),
                 false => left,
             };
-            match self.write(caller, wrap(request.clone()), wait, attempt) {
+            // Whoever was asked may have written it, and died before the answer.
+            let own = attempt.map(|asked| Attempt {
+                is_again: true,
+                ..asked
+            });
+            match self.write(caller, wrap(request.clone()), wait, own) {
                 // An owner that did not answer may hold it, and go on by now.
                 Err(ServiceError::Busy { .. }) if wait < left => self.peer.ask_again(),
                 Err(ServiceError::Busy { .. }) => {
@@ -412,7 +417,12 @@ impl Prepared {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use serde_json::value::RawValue;
+
     use super::*;
+    use crate::peer::{Peer, PeerParams};
     use crate::service::tests::service;
     use icm_api::{Dedup, OnSimilar};
 
@@ -527,6 +537,59 @@ mod tests {
                 (Action::Unchanged, &receipts[n].id)
             );
         }
+    }
+
+    /// Does what it is asked, and dies before it answers.
+    struct DyingPeer(Service);
+
+    impl Peer for DyingPeer {
+        fn is_for(&self, writes: bool) -> bool {
+            writes
+        }
+
+        fn ask(
+            &self,
+            _: &str,
+            params: &mut dyn FnMut() -> Option<Box<RawValue>>,
+        ) -> Option<Box<RawValue>> {
+            let params = params()?;
+            let asked: PeerParams<StoreRequest> =
+                serde_json::from_str(params.get()).expect("it is a store");
+            let prepared = self
+                .0
+                .prepare_write(&asked.caller, Write::Store(asked.request.clone()));
+            let prepared = prepared.expect("it is fine").attempted(asked.attempt());
+            let writes = [(asked.caller, prepared)];
+            let decided = self.0.decide_all(&writes);
+            decided
+                .expect("it is decided")
+                .commit()
+                .expect("it is durable");
+            None
+        }
+
+        fn leave_views(&self) -> bool {
+            false
+        }
+
+        fn is_of_another(&self) -> bool {
+            false
+        }
+
+        fn left_unanswered(&self) -> bool {
+            true
+        }
+
+        fn ask_again(&self) {}
+    }
+
+    #[test]
+    fn what_a_dying_peer_has_written_is_no_news_of_an_earlier_memory() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dying = DyingPeer(service(folder.path()));
+        let asks = service(folder.path()).asking(Arc::new(dying));
+        let receipt = asks.store(&Caller::default(), memory("said once"));
+        assert_eq!(receipt.expect("it stores").action, Action::Stored);
     }
 
     #[test]

@@ -30,9 +30,9 @@ pub struct RecallRequest {
     pub since: Option<String>,
     /// Only what happened at this time or earlier.
     pub until: Option<String>,
-    /// 1 to 1000; default 10.
+    /// Results that say different things, 1 to 1000; default 10.
     pub limit: Option<usize>,
-    /// Results to skip: `next` of the answer before.
+    /// Results to skip, repeats among them: `next` of the answer before.
     #[serde(default)]
     pub offset: usize,
     /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.
@@ -97,6 +97,12 @@ pub struct RecallHit {
     /// Its scope is neither global nor one's own.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub elsewhere: bool,
+    /// Memories that were found, too, and say the same in the same scope. They are no results of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub repeats: Vec<String>,
+    /// The topics of those, each once and without its own.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub also_in: Vec<String>,
     /// The memory as of the basis.
     #[serde(flatten)]
     pub memory: Memory,
@@ -115,6 +121,8 @@ impl RecallHit {
             superseded_by: None,
             contradicts: Vec::new(),
             elsewhere: false,
+            repeats: Vec::new(),
+            also_in: Vec::new(),
             memory,
         }
     }
@@ -151,7 +159,7 @@ pub struct RecallAnswer {
     pub basis: Basis,
     /// The scopes that were seen: `all`, or `global`, `project:ID`, `session:ID` and `session:ID/*`.
     pub scope: Vec<String>,
-    /// Best first; what links say may move some and add others.
+    /// Best first; what links say may move some and add others. Those that say the same are one.
     pub results: Vec<RecallHit>,
     /// Present where something was found, and all of it lies below the floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::history::basis::At;
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::recall::question::notes;
+use crate::recall::repeats::{self, Page};
 use crate::recall::scopes::Scopes;
 use crate::service::{PendingRecall, Service, locked};
 use crate::snapshot::QueryResult;
@@ -231,18 +232,15 @@ impl Service {
             facts,
             without: &[],
             hidden: &hidden,
-            // One more tells whether there are more.
-            limit: request.offset + limit + 1,
+            limit,
             floor: request.floor.unwrap_or(self.settings.ranking.floor),
             ranking: asked.ranking(self.settings.ranking),
             model: asked.model(),
         };
-        let mut found = views.recall(&query, at.position)?;
-        let is_more = found.hits.len() > request.offset + limit;
-        found.hits.truncate(request.offset + limit);
-        found.hits.drain(..request.offset.min(found.hits.len()));
-        let mut shown = Vec::with_capacity(found.hits.len());
         let sees = |version: &Version| scopes.sees(&version.scope_text());
+        let page = self.page(views, &query, request.offset, at.position, &sees)?;
+        let found = &page.found;
+        let mut shown = Vec::with_capacity(found.hits.len());
         for (place, hit) in found.hits.iter().enumerate() {
             let links = self.links_of(views, &hit.version, at.position, &sees)?;
             let memory = self.memory_with(views, &hit.version, &links, at.position)?;
@@ -256,7 +254,7 @@ impl Service {
                         .passage
                         .and_then(|number| Passage::of(memory.content.as_deref()?, number)),
                     elsewhere: scopes.is_elsewhere(&memory.scope),
-                    ..RecallHit::of(memory)
+                    ..page.naming_repeats(place, memory)
                 },
                 id: hit.version.id,
                 linked: links.others,
@@ -276,16 +274,16 @@ impl Service {
                 },
                 limit,
             };
-            shown = expansion.apply(shown)?;
+            shown = repeats::without_related_repeats(expansion.apply(shown)?);
         }
         let nearest = match &found.nearest {
             Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),
             None => None,
         };
-        let next = next_offset(request.offset, found.hits.len(), is_more, &shown);
+        let next = next_offset(&page, &shown);
         let explain = request
             .explain
-            .then(|| explain(&found, &shown, &query, views, &at));
+            .then(|| explain(found, &shown, &query, views, &at));
         let ids = shown.iter().map(|shown| shown.id).collect();
         let often_together = match shown.first().filter(|_| request.together) {
             Some(first) => {
@@ -425,12 +423,13 @@ fn hidden(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
 
 /// Returns the `offset` of the next answer: behind the hits that this one shows. What links brought in may have taken
 /// the place of some, and the next answer begins with the first of those.
-fn next_offset(offset: usize, hits: usize, is_more: bool, shown: &[Shown]) -> Option<usize> {
+fn next_offset(page: &Page, shown: &[Shown]) -> Option<usize> {
     let is_shown = |place: &usize| shown.iter().any(|shown| shown.found == Some(*place));
-    let next = match (0..hits).find(|place| !is_shown(place)) {
+    let next = match (0..page.offsets.len()).find(|place| !is_shown(place)) {
         // An answer that shows no hit at all would be asked for again and again.
-        Some(place) => Some(offset + place.max(1)),
-        None => is_more.then_some(offset + hits),
+        Some(0) => page.offsets.get(1).copied().or(page.next),
+        Some(place) => Some(page.offsets[place]),
+        None => page.next,
     };
     next.filter(|next| *next < RECALL_LIMIT_MAX)
 }

@@ -1,0 +1,326 @@
+//! Repeats: of results that say the same only the first is shown, and it names the others.
+//!
+//! Two memories say the same if their texts have the same words that count, in the same order (see [`words`]), or are
+//! equal but for blanks around them. Memories of different scopes, times, trust or keys never do, nor does a memory that
+//! supersedes or contradicts another. Different topics do: the result then names them.
+
+mod words;
+
+use std::borrow::Cow;
+
+use icm_api::error::ServiceError;
+use icm_api::ids::id_text;
+use icm_api::{Memory, RecallHit};
+use icm_log::Position;
+use icm_log::facts::Trust;
+use icm_projections::fold::Version;
+use icm_projections::{RecallHit as FoundHit, RecallQuery, Recalled as Found, Views};
+use jiff::Timestamp;
+
+use crate::recall::link_expansion::Shown;
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use words::Statement;
+
+/// Places behind a result within which its repeats are looked for. With more, a page of results is ranked for longer, and
+/// above the number of candidates the ranking itself would change.
+const AHEAD: usize = 32;
+
+/// Relations by which one memory says of another that it does not hold, or not alone.
+const OPPOSING: [&str; 2] = ["supersedes", "contradicts"];
+
+/// A memory to be compared with others.
+pub struct Said<'m> {
+    text: &'m str,
+    statement: Option<Statement>,
+    scope: Cow<'m, str>,
+    topic: &'m str,
+    key: Option<&'m str>,
+    trust: Trust,
+    agent: Option<&'m str>,
+    occurred_at_ms: Option<i64>,
+    raw_excerpt: Option<&'m str>,
+    metadata: Option<Cow<'m, str>>,
+}
+
+impl<'m> Said<'m> {
+    /// Returns what a memory says; `None` if its text is withheld.
+    pub fn of(memory: &'m Memory) -> Option<Said<'m>> {
+        let text = memory.content.as_deref()?;
+        let occurred_at = memory.occurred_at.as_deref();
+        Some(Said {
+            text: text.trim(),
+            statement: Statement::of(text),
+            scope: Cow::Borrowed(&memory.scope),
+            topic: &memory.topic,
+            key: memory.key.as_deref(),
+            trust: memory.trust.into(),
+            agent: memory.source.agent.as_deref(),
+            occurred_at_ms: occurred_at
+                .and_then(|at| Some(at.parse::<Timestamp>().ok()?.as_millisecond())),
+            raw_excerpt: memory.raw_excerpt.as_deref(),
+            metadata: memory
+                .metadata
+                .as_ref()
+                .map(|it| Cow::Owned(it.to_string())),
+        })
+    }
+
+    fn of_version(version: &'m Version) -> Option<Said<'m>> {
+        let text = version.content.as_deref()?;
+        Some(Said {
+            text: text.trim(),
+            statement: Statement::of(text),
+            scope: Cow::Owned(version.scope_text()),
+            topic: version.topic.as_deref().unwrap_or_default(),
+            key: version.key.as_deref(),
+            trust: version.trust,
+            agent: version.source.agent.as_deref(),
+            occurred_at_ms: version.occurred_at_ms,
+            raw_excerpt: version.raw_excerpt.as_deref(),
+            metadata: version.metadata.as_deref().map(Cow::Borrowed),
+        })
+    }
+
+    /// Whether another memory says the same. Symmetric; no name, number, negation or rare word may differ.
+    pub fn is_repeat_of(&self, other: &Said<'_>) -> bool {
+        let may_differ = |one: Option<&str>, other: Option<&str>| {
+            one.is_none() || other.is_none() || one == other
+        };
+        let is_text = match (&self.statement, &other.statement) {
+            // What one agent says of itself another does not say.
+            (Some(one), Some(other_said)) => {
+                one == other_said && (!one.is_personal || self.agent == other.agent)
+            }
+            _ => self.text == other.text && !self.text.is_empty(),
+        };
+        is_text
+            && self.scope == other.scope
+            && self.trust == other.trust
+            && self.occurred_at_ms == other.occurred_at_ms
+            && may_differ(self.raw_excerpt, other.raw_excerpt)
+            && may_differ(self.metadata.as_deref(), other.metadata.as_deref())
+            // With a key the topic and the key say what the text is of.
+            && match (self.key, other.key) {
+                (None, None) => true,
+                (Some(_), Some(_)) => false,
+                _ => self.topic == other.topic,
+            }
+    }
+}
+
+/// A result of the search with its repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Group {
+    /// The place of the first of them.
+    place: usize,
+    /// The place of the one that is shown.
+    kept: usize,
+    /// The places of the others.
+    repeats: Vec<usize>,
+}
+
+/// The results of one page, each for all that say the same.
+pub(crate) struct Page {
+    /// What was found; the hits are those that are shown.
+    pub(crate) found: Found,
+    /// The offset of each hit.
+    pub(crate) offsets: Vec<usize>,
+    /// The ids and topics of the repeats of each hit.
+    repeats: Vec<Vec<(String, String)>>,
+    /// The offset of the next result, if there are more.
+    pub(crate) next: Option<usize>,
+}
+
+impl Page {
+    /// Returns the memory of a hit as a result that names its repeats.
+    pub(crate) fn naming_repeats(&self, hit: usize, memory: Memory) -> RecallHit {
+        let mut told = RecallHit::of(memory);
+        for (id, topic) in &self.repeats[hit] {
+            name(&mut told, id.clone(), topic.clone());
+        }
+        told
+    }
+}
+
+impl Service {
+    /// Searches, and returns the results from `offset` on that say different things: as many as the query's limit,
+    /// fewer where there are no more.
+    ///
+    /// Offsets count all that the search finds, and which of them are repeats does not depend on the page. So no result
+    /// is on two pages, and each repeat is named by its result. Asks the views once more if repeats leave a page unfilled.
+    pub(crate) fn page(
+        &self,
+        views: &Views,
+        query: &RecallQuery<'_>,
+        offset: usize,
+        position: Position,
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> QueryResult<Page> {
+        let limit = query.limit;
+        let is_unopposed = |version: &Version| {
+            let links = self.links_of(views, version, position, sees)?;
+            let mut relations = links.others.iter().map(|linked| &*linked.related.relation);
+            Ok(!relations.any(|relation| OPPOSING.contains(&relation)))
+        };
+        // One more tells whether there are more.
+        let least = offset + limit + 1;
+        let horizon = query.ranking.candidates;
+        for (is_last, asked) in asked_for(least, limit, horizon) {
+            let query = RecallQuery {
+                limit: asked,
+                ..*query
+            };
+            let found = views.recall(&query, position)?;
+            let is_all = found.hits.len() < asked;
+            let groups = groups(&found.hits, horizon, &is_unopposed)?;
+            // Of a later result not all repeats are found.
+            let end = match is_all || asked == horizon {
+                true => found.hits.len(),
+                false => asked - AHEAD,
+            };
+            let of_page = groups
+                .iter()
+                .filter(|group| (offset..end).contains(&group.place));
+            let following = of_page.clone().nth(limit).map(|group| group.place);
+            if following.is_some() || is_all || is_last {
+                let shown: Vec<Group> = of_page.take(limit).cloned().collect();
+                let next = following.or((!is_all).then_some(end));
+                return Ok(page_of(found, &shown, next));
+            }
+        }
+        Err(ServiceError::Internal("no page was searched for".into()).into())
+    }
+}
+
+/// Returns how many results the views are asked for, one number after the other as long as a page is not filled, and
+/// whether it is the last. Up to the horizon the ranking is the same however many are asked for.
+fn asked_for(least: usize, limit: usize, horizon: usize) -> impl Iterator<Item = (bool, usize)> {
+    let most = least.max(horizon) + 2 * (limit + AHEAD);
+    let first = match least <= horizon {
+        true => (least + AHEAD).min(horizon),
+        false => least + AHEAD,
+    };
+    let second = Some(horizon).filter(|horizon| first < *horizon);
+    [Some(first), second, Some(most)]
+        .into_iter()
+        .flatten()
+        .map(move |asked| (asked == most, asked))
+}
+
+fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
+    let named = |place: &usize| {
+        let version = &found.hits[*place].version;
+        (
+            id_text(version.id),
+            version.topic.clone().unwrap_or_default(),
+        )
+    };
+    let repeats = shown
+        .iter()
+        .map(|group| group.repeats.iter().map(named).collect())
+        .collect();
+    let mut hits: Vec<Option<FoundHit>> = std::mem::take(&mut found.hits)
+        .into_iter()
+        .map(Some)
+        .collect();
+    found.hits = shown
+        .iter()
+        .filter_map(|group| hits[group.kept].take())
+        .collect();
+    Page {
+        found,
+        offsets: shown.iter().map(|group| group.place).collect(),
+        repeats,
+        next,
+    }
+}
+
+/// Groups hits by what they say, in their order. Of those with the best score in a group the newest is kept.
+///
+/// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon.
+/// `is_unopposed` says that no link speaks against a memory. It is asked of repeats alone.
+fn groups(
+    hits: &[FoundHit],
+    horizon: usize,
+    is_unopposed: &dyn Fn(&Version) -> QueryResult<bool>,
+) -> QueryResult<Vec<Group>> {
+    let said: Vec<Option<Said<'_>>> = hits
+        .iter()
+        .map(|hit| Said::of_version(&hit.version))
+        .collect();
+    let mut groups: Vec<Group> = Vec::with_capacity(hits.len());
+    for place in 0..hits.len() {
+        let earlier = groups.iter().rposition(|group| {
+            let is_near =
+                place - group.place <= AHEAD && (place < horizon || group.place >= horizon);
+            let said = said[place].as_ref().zip(said[group.place].as_ref());
+            is_near && said.is_some_and(|(one, other)| one.is_repeat_of(other))
+        });
+        if let Some(group) = earlier.map(|at| &mut groups[at])
+            && is_unopposed(&hits[place].version)?
+            && is_unopposed(&hits[group.place].version)?
+        {
+            let newer = |one: &FoundHit, other: &FoundHit| {
+                let at = |hit: &FoundHit| (hit.version.created_ms, hit.version.id);
+                at(one) > at(other)
+            };
+            let kept = group.kept;
+            if hits[place].score == hits[kept].score && newer(&hits[place], &hits[kept]) {
+                group.kept = place;
+                group.repeats.push(kept);
+            } else {
+                group.repeats.push(place);
+            }
+            continue;
+        }
+        groups.push(Group {
+            place,
+            kept: place,
+            repeats: Vec::new(),
+        });
+    }
+    Ok(groups)
+}
+
+/// Takes results away that a link brought in beside one that says the same; that one names them.
+pub(crate) fn without_related_repeats(shown: Vec<Shown>) -> Vec<Shown> {
+    let mut kept: Vec<Shown> = Vec::with_capacity(shown.len());
+    for shown in shown {
+        let earlier = match shown.hit.expanded {
+            true => kept
+                .iter()
+                .position(|other| says_same(&shown.hit, &other.hit)),
+            false => None,
+        };
+        match earlier {
+            Some(earlier) => {
+                let memory = shown.hit.memory;
+                name(&mut kept[earlier].hit, memory.id, memory.topic);
+            }
+            None => kept.push(shown),
+        }
+    }
+    kept
+}
+
+fn says_same(one: &RecallHit, other: &RecallHit) -> bool {
+    one.superseded_by == other.superseded_by
+        && one.contradicts == other.contradicts
+        && Said::of(&one.memory)
+            .zip(Said::of(&other.memory))
+            .is_some_and(|(one, other)| one.is_repeat_of(&other))
+}
+
+/// Names a repeat of a result, given by its id and topic.
+fn name(hit: &mut RecallHit, id: String, topic: String) {
+    if !hit.repeats.contains(&id) {
+        hit.repeats.push(id);
+    }
+    if topic != hit.memory.topic && !hit.also_in.contains(&topic) {
+        hit.also_in.push(topic);
+    }
+}
+
+#[cfg(test)]
+mod tests;

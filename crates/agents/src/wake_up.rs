@@ -8,7 +8,7 @@ use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 use icm_log::facts::{self, Front};
 use icm_projections::fold::Version;
-use icm_service::{Service, Wanted};
+use icm_service::{Said, Service, Wanted};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,8 @@ pub struct WakeUp {
 }
 
 /// Chooses what a session should know: pins, critical and high memories, preferences, and what changed since the last
-/// session of the project, by their value for each token. Superseded memories are left out.
+/// session of the project, by their value for each token. Superseded memories are left out, and of those that say the
+/// same all but the most valuable.
 ///
 /// # Errors
 /// `Invalid` for a budget out of bounds, and as [`Service::list`].
@@ -303,23 +304,33 @@ fn fill(items: Vec<WakeUpItem>, budget: usize, now_ms: u64) -> Filled {
     let now = i64::try_from(now_ms).ok();
     let now = now.and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let mut frame = Frame::new();
+    let said: Vec<Option<Said<'_>>> = items.iter().map(|item| Said::of(&item.memory)).collect();
+    let is_repeat = |one: usize, other: usize| {
+        let said = said[one].as_ref().zip(said[other].as_ref());
+        said.is_some_and(|(one, other)| one.is_repeat_of(other))
+    };
     let (mut shown, mut left_out) = (Vec::new(), 0);
-    for item in items {
+    for (at, item) in items.iter().enumerate() {
+        if shown.iter().any(|other| is_repeat(at, *other)) {
+            continue;
+        }
         let memory = &item.memory;
         let head = format!("{} [{}] ", memory.id, clean_line(&memory.topic));
-        let tail = format!(" ({})", about(&item, now.unwrap_or(Timestamp::MAX)));
+        let tail = format!(" ({})", about(item, now.unwrap_or(Timestamp::MAX)));
         let content = memory.content.as_deref().unwrap_or_default();
         match frame.item_within((&head, content, &tail), ITEM_BYTES, most) {
-            true => shown.push(item),
+            true => shown.push(at),
             false => left_out += 1,
         }
     }
+    drop(said);
+    let mut items: Vec<Option<WakeUpItem>> = items.into_iter().map(Some).collect();
     Filled {
         text: match shown.is_empty() {
             true => String::new(),
             false => frame.finish(),
         },
-        items: shown,
+        items: shown.iter().filter_map(|at| items[*at].take()).collect(),
         left_out,
     }
 }

@@ -2,6 +2,8 @@
 
 use icm_guard::sanitize::clean_line;
 
+use crate::recall::RecallHit;
+
 /// Bytes of words that a line shows; more costs each result of an answer so many tokens.
 const WORDS_MAX_BYTES: usize = 60;
 
@@ -40,6 +42,39 @@ fn count(words: usize) -> String {
         1 => "1 long word".to_owned(),
         _ => format!("{words} words"),
     }
+}
+
+/// Ids and topics of repeats that a line shows; each costs the reader tokens, and the fields of an answer have all.
+const REPEATS_SHOWN: usize = 3;
+
+/// Returns `9 more say the same: ID, ID, ID, …`; `None` for a result without repeats.
+pub fn repeats(hit: &RecallHit) -> Option<String> {
+    let (verb, ids) = match &*hit.repeats {
+        [] => return None,
+        [_] => ("says", &*hit.repeats),
+        _ => ("say", &*hit.repeats),
+    };
+    let also_in = also_in(hit).map_or_else(String::new, |also_in| format!(" ({also_in})"));
+    let mut shown: Vec<&str> = ids.iter().take(REPEATS_SHOWN).map(String::as_str).collect();
+    if ids.len() > REPEATS_SHOWN {
+        shown.push("…");
+    }
+    Some(format!(
+        "{} more {verb} the same{also_in}: {}",
+        ids.len(),
+        shown.join(", ")
+    ))
+}
+
+/// Returns `also in TOPIC, TOPIC and 2 more`, the topics of a result's repeats; `None` if they are all in its own.
+pub fn also_in(hit: &RecallHit) -> Option<String> {
+    let topics = hit.also_in.iter().take(REPEATS_SHOWN);
+    let topics: Vec<_> = topics.map(|topic| clean_line(topic)).collect();
+    let more = match hit.also_in.len().saturating_sub(REPEATS_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!topics.is_empty()).then(|| format!("also in {}{more}", topics.join(", ")))
 }
 
 /// Returns `fit 0.83`.

@@ -215,7 +215,9 @@ fn found_by(hit: &RecallHit) -> Vec<String> {
     };
     let fit = hit.via.is_none().then(|| format!("fit {:.2}", hit.fit));
     let passage = hit.passage.as_ref().map(Passage::told);
-    [what].into_iter().chain(fit).chain(passage).collect()
+    let repeats = icm_api::found_by::repeats(hit).map(|repeats| text::one_line(&repeats));
+    let more = passage.into_iter().chain(repeats);
+    [what].into_iter().chain(fit).chain(more).collect()
 }
 
 /// The words that matched, or that none did.

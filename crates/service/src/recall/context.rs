@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::recall::query::Told;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
-use icm_api::found_by::found_by;
+use icm_api::found_by::{also_in, found_by};
 use icm_api::tokens;
 use icm_api::when::time_ago;
 use icm_api::{
@@ -173,6 +173,7 @@ fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     if hit.elsewhere {
         about.push(format!("of {}", clean_line(&memory.scope)));
     }
+    about.extend(also_in(hit));
     if hit.expanded {
         about.push("related".to_owned());
     }

@@ -12,7 +12,7 @@ use super::{
 use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
-use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits};
+use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
 use icm_api::{Importance, Passage, RecallHit, RecallRequest, SHOWN_BYTES, Source, Trust, Via};
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;
@@ -21,6 +21,8 @@ const LIMIT_MAX: u64 = 50;
 const LIMIT_DEFAULT: u64 = 10;
 /// Bytes of a hit beside its texts, about: in the structured content, and in the text with the marks of a cut.
 const HIT_BYTES: usize = 400;
+/// Bytes of an id in the structured content.
+const REPEAT_BYTES: usize = 29;
 const TEXT_HIT_BYTES: usize = 180 + FOUND_BY_BYTES;
 /// Words that matched, in the structured content, where there is not much room.
 const MATCHED_MAX: usize = 10;
@@ -127,6 +129,13 @@ struct Hit {
     contradicts: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     elsewhere: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repeats: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_in: Vec<String>,
+    /// The same as text.
+    #[serde(skip)]
+    says_the_same: Option<String>,
     #[serde(skip_serializing_if = "is_zero")]
     confirmations: u64,
 }
@@ -322,6 +331,9 @@ fn links(hit: &Hit) -> String {
     if hit.elsewhere {
         words.push_str(&format!(", elsewhere: {}", clean_line(&hit.scope)));
     }
+    if let Some(repeats) = &hit.says_the_same {
+        words.push_str(&format!(", {repeats}"));
+    }
     words
 }
 
@@ -344,7 +356,9 @@ fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
             .sum();
         let keywords: usize = hit.keywords.iter().map(|keyword| keyword.len() + 3).sum();
         let matched: usize = hit.matched.iter().map(|word| word.len() + 3).sum();
-        HIT_BYTES + hit.topic.len() + hit.scope.len() + keywords + matched + source
+        let also_in: usize = hit.also_in.iter().map(|topic| topic.len() + 3).sum();
+        let repeats = hit.repeats.len() * REPEAT_BYTES + also_in;
+        HIT_BYTES + hit.topic.len() + hit.scope.len() + keywords + matched + source + repeats
     };
     if hits.iter().map(fields).sum::<usize>() > room_bytes / 2 {
         for hit in hits.iter_mut() {
@@ -366,7 +380,10 @@ fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
     };
     let in_text: usize = hits
         .iter()
-        .map(|hit| hit.topic.len() + TEXT_HIT_BYTES)
+        .map(|hit| {
+            let repeats = hit.says_the_same.as_ref().map_or(0, String::len);
+            hit.topic.len() + repeats + TEXT_HIT_BYTES
+        })
         .sum();
     let in_fields: usize = hits.iter().map(fields).sum();
     (
@@ -380,6 +397,7 @@ impl Hit {
         let shown = hit.shown(SHOWN_BYTES);
         let is_excerpt = matches!(shown, Some(Cow::Owned(_)));
         let content = shown.map(|text| cleaned(text.into_owned()));
+        let says_the_same = repeats(&hit);
         let memory = hit.memory;
         let source = memory.source;
         Hit {
@@ -413,6 +431,9 @@ impl Hit {
             superseded_by: hit.superseded_by,
             contradicts: hit.contradicts,
             elsewhere: hit.elsewhere,
+            repeats: hit.repeats,
+            also_in: hit.also_in.into_iter().map(cleaned).collect(),
+            says_the_same,
             confirmations: memory.confirmations,
         }
     }

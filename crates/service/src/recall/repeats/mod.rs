@@ -26,6 +26,8 @@ use words::Statement;
 /// above the number of candidates the ranking itself would change.
 const AHEAD: usize = 32;
 
+/// Hidden memories whose repeats are left out. With more, a long session's hook compares for longer.
+const HIDDEN_MAX: usize = 512;
 /// Relations by which one memory says of another that it does not hold, or not alone.
 const OPPOSING: [&str; 2] = ["supersedes", "contradicts"];
 
@@ -41,6 +43,8 @@ pub struct Said<'m> {
     occurred_at_ms: Option<i64>,
     raw_excerpt: Option<&'m str>,
     metadata: Option<Cow<'m, str>>,
+    /// A link speaks against it, or it speaks against another memory.
+    is_opposed: bool,
 }
 
 impl<'m> Said<'m> {
@@ -48,9 +52,11 @@ impl<'m> Said<'m> {
     pub fn of(memory: &'m Memory) -> Option<Said<'m>> {
         let text = memory.content.as_deref()?;
         let occurred_at = memory.occurred_at.as_deref();
+        let mut links = memory.related.iter();
         Some(Said {
             text: text.trim(),
             statement: Statement::of(text),
+            is_opposed: links.any(|link| OPPOSING.contains(&&*link.relation)),
             scope: Cow::Borrowed(&memory.scope),
             topic: &memory.topic,
             key: memory.key.as_deref(),
@@ -66,11 +72,13 @@ impl<'m> Said<'m> {
         })
     }
 
+    /// The same. Links are not looked at.
     fn of_version(version: &'m Version) -> Option<Said<'m>> {
         let text = version.content.as_deref()?;
         Some(Said {
             text: text.trim(),
             statement: Statement::of(text),
+            is_opposed: false,
             scope: Cow::Owned(version.scope_text()),
             topic: version.topic.as_deref().unwrap_or_default(),
             key: version.key.as_deref(),
@@ -95,6 +103,8 @@ impl<'m> Said<'m> {
             _ => self.text == other.text && !self.text.is_empty(),
         };
         is_text
+            && !self.is_opposed
+            && !other.is_opposed
             && self.scope == other.scope
             && self.trust == other.trust
             && self.occurred_at_ms == other.occurred_at_ms
@@ -163,6 +173,13 @@ impl Service {
             let mut relations = links.others.iter().map(|linked| &*linked.related.relation);
             Ok(!relations.any(|relation| OPPOSING.contains(&relation)))
         };
+        // Who has been shown a memory needs no repeat of it.
+        let mut hidden = Vec::new();
+        for id in query.hidden.iter().take(HIDDEN_MAX) {
+            let version = views.version_at(*id, position)?;
+            hidden.extend(version.filter(Version::is_alive));
+        }
+        let hidden: Vec<Said<'_>> = hidden.iter().filter_map(Said::of_version).collect();
         // One more tells whether there are more.
         let least = offset + limit + 1;
         let horizon = query.ranking.candidates;
@@ -173,7 +190,7 @@ impl Service {
             };
             let found = views.recall(&query, position)?;
             let is_all = found.hits.len() < asked;
-            let groups = groups(&found.hits, horizon, &is_unopposed)?;
+            let groups = groups(&found.hits, &hidden, horizon, &is_unopposed)?;
             // Of a later result not all repeats are found.
             let end = match is_all || asked == horizon {
                 true => found.hits.len(),
@@ -239,9 +256,10 @@ fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
 /// Groups hits by what they say, in their order. Of those with the best score in a group the newest is kept.
 ///
 /// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon.
-/// `is_unopposed` says that no link speaks against a memory. It is asked of repeats alone.
+/// Repeats of hidden memories are left out. `is_unopposed` says that no link speaks against a memory. It is asked of repeats alone.
 fn groups(
     hits: &[FoundHit],
+    hidden: &[Said<'_>],
     horizon: usize,
     is_unopposed: &dyn Fn(&Version) -> QueryResult<bool>,
 ) -> QueryResult<Vec<Group>> {
@@ -251,6 +269,10 @@ fn groups(
         .collect();
     let mut groups: Vec<Group> = Vec::with_capacity(hits.len());
     for place in 0..hits.len() {
+        let is_repeat = |said: &Said<'_>| hidden.iter().any(|other| said.is_repeat_of(other));
+        if said[place].as_ref().is_some_and(is_repeat) {
+            continue;
+        }
         let earlier = groups.iter().rposition(|group| {
             let is_near =
                 place - group.place <= AHEAD && (place < horizon || group.place >= horizon);
@@ -305,11 +327,8 @@ pub(crate) fn without_related_repeats(shown: Vec<Shown>) -> Vec<Shown> {
 }
 
 fn says_same(one: &RecallHit, other: &RecallHit) -> bool {
-    one.superseded_by == other.superseded_by
-        && one.contradicts == other.contradicts
-        && Said::of(&one.memory)
-            .zip(Said::of(&other.memory))
-            .is_some_and(|(one, other)| one.is_repeat_of(&other))
+    let said = Said::of(&one.memory).zip(Said::of(&other.memory));
+    said.is_some_and(|(one, other)| one.is_repeat_of(&other))
 }
 
 /// Names a repeat of a result, given by its id and topic.

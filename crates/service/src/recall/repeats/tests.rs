@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::words::Statement;
 use crate::service::Service;
 use crate::service::tests::service;
-use icm_api::{Caller, RecallAnswer, RecallRequest, StoreRequest, Trust};
+use icm_api::{
+    Caller, ContextRequest, LinkRequest, RecallAnswer, RecallRequest, StoreRequest, Trust,
+};
 
 fn is_said_alike(one: &str, other: &str) -> bool {
     let said = |text| Statement::of(text).expect("it has words");
@@ -66,7 +68,7 @@ fn spellings_of_one_fact_say_the_same() {
             "Utilise des tabulations",
             &[
                 "Nous utilisons des tabulations.",
-                "SVP utiliser toujours des tabulations",
+                "utilisez toujours des tabulations, svp",
             ],
         ),
         (
@@ -211,4 +213,250 @@ fn texts_of_marks_and_long_texts_are_read_without_harm() {
     assert_eq!(Statement::of(""), None);
     assert_eq!(Statement::of("- "), None);
     assert_eq!(Statement::of(&"word ".repeat(1_000)), None);
+}
+
+const SPELLINGS: [&str; 10] = [
+    "Use tabs",
+    "use tabs",
+    "Use tabs.",
+    "USE TABS",
+    "We use tabs",
+    "always use tabs",
+    "use tabs!",
+    "**Use tabs**",
+    "Tabs, please: use tabs",
+    "- Use tabs",
+];
+
+fn stored(service: &Service, content: &str, change: impl FnOnce(&mut StoreRequest)) -> String {
+    let mut request = StoreRequest {
+        topic: "style".to_owned(),
+        content: content.to_owned(),
+        ..StoreRequest::default()
+    };
+    change(&mut request);
+    service
+        .store(&Caller::default(), request)
+        .expect("it stores")
+        .id
+}
+
+fn request(query: &str) -> RecallRequest {
+    RecallRequest {
+        query: query.to_owned(),
+        floor: Some(0.0),
+        ..RecallRequest::default()
+    }
+}
+
+fn recall(service: &Service, request: &RecallRequest) -> RecallAnswer {
+    service
+        .recall(&Caller::default(), request)
+        .expect("it answers")
+}
+
+fn contents(answer: &RecallAnswer) -> Vec<&str> {
+    let results = answer.results.iter();
+    results
+        .filter_map(|hit| hit.memory.content.as_deref())
+        .collect()
+}
+
+#[test]
+fn ten_spellings_are_one_result_and_one_line_and_one_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let mut ids: BTreeSet<String> = SPELLINGS
+        .iter()
+        .enumerate()
+        .map(|(number, text)| {
+            stored(&service, text, |request| {
+                request.topic = format!("project-{}", number / 2);
+            })
+        })
+        .collect();
+    let others = [
+        "Do not use tabs",
+        "Use tabs only in Makefiles",
+        "Use tables",
+    ];
+    for other in others {
+        stored(&service, other, |_| ());
+    }
+    let asked = RecallRequest {
+        record: true,
+        ..request("use tabs")
+    };
+    let answer = recall(&service, &asked);
+    assert_eq!(answer.results.len(), 4, "{:?}", contents(&answer));
+    for other in others {
+        assert!(contents(&answer).contains(&other), "{other}");
+    }
+    let hit = &answer.results[0];
+    assert!(ids.remove(&hit.memory.id));
+    assert_eq!(hit.repeats.iter().cloned().collect::<BTreeSet<_>>(), ids);
+    assert_eq!(hit.repeats.len(), 9);
+    assert_eq!(hit.also_in.len(), 4, "{:?}", hit.also_in);
+    assert!(!hit.also_in.contains(&hit.memory.topic));
+    // What was not shown is not recorded.
+    service.record_recalls();
+    let (recorded, _) = service.recorded_recalls(1).expect("it reads");
+    let shown: Vec<&String> = answer.results.iter().map(|hit| &hit.memory.id).collect();
+    assert_eq!(
+        recorded[0]
+            .results
+            .iter()
+            .map(|it| &it.id)
+            .collect::<Vec<_>>(),
+        shown
+    );
+
+    let context = ContextRequest {
+        recall: request("use tabs"),
+        budget: 400,
+        markdown: false,
+    };
+    let context = service
+        .recall_context(&Caller::default(), &context)
+        .expect("it answers");
+    assert_eq!(context.results.len(), 4);
+    assert_eq!(
+        context.text.matches("also in project-").count(),
+        1,
+        "{}",
+        context.text
+    );
+    // Nor is a repeat of what a session has seen.
+    let seen = RecallRequest {
+        without: vec![hit.memory.id.clone()],
+        ..request("use tabs")
+    };
+    assert_eq!(contents(&recall(&service, &seen)).len(), 3);
+}
+
+#[test]
+fn memories_that_mean_different_things_by_the_same_words_stay_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let alike = |first: &dyn Fn(&mut StoreRequest), second: &dyn Fn(&mut StoreRequest)| {
+        static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let text = format!("I serve port {number}");
+        let one = stored(&service, &text, first);
+        let other = stored(&service, &format!("{text}!"), second);
+        assert_ne!(one, other);
+        let answer = recall(
+            &service,
+            &RecallRequest {
+                scope: Some("all".to_owned()),
+                ..request(&text)
+            },
+        );
+        let hits = answer
+            .results
+            .iter()
+            .filter(|hit| [&one, &other].contains(&&hit.memory.id));
+        hits.count() == 1
+    };
+    let set = |change: fn(&mut StoreRequest)| change;
+    let plain = set(|_| ());
+    assert!(alike(&plain, &plain));
+    assert!(alike(
+        &plain,
+        &set(|request| request.topic = "other".to_owned())
+    ));
+    assert!(alike(
+        &plain,
+        &set(|request| request.key = Some("a".to_owned()))
+    ));
+    for different in [
+        set(|request| request.scope = Some("project:a".to_owned())),
+        set(|request| request.trust = Trust::External),
+        set(|request| request.occurred_at = Some("2026-01-05".to_owned())),
+        set(|request| request.source.agent = Some("ada".to_owned())),
+        set(|request| {
+            request.topic = "facts/ada".to_owned();
+            request.key = Some("port".to_owned());
+        }),
+    ] {
+        assert!(!alike(&plain, &different));
+    }
+    let excerpt = |text: &'static str| {
+        move |request: &mut StoreRequest| request.raw_excerpt = Some(text.to_owned())
+    };
+    assert!(!alike(&excerpt("one"), &excerpt("other")));
+    assert!(alike(&excerpt("one"), &plain));
+}
+
+#[test]
+fn a_memory_that_is_superseded_stands_for_no_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let old = stored(&service, "Use tabs", |_| ());
+    let new = stored(&service, "Use spaces", |_| ());
+    let link = LinkRequest {
+        from: new,
+        to: old.clone(),
+        relation: "supersedes".to_owned(),
+        ..LinkRequest::default()
+    };
+    service.link(&Caller::default(), &link).expect("it links");
+    let again = stored(&service, "use tabs!", |_| ());
+    let answer = recall(&service, &request("use tabs"));
+    for id in [old, again] {
+        assert!(answer.results.iter().any(|hit| hit.memory.id == id));
+    }
+}
+
+#[test]
+fn pages_are_filled_and_show_each_result_once_and_lose_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let mut all = BTreeSet::new();
+    for number in 0..20 {
+        for form in [
+            "Rule {} of the tabs holds",
+            "We say: rule {} of the tabs holds",
+            "Rule {} of the tabs holds!",
+        ] {
+            all.insert(stored(
+                &service,
+                &form.replace("{}", &number.to_string()),
+                |_| (),
+            ));
+        }
+    }
+    // Of more memories than there are candidates each page would have a ranking of its own.
+    for limit in [1, 3, 10, 60] {
+        let (mut offset, mut shown, mut named) = (Some(0), Vec::new(), Vec::new());
+        while let Some(from) = offset {
+            let answer = recall(
+                &service,
+                &RecallRequest {
+                    limit: Some(limit),
+                    offset: from,
+                    ..request("rule of the tabs")
+                },
+            );
+            assert!(answer.next.is_none_or(|next| next > from));
+            assert!(
+                answer.results.len() == limit || answer.next.is_none() || from > 0,
+                "{limit} from {from}"
+            );
+            assert!(answer.results.len() <= limit);
+            offset = answer.next;
+            for hit in answer.results {
+                named.extend(hit.repeats);
+                shown.push(hit.memory.id);
+            }
+        }
+        let of_pages: BTreeSet<String> = shown.iter().chain(&named).cloned().collect();
+        assert_eq!(
+            of_pages.len(),
+            shown.len() + named.len(),
+            "twice, by {limit}"
+        );
+        assert_eq!(of_pages, all, "by {limit}");
+        assert!(shown.len() < 45, "{limit}: {}", shown.len());
+    }
 }

@@ -55,6 +55,7 @@ mod places;
 mod portable;
 mod redact;
 mod repair;
+mod repeats;
 mod scopes;
 mod secrets;
 mod serve;

@@ -203,3 +203,40 @@ async fn a_briefing_keeps_to_its_budget() {
     assert_eq!(context["ids"], json!([]));
     client.end().await;
 }
+
+#[tokio::test]
+async fn memories_that_say_the_same_are_one_result_with_their_number_and_ids() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let mut all: Vec<String> = [
+        "Use tabs",
+        "use tabs!",
+        "We use tabs",
+        "Always use tabs",
+        "**Use tabs**",
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(number, text)| client.put(&format!("project-{number}"), text, Trust::User))
+    .collect();
+    let (text, found) = client
+        .ok("icm_memory_recall", json!({"query": "use tabs"}))
+        .await;
+    let [hit] = found["results"].as_array().expect("results").as_slice() else {
+        panic!("{found}");
+    };
+    all.retain(|id| hit["id"] != json!(id));
+    assert_eq!(all.len(), 4);
+    let mut repeats: Vec<String> = serde_json::from_value(hit["repeats"].clone()).expect("ids");
+    repeats.sort();
+    assert_eq!(repeats, all, "{found}");
+    assert_eq!(hit["also_in"].as_array().map(Vec::len), Some(4));
+    let said = text
+        .lines()
+        .find(|line| line.contains(", 4 more say the same (also in project-"));
+    assert_eq!(
+        said.map(|line| line.matches('…').count()),
+        Some(1),
+        "{text}"
+    );
+    client.end().await;
+}

@@ -1,0 +1,104 @@
+//! Memories that say the same, in an answer, a context, a hook and a wake-up pack.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// One fact, as many people write it.
+const SPELLINGS: [&str; 10] = [
+    "Use tabs",
+    "use tabs",
+    "Use tabs.",
+    "USE TABS",
+    "Use  tabs",
+    "- Use tabs",
+    "“Use tabs”",
+    "Use tabs!",
+    "**Use tabs**",
+    "\tuse tabs.\n",
+];
+/// Facts that look like it.
+const OTHERS: [&str; 3] = [
+    "Do not use tabs",
+    "Use tabs only in Makefiles",
+    "Use tables",
+];
+
+fn stored(world: &World, topic: &str, content: &str, importance: &str) -> String {
+    let args = ["store", "-t", topic, "-i", importance, "-c", content];
+    world.json(args)["id"].as_str().unwrap().to_owned()
+}
+
+fn spelled(world: &World, importance: &str) -> BTreeSet<String> {
+    let spellings = SPELLINGS.iter().enumerate();
+    spellings
+        .map(|(number, text)| stored(world, &format!("project-{number}"), text, importance))
+        .collect()
+}
+
+fn ids(value: &Value) -> BTreeSet<String> {
+    let ids = value.as_array().unwrap().iter();
+    ids.map(|id| id.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn ten_spellings_are_one_result_and_one_line_of_a_context() {
+    let world = World::new();
+    let mut all = spelled(&world, "medium");
+    for other in OTHERS {
+        stored(&world, "style", other, "medium");
+    }
+    let answer = world.json(["recall", "use tabs", "--no-record"]);
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4, "{answer}");
+    assert!(all.remove(results[0]["id"].as_str().unwrap()), "{answer}");
+    assert_eq!(ids(&results[0]["repeats"]), all);
+    assert_eq!(results[0]["also_in"].as_array().unwrap().len(), 9);
+    for other in OTHERS {
+        let hit = results.iter().find(|hit| hit["content"] == other).unwrap();
+        assert!(hit.get("repeats").is_none(), "{hit}");
+    }
+    let text = world.icm(["recall", "use tabs", "--no-record"]).ok();
+    assert!(
+        text.out.contains("9 more say the same (also in project-"),
+        "{text:?}"
+    );
+    assert!(text.err.contains("4 found"), "{text:?}");
+
+    let context = world
+        .icm(["recall-context", "use tabs", "--no-record"])
+        .ok();
+    let lines = context.out.lines().filter(|line| line.contains("] "));
+    assert_eq!(lines.count(), 4, "{context:?}");
+    assert!(context.out.contains(" and 6 more"), "{context:?}");
+    // The list has every memory.
+    let list = world.json(["list"]);
+    assert_eq!(list.as_array().unwrap().len(), 13);
+}
+
+#[test]
+fn a_session_is_told_one_of_ten_spellings_once() {
+    let world = World::new();
+    let all = spelled(&world, "critical");
+    let pack = world.json(["wake-up", "--no-record"]);
+    assert_eq!(pack["items"].as_array().unwrap().len(), 1, "{pack}");
+    assert_eq!(pack["left_out"], 0);
+
+    let hook = |prompt: &str| {
+        let input = json!({
+            "session_id": "s1",
+            "cwd": world.path("here"),
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": prompt,
+        });
+        let args = ["hook", "claude-code", "UserPromptSubmit"];
+        world.icm_with(args, input.to_string().as_bytes()).ok().out
+    };
+    let told = hook("do we use tabs?");
+    let named = all.iter().filter(|id| told.contains(*id));
+    assert_eq!(named.count(), 1, "{told}");
+    // The other nine say nothing new.
+    assert_eq!(hook("shall I use tabs?"), "");
+}

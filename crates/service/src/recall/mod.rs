@@ -3,6 +3,7 @@
 pub(crate) mod co_recalled;
 pub(crate) mod context;
 pub(crate) mod link_expansion;
+mod prompt;
 pub(crate) mod query;
 pub(crate) mod question;
 pub(crate) mod recorded_recalls;

@@ -1,8 +1,12 @@
 //! Long questions: whole prompts and pasted logs, of which a bounded part is looked for.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
+use rustc_hash::FxBuildHasher;
+
+use crate::recall::prompt::{self, Asking, Line, PART_MAX, cut};
 use crate::service::Service;
 use icm_api::error::Result;
 use icm_api::limits;
@@ -10,19 +14,30 @@ use icm_guard::sanitize::clean_line;
 
 /// Bytes of a question that count. More would cost an answer more time, and its record more room in the log.
 const COUNTED_MAX: usize = 2 * 1_024;
-/// Bytes at the beginning, and as many at the end, of a long question that are read. More would find a question in the
-/// middle of a longer text.
+/// Lines of the shortest text of which only a part counts, if it is shorter than [`COUNTED_MAX`] and most of them are no
+/// person's. With fewer, one line of a log stands for all that was pasted.
+const PASTED_LINES: usize = 4;
+/// Bytes at the beginning, and as many at the end, of a long question that are read. More would find a request without a
+/// question mark in the middle of a longer text.
 const READ_MAX: usize = 32 * 1_024;
-/// Bytes of the sentences that ask; what is left of [`COUNTED_MAX`] is for the last lines and rare words.
+/// Lines with a question mark between those ends that are read, the last ones. More cost a prompt of megabytes more time.
+const ASKING_LINES: usize = 64;
+/// Bytes of the sentences that ask; what is left of [`COUNTED_MAX`] is for other lines and rare words.
 const ASKING_MAX: usize = 1_024;
 /// Lines at the end that count.
 const LAST_LINES: usize = 3;
-/// Bytes of a sentence or line that count: sentences and lines together stay below [`COUNTED_MAX`].
-const PART_MAX: usize = 256;
 /// Bytes of each end of a text of one line that count: together they leave room for rare words.
 const ONE_LINE_MAX: usize = 768;
 /// Rare words of the rest that count.
 const RARE_WORDS: usize = 16;
+/// Rare identifiers of the rest that count beside a question that says what it is about.
+const IDENTIFIERS: usize = 4;
+/// Different words of the rest among which the rare ones are looked for, the last ones. With more, each costs a look-up.
+const WORDS_READ: usize = 4_096;
+/// Bytes of a word that may be rare. A longer one is a path or encoded data.
+const WORD_MAX: usize = 64;
+/// Characters of a word of hexadecimal digits that is a random id.
+const HEX_MIN: usize = 8;
 /// Characters of what counted that a note repeats.
 const TOLD_CHARS: usize = 160;
 
@@ -34,25 +49,29 @@ pub(crate) struct Question<'q> {
 }
 
 impl Service {
-    /// Returns what counts of a question: all of a short one.
+    /// Returns what counts of a question: all of a short one that a person wrote.
     ///
-    /// Of a long one, in this order: sentences that end with a question mark, the last lines (the first line, too, if no
-    /// sentence asks), and the rarest words of the rest that the store has. Secrets are masked in it, because a word alone
-    /// no longer shows that it is one.
+    /// Of a long or pasted one, the sentences that ask, wherever they stand. If they say what they ask about, the lines beside
+    /// them and the rarest identifiers of the rest follow; else the last lines that a person wrote (the first one, too, if no
+    /// sentence asks), and the rarest words of the rest that the store has. Reads 64 KiB and the lines with question marks.
+    /// Secrets are masked, because a word alone no longer shows that it is one.
     ///
     /// # Errors
     /// `Invalid` for an empty question, and for one with a NUL character.
     pub(crate) fn what_counts<'q>(&self, query: &'q str) -> Result<Question<'q>> {
         limits::text("the query", query, usize::MAX)?;
-        if query.len() <= COUNTED_MAX {
+        if query.len() <= COUNTED_MAX && !is_pasted(query) {
             return Ok(Question {
                 text: Cow::Borrowed(query),
                 whole_len: None,
             });
         }
-        let read = ends_of(query.trim());
+        let read = read_of(query.trim());
         let read = self.settings.secrets.masked(&read).unwrap_or(read);
-        let mut parts = parts_that_ask(&read);
+        let Chosen {
+            mut parts,
+            is_telling,
+        } = chosen(&read);
         let mut counted = String::new();
         for part in &parts {
             add(&mut counted, &read[part.clone()], '\n');
@@ -61,14 +80,20 @@ impl Service {
         let mut rest = String::new();
         let mut at = 0;
         for part in &parts {
-            rest.push_str(&read[at..part.start]);
+            rest.push_str(&read[at..part.start.max(at)]);
             rest.push('\n');
-            at = part.end;
+            at = part.end.max(at);
         }
         rest.push_str(&read[at..]);
-        let rare = self.with_views(|views| Ok(views.rare_words(&rest, RARE_WORDS)?))?;
-        for word in rare {
-            add(&mut counted, &word, ' ');
+        let words = words_of(&rest, is_telling);
+        let rare = self.with_views(|views| Ok(views.rare_words(&words, RARE_WORDS)?))?;
+        let most = match is_telling {
+            true => IDENTIFIERS,
+            false => RARE_WORDS,
+        };
+        let rare = rare.iter().filter(|word| !is_telling || is_code(word));
+        for word in rare.take(most) {
+            add(&mut counted, word, ' ');
         }
         Ok(Question {
             text: Cow::Owned(counted),
@@ -87,7 +112,7 @@ impl Question<'_> {
             false => "",
         };
         Some(format!(
-            "{} of the {whole_len} bytes of the question counted (what asks, the last lines, rare words): {told}{more}",
+            "{} of the {whole_len} bytes of the question counted (what asks, a person's lines, rare words): {told}{more}",
             self.text.len()
         ))
     }
@@ -113,36 +138,92 @@ fn add(counted: &mut String, part: &str, separator: char) {
     counted.push_str(part);
 }
 
-/// The beginning and the end of a text that is too long to be read.
-fn ends_of(text: &str) -> String {
+/// Whether most lines of a text are no person's, and a person asks in another.
+fn is_pasted(text: &str) -> bool {
+    // Most questions have one line.
+    if text.lines().nth(PASTED_LINES - 1).is_none() {
+        return false;
+    }
+    let lines = prompt::lines(text);
+    let own = lines.iter().filter(|line| line.is_own).count();
+    lines.len() >= PASTED_LINES && own > 0 && 2 * own <= lines.len()
+}
+
+/// The beginning and the end of a text that is too long to be read, and between them lines with question marks.
+fn read_of(text: &str) -> String {
     if text.len() <= 2 * READ_MAX {
         return text.to_owned();
     }
-    let first = &text[..text.floor_char_boundary(READ_MAX)];
-    let last = &text[text.ceil_char_boundary(text.len() - READ_MAX)..];
-    format!("{first}\n{last}")
+    let first = text.floor_char_boundary(READ_MAX);
+    let last = text.ceil_char_boundary(text.len() - READ_MAX);
+    let between = &text[first..last];
+    let mut read = text[..first].to_owned();
+    for line in lines_that_may_ask(between) {
+        read.push('\n');
+        read.push_str(&line[cut(line, &(0..line.len()))]);
+    }
+    read.push('\n');
+    read.push_str(&text[last..]);
+    read
 }
 
-/// The sentences that ask and then the last lines of a text, the last first, apart from each other.
-fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
-    let lines = lines(text);
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    let mut left = ASKING_MAX;
-    // The last question is meant most.
-    for sentence in lines.iter().rev().flat_map(|line| questions(text, line)) {
-        if sentence.len() > left {
+/// The last lines of a long text that have a question mark at the end of a word and are a person's, in their order.
+fn lines_that_may_ask(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut end = text.len();
+    while let Some(at) = text[..end].rfind(['?', '？', '؟']) {
+        let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+        let stop = text[at..].find('\n').map_or(text.len(), |len| at + len);
+        let line = &text[start..stop];
+        if line.len() <= 4 * PART_MAX && prompt::lines(line).iter().any(|line| line.is_own) {
+            found.push(line);
+        }
+        if found.len() >= ASKING_LINES {
             break;
         }
-        left -= sentence.len();
-        parts.push(sentence);
+        end = start;
     }
+    found.reverse();
+    found
+}
+
+/// The parts of a text that count.
+struct Chosen {
+    /// Apart from each other, the most important one first.
+    parts: Vec<Range<usize>>,
+    /// Whether they say what is asked about.
+    is_telling: bool,
+}
+
+/// Chooses the sentences that ask, the last first, and then lines.
+fn chosen(text: &str) -> Chosen {
+    let lines = prompt::lines(text);
+    let mut asking: Vec<Asking> = Vec::new();
+    let mut left = ASKING_MAX;
+    // The last question is meant most.
+    for sentence in prompt::questions(text, &lines) {
+        if sentence.range.len() > left {
+            break;
+        }
+        left -= sentence.range.len();
+        asking.push(sentence);
+    }
+    let mut parts: Vec<Range<usize>> = asking.iter().map(|asking| asking.range.clone()).collect();
     if let ([line], true) = (lines.as_slice(), parts.is_empty()) {
-        return ends_of_line(text, line);
+        return Chosen {
+            parts: ends_of_line(text, &line.range),
+            is_telling: false,
+        };
     }
-    let first = lines.iter().take(usize::from(parts.is_empty()));
-    let last = lines.iter().rev().take(LAST_LINES);
-    let lines: Vec<Range<usize>> = last.chain(first).map(|line| cut(text, line)).collect();
-    for line in lines {
+    let is_telling = parts
+        .iter()
+        .any(|part| prompt::is_telling(&text[part.clone()]));
+    let others = match is_telling {
+        true => beside(&asking, &lines),
+        false => first_and_last(&lines, asking.is_empty()),
+    };
+    for number in others {
+        let line = cut(text, &lines[number].range);
         // A line that a question stands in counts by what is around the question.
         let inner = parts
             .iter()
@@ -158,7 +239,78 @@ fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
         }
     }
     parts.retain(|part| !text[part.clone()].trim().is_empty());
-    parts
+    Chosen { parts, is_telling }
+}
+
+/// The numbers of a person's lines with a question, and of those next to one.
+fn beside(asking: &[Asking], lines: &[Line]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = Vec::new();
+    for asking in asking {
+        let first = asking.line.saturating_sub(1);
+        for number in first..lines.len().min(asking.line + 2) {
+            if lines[number].is_own && !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+    }
+    numbers
+}
+
+/// The numbers of the last lines, and if wanted of the first one: those of a person's, if there are any.
+fn first_and_last(lines: &[Line], with_first: bool) -> Vec<usize> {
+    let is_own = lines.iter().any(|line| line.is_own);
+    let numbers: Vec<usize> = (0..lines.len())
+        .filter(|number| lines[*number].is_own == is_own)
+        .collect();
+    let last = numbers.iter().rev().take(LAST_LINES);
+    let mut chosen: Vec<usize> = last.copied().collect();
+    if let Some(first) = numbers
+        .first()
+        .filter(|first| with_first && !chosen.contains(first))
+    {
+        chosen.push(*first);
+    }
+    chosen
+}
+
+/// The different words of a text among which rare ones are looked for, identifiers first: numbers and random ids are none.
+fn words_of(text: &str, identifiers_only: bool) -> String {
+    let mut known: HashSet<&str, FxBuildHasher> = HashSet::default();
+    let (mut identifiers, mut others) = (String::new(), String::new());
+    for token in text.split_whitespace().rev() {
+        let word = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_number = word
+            .chars()
+            .all(|c| c.is_ascii_digit() || c.is_ascii_punctuation());
+        let is_hex = word.len() >= HEX_MIN
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        if is_number
+            || is_hex
+            || word.len() > WORD_MAX
+            || known.len() >= WORDS_READ
+            || !known.insert(word)
+        {
+            continue;
+        }
+        let words = match is_code(word) {
+            true => &mut identifiers,
+            false if identifiers_only => continue,
+            false => &mut others,
+        };
+        words.push_str(word);
+        words.push('\n');
+    }
+    identifiers + &others
+}
+
+/// Whether a word is one that only programs are written with, such as `E4711`, `max_size` or `TimeoutError`.
+fn is_code(word: &str) -> bool {
+    let letters = word.chars().any(char::is_alphabetic);
+    let marks = word.chars().any(|c| c.is_ascii_digit() || c == '_');
+    let mut pairs = word.chars().zip(word.chars().skip(1));
+    letters && (marks || pairs.any(|(one, next)| one.is_lowercase() && next.is_uppercase()))
 }
 
 /// The beginning and the end of a text of one line, cut between words: one of them says what it is about.
@@ -172,47 +324,6 @@ fn ends_of_line(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
     vec![last, first]
 }
 
-/// The lines of a text that are not empty.
-fn lines(text: &str) -> Vec<Range<usize>> {
-    let mut at = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        at += line.len();
-        at - line.len()..at
-    });
-    lines
-        .filter(|line| !text[line.clone()].trim().is_empty())
-        .collect()
-}
-
-/// The sentences of a line that end with a question mark, last first.
-fn questions(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
-    let mut questions = Vec::new();
-    let mut start = line.start;
-    let mut chars = text[line.clone()].char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let end = line.start + at + c.len_utf8();
-        // In an address a question mark stands before a letter.
-        let ends_word = chars.peek().is_none_or(|(_, next)| !next.is_alphanumeric());
-        let ends_text = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
-        let asks = matches!(c, '？' | '؟') || c == '?' && ends_word;
-        let ends = matches!(c, '。' | '！') || matches!(c, '.' | '!') && ends_text;
-        if asks {
-            questions.push(cut(text, &(start..end)));
-        }
-        if asks || ends {
-            start = end;
-        }
-    }
-    questions.reverse();
-    questions
-}
-
-/// The end of a part that is too long.
-fn cut(text: &str, part: &Range<usize>) -> Range<usize> {
-    let start = part.start.max(part.end.saturating_sub(PART_MAX));
-    text.ceil_char_boundary(start)..part.end
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,7 +331,7 @@ mod tests {
     use icm_api::{Caller, RecallRequest, StoreRequest};
 
     fn asking(text: &str) -> Vec<&str> {
-        let mut parts = parts_that_ask(text);
+        let mut parts = chosen(text).parts;
         parts.sort_unstable_by_key(|part| part.start);
         parts.into_iter().map(|part| text[part].trim()).collect()
     }
@@ -278,7 +389,7 @@ mod tests {
 
     /// The two parts of a text of one line.
     fn asking_in_order(text: &str) -> [String; 2] {
-        let parts = parts_that_ask(text).into_iter();
+        let parts = chosen(text).parts.into_iter();
         let parts: Vec<String> = parts.map(|part| text[part].trim().to_owned()).collect();
         parts.try_into().expect("two parts")
     }

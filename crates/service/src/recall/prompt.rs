@@ -157,7 +157,7 @@ fn is_prose(line: &str) -> bool {
     }
     // A person's short line may be about one identifier.
     let is_question = text.ends_with(['?', '？', '؟']) && all > 1;
-    is_first_plain && 100 * plain >= PLAIN_PERCENT * all || is_question && 2 * plain >= all
+    is_first_plain && (100 * plain >= PLAIN_PERCENT * all || is_question && 2 * plain >= all)
 }
 
 /// Whether a word is one of prose: letters, with marks of prose around them.
@@ -225,4 +225,115 @@ fn asks_unmarked(sentence: &str) -> bool {
     let first = first.trim_matches(|c: char| !c.is_alphanumeric());
     let is_word = !first.is_empty() && ASKING.split_whitespace().any(|word| word == first);
     is_word || ASKING_ENDS.iter().any(|end| bare.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Vec<&str> {
+        let found = questions(text, &lines(text));
+        found
+            .into_iter()
+            .map(|asking| text[asking.range].trim())
+            .collect()
+    }
+
+    #[test]
+    fn a_persons_lines_are_told_from_those_of_programs() {
+        for line in [
+            "Which port does the staging database listen on?",
+            "the deploy of billing fails since Monday",
+            "Look at this, please!",
+            "What does E4711PAY mean?",
+            "为什么部署失败？",
+            "Où est la clé de déploiement ?",
+            "¿Dónde está la clave?",
+        ] {
+            assert!(lines(line)[0].is_own, "{line}");
+        }
+        for line in [
+            "2026-03-14T08:00:01.123Z ERROR [worker] request_id=00ff took 3 ms",
+            "10:00:01 GET /pay?order=1&retry=1 took 1 ms.",
+            "Traceback: most recent call last",
+            "    self.run(session, timeout=3)",
+            "\tat com.example.Queue.push(Queue.java:12)",
+            "TimeoutError: no answer after 9 ms",
+            "{\"level\": \"warn\", \"msg\": \"why? closed\"}",
+            "Mar 14 08:00:01 node-3 systemd[1]: a.service: Main process exited, code=exited",
+            "> what do you think?",
+            "",
+        ] {
+            assert!(lines(line).iter().all(|line| !line.is_own), "{line}");
+        }
+        // What comes again is no person's.
+        assert!(
+            lines("worker lost its lease\nworker lost its lease")
+                .iter()
+                .all(|line| !line.is_own)
+        );
+        let fenced = lines("Why does it fail?\n```\ndid you mean this?\n```\n");
+        assert_eq!(
+            fenced.iter().map(|line| line.is_own).collect::<Vec<_>>(),
+            [true, false]
+        );
+        // A fence without an end hides nothing.
+        assert!(lines("```\nWhy does it fail?")[0].is_own);
+    }
+
+    #[test]
+    fn questions_of_many_languages_are_found_with_and_without_marks() {
+        let log = "08:00:01 INFO x=1\n08:00:02 WARN did you retry=2?\n";
+        for question in [
+            "Where does the deploy key live?",
+            "where does the deploy key live",
+            "Wo liegt der Schlüssel für den Deploy?",
+            "warum scheitert der Deploy",
+            "Où est la clé de déploiement ?",
+            "pourquoi la construction échoue",
+            "¿Dónde está la clave?",
+            "cuándo se rota la clave",
+            "デプロイキーはどこですか。",
+            "デプロイキーはどこですか",
+            "デプロイキーはどこ？",
+            "部署密钥在哪里吗",
+            "أين مفتاح النشر؟",
+            "Где ключ?",
+        ] {
+            for text in [
+                format!("{log}{question}"),
+                format!("{question}\n{log}"),
+                format!("{log}{question}\n{log}"),
+            ] {
+                assert_eq!(asked(&text), [question], "{text}");
+            }
+        }
+        // Several, the last first; and those of a log if there is no other.
+        assert_eq!(
+            asked("Why now? It fails. And who knows?"),
+            ["And who knows?", "Why now?"]
+        );
+        assert_eq!(asked(log), ["08:00:02 WARN did you retry=2?"]);
+        assert!(asked("GET https://example.com/?id=1").is_empty());
+    }
+
+    #[test]
+    fn a_question_is_telling_if_it_names_what_it_is_about() {
+        for text in [
+            "Where does the deploy key live?",
+            "Warum scheitert der Deploy von Billing?",
+            "デプロイキーはどこですか",
+        ] {
+            assert!(is_telling(text), "{text}");
+        }
+        for text in [
+            "Why is that?",
+            "What does this error mean?",
+            "Was bedeutet dieser Fehler?",
+            "?",
+            "为什么？",
+        ] {
+            assert!(!is_telling(text), "{text}");
+        }
+    }
 }

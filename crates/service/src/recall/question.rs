@@ -463,6 +463,37 @@ mod tests {
                 ),
                 &fact,
             ),
+            (
+                format!("{noise}Where does the deploy key of staging live?\n{noise}"),
+                &fact,
+            ),
+            (
+                format!(
+                    "```\n{noise}```\nWhere does the deploy key of staging live?\n```\n{noise}```"
+                ),
+                &fact,
+            ),
+            (
+                format!(
+                    "{0}Where does the deploy key of staging live?\n{0}",
+                    log_lines(1 << 20)
+                ),
+                &fact,
+            ),
+            // An error alone.
+            (format!("{noise}fatal: E4711PAY\n{noise}"), &coded),
+            (
+                format!("{noise}fatal: E4711PAY\n{noise}What does this error mean?"),
+                &coded,
+            ),
+            // A short paste, of which the log would be most.
+            (
+                format!(
+                    "{}where does the deploy key of staging live",
+                    log_lines(700)
+                ),
+                &fact,
+            ),
         ] {
             let request = RecallRequest {
                 query: question.clone(),

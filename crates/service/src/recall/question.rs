@@ -244,16 +244,14 @@ fn chosen(text: &str) -> Chosen {
 
 /// The numbers of a person's lines with a question, and of those next to one.
 fn beside(asking: &[Asking], lines: &[Line]) -> Vec<usize> {
-    let mut numbers: Vec<usize> = Vec::new();
-    for asking in asking {
-        let first = asking.line.saturating_sub(1);
-        for number in first..lines.len().min(asking.line + 2) {
-            if lines[number].is_own && !numbers.contains(&number) {
-                numbers.push(number);
-            }
-        }
-    }
-    numbers
+    let is_beside = |number: usize| {
+        let mut lines = asking.iter().map(|asking| asking.line);
+        lines.any(|line| line.abs_diff(number) <= 1)
+    };
+    let own = lines.iter().enumerate().filter(|(_, line)| line.is_own);
+    own.map(|(number, _)| number)
+        .filter(|number| is_beside(*number))
+        .collect()
 }
 
 /// The numbers of the last lines, and if wanted of the first one: those of a person's, if there are any.

@@ -173,13 +173,7 @@ impl Service {
             let mut relations = links.others.iter().map(|linked| &*linked.related.relation);
             Ok(!relations.any(|relation| OPPOSING.contains(&relation)))
         };
-        // Who has been shown a memory needs no repeat of it.
-        let mut hidden = Vec::new();
-        for id in query.hidden.iter().take(HIDDEN_MAX) {
-            let version = views.version_at(*id, position)?;
-            hidden.extend(version.filter(Version::is_alive));
-        }
-        let hidden: Vec<Said<'_>> = hidden.iter().filter_map(Said::of_version).collect();
+        let mut hidden: Vec<Version> = Vec::new();
         // One more tells whether there are more.
         let least = offset + limit + 1;
         let horizon = query.ranking.candidates;
@@ -189,6 +183,11 @@ impl Service {
                 ..*query
             };
             let found = views.recall(&query, position)?;
+            // A session that has seen a memory needs no repeat of it.
+            if hidden.is_empty() && !found.hits.is_empty() {
+                hidden = hidden_of(views, &query, position)?;
+            }
+            let hidden: Vec<Said<'_>> = hidden.iter().filter_map(Said::of_version).collect();
             let is_all = found.hits.len() < asked;
             let groups = groups(&found.hits, &hidden, horizon, &is_unopposed)?;
             // Of a later result not all repeats are found.
@@ -208,6 +207,20 @@ impl Service {
         }
         Err(ServiceError::Internal("no page was searched for".into()).into())
     }
+}
+
+/// Returns the living memories that a query hides.
+fn hidden_of(
+    views: &Views,
+    query: &RecallQuery<'_>,
+    position: Position,
+) -> QueryResult<Vec<Version>> {
+    let mut hidden = Vec::new();
+    for id in query.hidden.iter().take(HIDDEN_MAX) {
+        let version = views.version_at(*id, position)?;
+        hidden.extend(version.filter(Version::is_alive));
+    }
+    Ok(hidden)
 }
 
 /// Returns how many results the views are asked for, one number after the other as long as a page is not filled, and

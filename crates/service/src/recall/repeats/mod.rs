@@ -24,7 +24,7 @@ use words::Statement;
 
 /// Places behind a result within which its repeats are looked for. With more, a page of results is ranked for longer, and
 /// above the number of candidates the ranking itself would change.
-const AHEAD: usize = 32;
+const AHEAD: usize = 20;
 
 /// Hidden memories whose repeats are left out. With more, a long session's hook compares for longer.
 const HIDDEN_MAX: usize = 512;

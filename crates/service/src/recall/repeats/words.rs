@@ -161,7 +161,7 @@ struct Reader<'t> {
     waiting: Option<u64>,
     starts_sentence: bool,
     is_personal: bool,
-    /// A word without capital letters.
+    /// Room for a word without capital letters.
     folded: String,
 }
 
@@ -198,6 +198,11 @@ impl<'t> Reader<'t> {
     }
 
     fn token(&mut self, token: &str) {
+        // Most words of most texts have no mark to be taken off.
+        if token.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            self.starts_sentence = false;
+            return self.folded_word(token, false);
+        }
         if token.chars().all(|c| matches!(c, '-' | '–' | '—')) {
             return self.end_part();
         }
@@ -268,33 +273,40 @@ impl<'t> Reader<'t> {
         let first = capitals.next() == Some(true);
         let is_name = self.has_lower && (first && !self.starts_sentence || capitals.any(|is| is));
         self.starts_sentence = false;
-        self.folded.clear();
+        let mut folded = std::mem::take(&mut self.folded);
+        folded.clear();
         for c in word.chars() {
             match c {
-                '’' => self.folded.push('\''),
-                c if c.is_ascii() => self.folded.push(c.to_ascii_lowercase()),
-                c => self.folded.extend(c.to_lowercase()),
+                '’' => folded.push('\''),
+                c if c.is_ascii() => folded.push(c.to_ascii_lowercase()),
+                c => folded.extend(c.to_lowercase()),
             }
         }
-        let kinds = KIND_OF.get(&*self.folded).copied().unwrap_or_default();
+        self.folded_word(&folded, is_name);
+        self.folded = folded;
+    }
+
+    /// Takes a word without capital letters.
+    fn folded_word(&mut self, folded: &str, is_name: bool) {
+        let kinds = KIND_OF.get(folded).copied().unwrap_or_default();
         self.is_personal |= kinds & kind::FIRST_PERSON != 0;
         if kinds & kind::ALWAYS_EMPTY != 0 && !is_name {
-            self.all.push(hash(&self.folded));
+            self.all.push(hash(folded));
             self.kinds &= kinds;
             return;
         }
         if kinds & kind::EMPTY != 0 && !is_name {
-            let word = hash(&self.folded);
+            let word = hash(folded);
             self.all.push(word);
             self.kinds &= kinds;
             self.waiting = Some(word);
             return;
         }
         let word = match is_name {
-            true => hash(&self.folded),
+            true => hash(folded),
             false if kinds & kind::USE != 0 => hash(USE),
-            false if kinds & kind::NO_PLURAL != 0 => hash(&self.folded),
-            false => hash_of_singular(&self.folded),
+            false if kinds & kind::NO_PLURAL != 0 => hash(folded),
+            false => hash_of_singular(folded),
         };
         self.all.push(word);
         self.count(word, kinds);
@@ -374,7 +386,8 @@ impl<'t> Reader<'t> {
 
 /// Returns the hash of a word, or of its singular if it is a plural by its ending.
 fn hash_of_singular(word: &str) -> u64 {
-    let is_plural = word.chars().count() >= PLURAL_CHARS_MIN
+    let is_plural = word.ends_with('s')
+        && word.chars().count() >= PLURAL_CHARS_MIN
         && word.chars().all(char::is_alphabetic)
         && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
     let Some(stem) = word.strip_suffix('s').filter(|_| is_plural) else {

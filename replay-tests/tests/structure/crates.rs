@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("wait", &[]),
     ("event", &[]),
     ("log", &["event", "wait"]),
@@ -15,6 +15,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("guard", &[]),
     ("clients", &["wait"]),
     ("extract", &["text"]),
+    ("replaces", &[]),
     ("api", &["guard", "log", "projections", "text", "wait"]),
     (
         "service",
@@ -23,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "guard",
             "log",
             "projections",
+            "replaces",
             "text",
             "vectors",
             "wait",

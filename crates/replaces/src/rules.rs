@@ -1,0 +1,468 @@
+//! The rules. Each looks at two statements and their alignment; the first that is sure decides.
+
+use crate::align::{Alignment, Hunk};
+use crate::statement::{Kind, Statement, Word, alike};
+use crate::tables::Role;
+use crate::{Judgement, Reason, Verdict};
+
+/// Words behind *instead of* that may name the old value.
+const BEHIND: usize = 4;
+
+/// Two statements, with what the rules ask of them.
+pub(crate) struct Pair<'a> {
+    older: &'a Statement,
+    newer: &'a Statement,
+    aligned: Alignment,
+}
+
+/// Returns whether `newer` replaces `older`, and by which rule.
+pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
+    let no = Judgement {
+        verdict: Verdict::No,
+        reason: Reason::Another,
+    };
+    let shared = older.content().any(|word| newer.has_like(word));
+    if !shared {
+        return no;
+    }
+    let pair = Pair {
+        older,
+        newer,
+        aligned: Alignment::of(older, newer),
+    };
+    if pair.says_the_same() || pair.is_apart() {
+        return no;
+    }
+    if pair.old_value_ended() {
+        return Judgement {
+            verdict: Verdict::Yes,
+            reason: Reason::Ended,
+        };
+    }
+    let holder = pair.another_holder();
+    if !holder && pair.another_subject() {
+        return no;
+    }
+    let rules = [
+        (holder, Reason::AnotherHolder),
+        (pair.another_value(), Reason::AnotherValue),
+        (pair.another_measure(), Reason::AnotherMeasure),
+        (pair.turned(), Reason::Turned),
+        (pair.changed(), Reason::Changed),
+    ];
+    match rules.into_iter().find(|(fits, _)| *fits) {
+        Some((_, reason)) => Judgement {
+            verdict: Verdict::Yes,
+            reason,
+        },
+        None if pair.may_replace() => Judgement {
+            verdict: Verdict::Doubtful,
+            reason: Reason::SameSubject,
+        },
+        None => no,
+    }
+}
+
+impl Pair<'_> {
+    fn says_the_same(&self) -> bool {
+        let differs = |hunk: &Hunk| {
+            self.older.words[hunk.older.clone()]
+                .iter()
+                .any(Word::is_content)
+                || self.newer.words[hunk.newer.clone()].iter().any(|word| {
+                    word.is_content()
+                        || [Role::Not, Role::End, Role::Off, Role::Change]
+                            .iter()
+                            .any(|role| word.has(*role))
+                })
+                || self.older.words[hunk.older.clone()]
+                    .iter()
+                    .any(|word| word.has(Role::Not) || word.has(Role::Off))
+        };
+        !self.aligned.hunks.iter().any(differs)
+    }
+
+    /// Whether the newer statement says itself that it stands beside the older one: an addition, an exception, another
+    /// person, one more event.
+    fn is_apart(&self) -> bool {
+        let news = |role| self.newer.any(role) && !self.older.any(role);
+        if news(Role::Also) || self.another_person() {
+            return true;
+        }
+        let dated = self
+            .older
+            .words
+            .iter()
+            .any(|word| matches!(word.kind, Kind::Date | Kind::Time));
+        let moves_a_date = dated && self.newer.any(Role::Change);
+        if news(Role::Bounded) && !moves_a_date {
+            return true;
+        }
+        self.is_another_event()
+    }
+
+    fn another_person(&self) -> bool {
+        let kin = |word: &&Word| word.has(Role::Kin);
+        let subject = self.newer.words.iter().take(self.newer.pivot);
+        subject.filter(kin).any(|word| !self.older.has_like(word))
+    }
+
+    /// Two days, and another number or name with each: entries of a diary.
+    fn is_another_event(&self) -> bool {
+        let day = |kind| matches!(kind, Kind::Date | Kind::Weekday);
+        let days = self.differing(&day);
+        let numbers = self.differing(&|kind| matches!(kind, Kind::Number | Kind::Identifier));
+        let others = self.replaced().any(|hunk| {
+            let is_other = |word: &Word| word.is_content() && !word.kind.is_value();
+            self.older.words[hunk.older.clone()].iter().any(is_other)
+                && self.newer.words[hunk.newer.clone()].iter().any(is_other)
+        });
+        days && (numbers || others) && !self.newer.any(Role::Change) && !self.newer.any(Role::End)
+    }
+
+    /// Whether both have values of a kind, and others.
+    fn differing(&self, of: &dyn Fn(Kind) -> bool) -> bool {
+        let values = |of_which: &Statement, other: &Statement| {
+            let mut values = of_which.words.iter().filter(|word| of(word.kind));
+            values.any(|word| !other.words.iter().any(|other| alike(other, word)))
+        };
+        values(self.older, self.newer) && values(self.newer, self.older)
+    }
+
+    /// The hunks with words on both sides that the other statement has nowhere.
+    fn replaced(&self) -> impl Iterator<Item = &Hunk> {
+        let gone = |word: &Word| word.is_content() && !self.newer.has_like(word);
+        let new = |word: &Word| word.is_content() && !self.older.has_like(word);
+        self.aligned.hunks.iter().filter(move |hunk| {
+            self.older.words[hunk.older.clone()].iter().any(gone)
+                && self.newer.words[hunk.newer.clone()].iter().any(new)
+        })
+    }
+
+    /// Whether the same is said of another subject: words before a common verb stand in the place of others.
+    fn another_subject(&self) -> bool {
+        let verb = self.older.pivot;
+        let common_verb = self.aligned.common.iter().find(|(older, _)| *older >= verb);
+        let Some((_, newer_verb)) = common_verb else {
+            return false;
+        };
+        let two = self.replaced().count() > 1;
+        self.replaced().any(|hunk| {
+            let before = hunk.older.end <= verb && hunk.newer.end <= *newer_verb;
+            let first = hunk.older.start <= 1 && two && !self.older.knows_verb;
+            before && (self.newer.pivot >= hunk.newer.end || first)
+        })
+    }
+
+    /// A value of the older statement stands in a clause that says that something has ended.
+    fn old_value_ended(&self) -> bool {
+        let words = &self.newer.words;
+        let is_value = |word: &Word| {
+            let mut places = (0..self.older.words.len()).filter(|at| self.older.may_be_value(*at));
+            word.is_content() && places.any(|at| alike(&self.older.words[at], word))
+        };
+        let is_ended = |at: usize, word: &Word| {
+            let clause = words.iter().filter(|other| other.clause == word.clause);
+            let ended = clause.clone().any(|other| other.has(Role::End));
+            let before = |back: usize| at.checked_sub(back).map(|at| &words[at]);
+            let replaced = (1..=BEHIND).filter_map(before).any(|other| {
+                other.has(Role::Before) && (other.text != "from" || self.newer.any(Role::Change))
+            });
+            let denied = before(1).is_some_and(|other| other.has(Role::Not));
+            ended || replaced || denied
+        };
+        let ended = words
+            .iter()
+            .enumerate()
+            .filter(|(at, word)| is_value(word) && is_ended(*at, word));
+        let shared =
+            |word: &Word| word.is_content() && self.older.content().any(|other| alike(other, word));
+        let is_new = |word: &Word| word.is_content() && !self.older.has_like(word);
+        let has_subject = |ended: &Word| {
+            words
+                .iter()
+                .any(|word| shared(word) && word.text != ended.text)
+        };
+        ended.map(|(_, word)| word).any(has_subject) && words.iter().any(is_new)
+    }
+
+    /// Who has a role is another one.
+    fn another_holder(&self) -> bool {
+        let mut gone = self
+            .older
+            .content()
+            .filter(|word| !self.newer.has_like(word))
+            .peekable();
+        if gone.peek().is_none() || gone.any(|word| word.kind != Kind::Name && !self.starts(word)) {
+            return false;
+        }
+        let shared = self
+            .older
+            .content()
+            .filter(|word| self.newer.has_like(word))
+            .count();
+        let names = self
+            .newer
+            .words
+            .iter()
+            .any(|word| word.kind == Kind::Name || std::ptr::eq(word, &self.newer.words[0]));
+        let role = self
+            .older
+            .words
+            .get(self.older.pivot)
+            .is_some_and(|word| word.has(Role::Copula));
+        let the = self
+            .older
+            .words
+            .get(self.older.pivot + 1)
+            .is_some_and(|word| {
+                ["the", "der", "die", "das", "le", "la", "l", "el"].contains(&word.text.as_str())
+            });
+        names && shared >= 2 && (role && the || self.newer.any(Role::Change))
+    }
+
+    /// A word that begins its statement may be a name.
+    fn starts(&self, word: &Word) -> bool {
+        self.older.words.first() == Some(word) && self.older.pivot <= 2
+    }
+
+    /// The same words, but for one value at the end.
+    fn another_value(&self) -> bool {
+        let older = self.older;
+        let verb = older.words.get(older.pivot);
+        if !older.knows_verb
+            || verb.is_some_and(|word| word.has(Role::Many) || word.has(Role::Past))
+        {
+            return false;
+        }
+        let subject = older.words[..older.pivot]
+            .iter()
+            .filter(|word| word.is_content());
+        if !subject.clone().all(|word| self.newer.has_like(word)) || subject.count() == 0 {
+            return false;
+        }
+        let verbs = |hunk: &&Hunk| {
+            let words = self.older.words[hunk.older.clone()].iter();
+            words
+                .filter(|word| word.is_content())
+                .all(|word| word.has(Role::Verb))
+        };
+        let replaced: Vec<&Hunk> = self.replaced().filter(|hunk| !verbs(hunk)).collect();
+        let dropped = self.aligned.hunks.iter().any(|hunk| {
+            hunk.newer.is_empty() && older.words[hunk.older.clone()].iter().any(Word::is_content)
+        });
+        let behind = |hunk: &&Hunk| hunk.older.start >= older.pivot && hunk.newer.start > 0;
+        if dropped || replaced.is_empty() || !replaced.iter().all(behind) {
+            return false;
+        }
+        // More than one value changes if all of them can be told by how they are written.
+        let all_values = replaced.iter().all(|hunk| self.are_values(hunk));
+        let one = replaced.len() == 1;
+        let all_names = replaced.iter().all(|hunk| self.are_names(hunk));
+        if self.is_narrowed() || !(one || all_values || all_names) {
+            return false;
+        }
+        self.keeps_sign() && (all_values || self.keeps_verb(replaced[0]))
+    }
+
+    /// Whether a hunk has values on both sides, of the same kinds and units.
+    fn are_values(&self, hunk: &Hunk) -> bool {
+        let kinds = |of: &Statement, range: std::ops::Range<usize>| {
+            let words = of.words[range].iter().filter(|word| word.is_content());
+            words.map(|word| word.kind).collect::<Vec<_>>()
+        };
+        let older = kinds(self.older, hunk.older.clone());
+        let newer = kinds(self.newer, hunk.newer.clone());
+        older.iter().all(|kind| kind.is_value()) && older.iter().all(|kind| newer.contains(kind))
+    }
+
+    /// Whether words before the verb that the older statement has not make the subject of the newer one a narrower one. A day
+    /// from which it holds does not.
+    fn is_narrowed(&self) -> bool {
+        let before = &self.newer.words[..self.newer.pivot];
+        let dated = before.iter().any(|word| word.has(Role::Now));
+        before.iter().any(|word| {
+            word.is_content() && !self.older.has_like(word) && !(dated && word.kind.is_value())
+        })
+    }
+
+    /// Whether a hunk has names or values on both sides, and nothing else.
+    fn are_names(&self, hunk: &Hunk) -> bool {
+        let named = |of: &Statement, range: std::ops::Range<usize>| {
+            let mut words = of.words[range].iter().filter(|word| word.is_content());
+            words.all(|word| word.kind != Kind::Word)
+        };
+        named(self.older, hunk.older.clone())
+            && named(self.newer, hunk.newer.start..hunk.newer.start + 1)
+    }
+
+    /// Whether both statements say that something holds, or both that it does not.
+    fn keeps_sign(&self) -> bool {
+        self.older.any(Role::Not) == self.newer.any(Role::Not)
+    }
+
+    /// Whether the words between the subject and the value are the same ones, a verb or a name of what it is among them.
+    fn keeps_verb(&self, hunk: &Hunk) -> bool {
+        let pivot = self.older.pivot;
+        let verb = self
+            .aligned
+            .common
+            .iter()
+            .find(|(older, _)| *older == pivot);
+        let has_verb = self.older.words[pivot..hunk.older.start]
+            .iter()
+            .any(|word| word.is_content() || word.has(Role::Verb));
+        let is_same_verb = verb.is_some_and(|(_, newer)| *newer == self.newer.pivot);
+        let relation = ["s", "of", "de", "du", "der", "des", "von", "del", "d"];
+        let related = self.older.words[..pivot].iter();
+        let related = related
+            .map(|word| word.text.as_str())
+            .any(|text| relation.contains(&text));
+        let verbs = |of: &Statement, range: std::ops::Range<usize>| {
+            of.words[range].iter().any(|word| word.has(Role::Verb))
+        };
+        let is = self.older.words[pivot].has(Role::Copula)
+            && hunk.older.start == pivot + 1
+            && !verbs(self.older, hunk.older.clone())
+            && !verbs(self.newer, hunk.newer.clone());
+        let named_before = self.aligned.common.iter().any(|(older, newer)| {
+            let word = &self.older.words[*older];
+            older + 1 == hunk.older.start
+                && newer + 1 == hunk.newer.start
+                && *older > pivot
+                && word.kind == Kind::Word
+                && !word.has(Role::User)
+                && word.is_content()
+        });
+        (is_same_verb || named_before) && (has_verb || related && is) && self.keeps_units(hunk)
+    }
+
+    /// Whether the numbers of a hunk are of the same things.
+    fn keeps_units(&self, hunk: &Hunk) -> bool {
+        let units = |of: &Statement, range: std::ops::Range<usize>| -> Vec<Option<String>> {
+            let numbers = range.filter(|at| of.words[*at].kind == Kind::Number);
+            numbers.map(|at| of.unit(at).map(str::to_owned)).collect()
+        };
+        units(self.older, hunk.older.clone()) == units(self.newer, hunk.newer.clone())
+    }
+
+    /// The words of the older statement that are no values, and how many of them the newer one has.
+    fn coverage(&self) -> (usize, usize) {
+        let mut all = 0;
+        let mut shared = 0;
+        let words = self
+            .older
+            .content()
+            .filter(|word| !word.kind.is_value() && !word.has(Role::User));
+        for word in words {
+            let has = self.newer.has_like(word);
+            // Verbs are changed more freely than what they speak of.
+            all += usize::from(has || !word.has(Role::Verb));
+            shared += usize::from(has);
+        }
+        (shared, all)
+    }
+
+    /// Another value of the same kind and unit, in a statement that has most of the words.
+    fn another_measure(&self) -> bool {
+        let (shared, all) = self.coverage();
+        let changes = self.newer.any(Role::Change);
+        let enough = match changes {
+            true => 2 * shared >= all,
+            false => 3 * shared >= 2 * all,
+        };
+        let verb = self.older.words.get(self.older.pivot);
+        let is_event = !self.older.knows_verb || verb.is_some_and(|word| word.has(Role::Past));
+        if shared == 0 || !enough || is_event && !changes || !self.measures_differ() {
+            return false;
+        }
+        let untyped = self.replaced().filter(|hunk| {
+            let value = |word: &Word| word.kind.is_value();
+            !self.older.words[hunk.older.clone()].iter().any(value)
+                && self.older.words[hunk.older.clone()]
+                    .iter()
+                    .any(|word| word.is_content() && !word.has(Role::Verb))
+        });
+        changes || untyped.count() == 0
+    }
+
+    /// Whether a number of the one has the unit of one of the other, and is another; or a time, a day or a version is.
+    fn measures_differ(&self) -> bool {
+        let values = |of: &Statement| -> Vec<(Kind, String, Option<String>)> {
+            let words = of
+                .words
+                .iter()
+                .enumerate()
+                .filter(|(_, word)| word.kind.is_value());
+            let value = |(at, word): (usize, &Word)| {
+                let unit = match word.kind {
+                    Kind::Number => of.unit(at).map(str::to_owned),
+                    _ => None,
+                };
+                (word.kind, word.text.clone(), unit)
+            };
+            words.map(value).collect()
+        };
+        let (older, newer) = (values(self.older), values(self.newer));
+        older.iter().any(|(kind, _, unit)| {
+            let same_unit = |other: &Option<String>| match (unit, other) {
+                (Some(a), Some(b)) => a == b || a.trim_end_matches('s') == b.trim_end_matches('s'),
+                (None, None) => true,
+                _ => false,
+            };
+            let same_kind =
+                |other: &&(Kind, String, Option<String>)| other.0 == *kind && same_unit(&other.2);
+            let others = newer.iter().filter(same_kind);
+            let mut new = others.filter(|other| !older.iter().any(|known| known.1 == other.1));
+            *kind != Kind::Identifier && new.next().is_some()
+        })
+    }
+
+    /// The same is said to hold, and not to hold.
+    fn turned(&self) -> bool {
+        let negative = |of: &Statement| of.any(Role::Not) || of.any(Role::Off);
+        let (shared, all) = self.coverage();
+        let enough = shared >= 2 && 3 * shared >= 2 * all;
+        let off = |words: &[Word]| {
+            words
+                .iter()
+                .any(|word| word.has(Role::Off) || word.has(Role::On))
+        };
+        let mut replaced = self.replaced();
+        let only_sign = replaced.all(|hunk| {
+            off(&self.older.words[hunk.older.clone()]) && off(&self.newer.words[hunk.newer.clone()])
+        });
+        enough && negative(self.older) != negative(self.newer) && only_sign
+    }
+
+    /// A word of change, with the subject and another value or the same verb.
+    fn changed(&self) -> bool {
+        if !self.newer.any(Role::Change) {
+            return false;
+        }
+        let older = self.older;
+        let subject = older.words[..older.pivot]
+            .iter()
+            .filter(|word| word.is_content());
+        let (mut all, mut shared, mut named) = (0, 0, 0);
+        for word in subject {
+            let has = self.newer.has_like(word);
+            all += 1;
+            shared += usize::from(has);
+            named += usize::from(has && !word.has(Role::User));
+        }
+        let moved =
+            older.any(Role::Live) && self.newer.any(Role::Move) && shared == all && shared > 0;
+        let value = self.measures_differ();
+        moved || named > 0 && value && 2 * shared >= all
+    }
+
+    /// Whether the two may be about one thing, as far as rules can tell.
+    fn may_replace(&self) -> bool {
+        let (shared, all) = self.coverage();
+        let cue =
+            self.newer.any(Role::Change) || self.newer.any(Role::End) || self.newer.any(Role::Now);
+        let user = self.newer.any(Role::User) && self.older.any(Role::User);
+        shared >= 1 && (cue || 3 * shared >= all) || user && cue
+    }
+}

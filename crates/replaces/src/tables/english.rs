@@ -1,0 +1,116 @@
+//! English.
+
+use super::{Role, Rows};
+
+pub(super) const ROWS: Rows = &[
+    (
+        Role::Function,
+        "everyone everybody a an the this that these those of for in on at to by with from into onto over under as than about between through up \
+         out off before after per each every all any some both its his her their our your my it he she they we i you who \
+         whom which what where when there here so such only just very still always usually and or but because since while \
+         him them us me do does did doing done will would can could may might must should shall not no nor s t re ve ll d m \
+         more most other another own same too also then if until during instead now",
+    ),
+    (
+        Role::Copula,
+        "is are was were be been being has have had am isn't aren't wasn't weren't hasn't haven't hadn't",
+    ),
+    (
+        Role::Verb,
+        "live* work* use* using run* host* serve* store* keep* kept build* built cost* charge* listen* start* begin* end* leave* \
+         depart* arrive* land* take* get* need* require* meet* open* close* call* named belong* own* lead* report* weigh* \
+         measure* drive* drink* eat* write* written deploy* compile* format* style* track* manage* live* reside* stay* sit* \
+         depend* point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* maintain* go goes teach* \
+         train* sleep* wear* read* expect* connect* bill* book* schedul* set due locate* install* prefer* studies study* \
+         hang* chat* indent* lint* contain*",
+    ),
+    (
+        Role::Many,
+        "like* dislike* love* hate* allergic speak* buy* visit* knows know* enjoy* learn* collect* owns has have",
+    ),
+    (
+        Role::Past,
+        "was were had did got took gave made said told went came saw met flew drove ran read ate drank bought sold paid \
+         cooked watched visited attended referred reviewed played finished failed started swam wrote won lost fell rose",
+    ),
+    (
+        Role::End,
+        "no_longer not~more doesn't~more don't~more didn't~more any_more anymore any_longer gone removed deleted dropped drops retired retires closed cancelled canceled \
+         uninstalled shut_down switched_off turned_off thrown_out phased_out sorted_out gave_up given_up gives_up quit quits \
+         ended expired discontinued deprecated decommissioned replaced abandoned scrapped sold frozen read-only obsolete \
+         outdated broke_up split_up stopped stops out_of left nobody no_one forbidden banned disabled revoked withdrawn \
+         terminated resigned died dissolved rejected thrown_away ditched got_rid_of get_rid_of went_to_the returns_410 \
+         archived unused dead moved_away moved_on moved_off moved_out renamed taken overbooked turned_into dismantled \
+         never_again not_renewed wrong superseded lapsed fired divorced separated",
+    ),
+    (
+        Role::Before,
+        "instead_of rather_than in_place_of replaces replacing replaced no_more from",
+    ),
+    (
+        Role::Change,
+        "moved moves switched switches migrated migrating migrate changed changes became renamed relocated took_over \
+         taken_over takes_over raised raises lowered increased increases reduced decreased cut extended shortened postponed \
+         rescheduled rebooked pushed brought_forward upgraded downgraded bumped replaced rewritten ported converted \
+         turned_into transferred corrected correction actually updated put_up went_up goes_up went_down delayed shifted \
+         reassigned promoted dropped doubled halved grew rose fell set_to swapped adopted finished rebuilt handed_over",
+    ),
+    (
+        Role::Now,
+        "now since instead nowadays these_days as_of from_now_on currently new meanwhile anymore starting_from effective \
+         by_now again latest",
+    ),
+    (Role::Move, "moved relocated moves settled"),
+    (
+        Role::Live,
+        "live lives lived living resides stays address is_in are_in is_at are_at is_near",
+    ),
+    (
+        Role::Not,
+        "no not never isn't aren't doesn't don't didn't cannot can't won't wasn't none without nothing",
+    ),
+    (
+        Role::Bounded,
+        "if unless except during this_week this_month today tomorrow yesterday tonight last_mon* last_tue* last_wed* last_thu* \
+         last_fri* last_sat* last_sun* last_year_s this_year_s last_month_s next_week until temporarily exceptionally once_a \
+         stood_in covers_for acting",
+    ),
+    (Role::Also, "also too as_well additionally besides plus"),
+    (
+        Role::Kin,
+        "brother* sister* mother* father* parents son sons daughter* cousin* uncle* aunt* nephew* niece* wife husband \
+         neighbour* neighbor* roommate* colleague* partner* friend* grandma* grandpa* grandmother* grandfather* in-law* \
+         mother-in-law father-in-law deputy assistant",
+    ),
+    (Role::User, "user users"),
+    (
+        Role::Joint,
+        "and but because so while whereas after since when where which",
+    ),
+    (
+        Role::Weekday,
+        "monday* tuesday* wednesday* thursday* friday* saturday* sunday*",
+    ),
+    (
+        Role::Month,
+        "january february march april may june july august september october november december jan feb mar apr jun jul aug \
+         sep sept oct nov dec",
+    ),
+    (
+        Role::Number,
+        "one two three four five six seven eight nine ten eleven twelve",
+    ),
+    (
+        Role::Ordinal,
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+    ),
+    (Role::Hour, "am pm o'clock noon"),
+    (
+        Role::On,
+        "on enabled enable allowed allows allow active works required requires open",
+    ),
+    (
+        Role::Off,
+        "off disabled disable forbidden denied rejects reject inactive broken skipped refuses closed optional",
+    ),
+];

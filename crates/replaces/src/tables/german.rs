@@ -1,0 +1,102 @@
+//! German.
+
+use super::{Role, Rows};
+
+pub(super) const ROWS: Rows = &[
+    (
+        Role::Function,
+        "der die das des dem den ein eine einer eines einem einen dieser diese dieses jener jede jeder jedes und oder aber denn \
+         weil in im an am auf aus bei beim mit nach von vom zu zum zur fur um durch uber unter vor hinter neben zwischen seit \
+         bis gegen ohne als wie dass es er sie wir ihr ich du man sich sein seine seiner seinem seinen ihre ihrer ihrem ihren \
+         unser unsere unserem unseren mein meine dein nicht kein keine keinen keiner nur noch schon auch sehr immer alle \
+         allem allen da dort hier dann so jetzt nun mehr dorthin",
+    ),
+    (
+        Role::Copula,
+        "ist sind war waren wird werden wurde wurden worden hat haben hatte hatten bin bist gewesen sei darf durfen muss mussen \
+         kann konnen soll sollen will",
+    ),
+    (
+        Role::Verb,
+        "wohn* arbeit* nutz* benutz* verwend* lauf* gehost* gespeicher* betragt kostet kosten beginn* begann start* ende* lieg* \
+         steh* heisst heissen gehor* leite* braucht brauchen fahr* trink* isst essen gebaut baut betreib* studier* lern* nimmt \
+         nehmen trainier* feier* bleib* geht gehen gilt findet stattfindet dauert macht eingelagert eingereicht verwalt* \
+         zustandig schlaft trag* lebt leben wiegt misst zahlt nutzt ablauft kommt",
+    ),
+    (
+        Role::Many,
+        "mag mogen liebt hasst allergisch spricht sprechen kauft* gekauft besucht* kennt hat haben",
+    ),
+    (
+        Role::Past,
+        "war waren wurde wurden hatte hatten ging kam flog fuhr gepflanzt gelesen gesehen getroffen gekauft bezahlt gegessen",
+    ),
+    (
+        Role::End,
+        "nicht~mehr keine~mehr keinen~mehr kein~mehr nie~mehr abgeschaltet entfernt geloscht gekundigt abgesagt entfallt fallt_aus beendet \
+         eingestellt aufgegeben aufgehort aufgelost geschlossen verkauft ausgezogen abgelost ersetzt ausgemustert \
+         hingeschmissen abgebrochen verlassen abgeschafft abgestellt deinstalliert verschrottet stillgelegt ausgelaufen \
+         veraltet verboten gesperrt gestrichen weg niemand fruher* ehemalig* getrennt ausgeschieden umbenannt weggefallen \
+         aufgehoben entfallen raus",
+    ),
+    (
+        Role::Before,
+        "anstelle_von anstelle anstatt statt lost ersetzt statt_mit von_der",
+    ),
+    (
+        Role::Change,
+        "umgezogen umgezogen zieht gezogen gewechselt wechselt wechselte umgestellt migriert geandert andert verschoben verlegt \
+         vorverlegt erhoht gestiegen steigt gesenkt gesunken verlangert verkurzt umbenannt ubernommen ubernimmt angehoben \
+         ersetzt umgebucht aktualisiert umgeschrieben portiert bestellt_worden ernannt umgesattelt umgeschult korrigiert \
+         verringert verdoppelt halbiert wurde_zu",
+    ),
+    (
+        Role::Now,
+        "jetzt nun seit ab inzwischen mittlerweile neuerdings stattdessen kunftig neu neue neuen neuer neues aktuell nunmehr \
+         ab_sofort wieder",
+    ),
+    (Role::Move, "umgezogen gezogen zieht verzogen"),
+    (
+        Role::Live,
+        "wohnt wohnen lebt leben adresse ist_in ist_im ist_am ist_bei sitzt sind_in",
+    ),
+    (
+        Role::Not,
+        "nicht kein keine keinen keiner keinem nie ohne niemals",
+    ),
+    (
+        Role::Bounded,
+        "wenn falls sofern wahrend ausser diese_woche heute morgen gestern letzten_mont* letzten_dienst* letzten_mittw* letzten_donn* letzten_frei* letzten_sams* letzten_sonn* letzte_woche nachste_woche \
+         vorubergehend ausnahmsweise einmal einmalig bis solange nur_nach vertretung vertritt",
+    ),
+    (Role::Also, "auch ausserdem zusatzlich ebenfalls daneben"),
+    (
+        Role::Kin,
+        "bruder schwester mutter vater eltern sohn tochter cousin cousine onkel tante neffe nichte frau_von mann_von \
+         nachbar* kollege* kollegin* freund freundin schwiegermutter schwiegervater oma opa stellvertret*",
+    ),
+    (Role::User, "nutzer nutzerin benutzer benutzerin anwender"),
+    (Role::Joint, "und aber denn weil da wo"),
+    (
+        Role::Weekday,
+        "montag* dienstag* mittwoch* donnerstag* freitag* samstag* sonnabend* sonntag*",
+    ),
+    (
+        Role::Month,
+        "januar februar marz april mai juni juli august september oktober november dezember",
+    ),
+    (
+        Role::Number,
+        "zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
+    ),
+    (Role::Ordinal, "erste* zweite* dritte* vierte* funfte*"),
+    (Role::Hour, "uhr"),
+    (
+        Role::On,
+        "an aktiv aktiviert eingeschaltet erlaubt darf durfen",
+    ),
+    (
+        Role::Off,
+        "aus inaktiv deaktiviert ausgeschaltet verboten gesperrt",
+    ),
+];

@@ -1,0 +1,190 @@
+//! The words of each language that say something of a change.
+//!
+//! A row of a table is a [`Role`] with its words: folded, in lower case, separated by blanks, with `_` between the words of
+//! a phrase. A `*` at the end stands for any ending, `~` for up to three words in between. A new language is a file beside `english.rs` and a line in [`TABLES`].
+
+mod english;
+mod french;
+mod german;
+mod spanish;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// What a word does in a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// Has no subject and no value: articles, prepositions, pronouns.
+    Function,
+    /// A form of *to be* or *to have*, or a helping verb: subjects stand before it.
+    Copula,
+    /// A verb with one object at a time: *lives*, *runs*, *costs*.
+    Verb,
+    /// A verb that may have many objects at once: *likes*, *speaks*, *bought*.
+    Many,
+    /// A verb in the past, of an event that may come again with other values.
+    Past,
+    /// An end of the thing that its clause names.
+    End,
+    /// Stands before the thing that has ended: *instead of*.
+    Before,
+    /// Makes another value of a value: *moved*, *extended*.
+    Change,
+    /// A time from which something holds: *now*, *since*.
+    Now,
+    /// A change of place, which goes with verbs of living.
+    Move,
+    /// A verb of living somewhere.
+    Live,
+    /// A plain negation.
+    Not,
+    /// A condition, or a time that passes: *if*, *during*, *last*.
+    Bounded,
+    /// Something beside what is known: *also*.
+    Also,
+    /// Another person by way of one: *sister*.
+    Kin,
+    /// The person whose memory it is.
+    User,
+    /// A word between two clauses.
+    Joint,
+    /// A weekday.
+    Weekday,
+    /// A month.
+    Month,
+    /// A number, written as a word.
+    Number,
+    /// Tells of one among several in a row: *first*.
+    Ordinal,
+    /// A word after an hour.
+    Hour,
+    /// Says that something holds or is on.
+    On,
+    /// Says that something does not hold or is off.
+    Off,
+}
+
+impl Role {
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+/// The roles of a word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Roles(u32);
+
+impl Roles {
+    pub(crate) fn add(&mut self, role: Role) {
+        self.0 |= role.bit();
+    }
+
+    pub(crate) fn has(self, role: Role) -> bool {
+        self.0 & role.bit() != 0
+    }
+}
+
+/// The rows of a language.
+type Rows = &'static [(Role, &'static str)];
+
+const TABLES: [Rows; 4] = [english::ROWS, german::ROWS, french::ROWS, spanish::ROWS];
+
+/// Words that may stand between the two of a phrase with `~`.
+const BETWEEN_MAX: usize = 3;
+
+/// A word or a phrase with its role.
+struct Entry {
+    /// The words of the phrase. The last may end with `*`.
+    words: Vec<&'static str>,
+    /// The word that follows within [`BETWEEN_MAX`] others.
+    then: Option<&'static str>,
+    role: Role,
+}
+
+impl Entry {
+    fn of(role: Role, text: &'static str) -> Entry {
+        let (phrase, then) = match text.split_once('~') {
+            Some((phrase, then)) => (phrase, Some(then)),
+            None => (text, None),
+        };
+        Entry {
+            words: phrase.split('_').collect(),
+            then,
+            role,
+        }
+    }
+
+    /// How many words the entry takes at the beginning of `words`; `None` if it does not fit.
+    fn takes(&self, words: &[&str]) -> Option<usize> {
+        let len = self.words.len();
+        let fits =
+            words.len() >= len
+                && self.words.iter().zip(words).all(|(entry, word)| {
+                    match entry.strip_suffix('*') {
+                        Some(beginning) => word.starts_with(beginning),
+                        None => entry == word,
+                    }
+                });
+        match self.then {
+            _ if !fits => None,
+            None => Some(len),
+            Some(then) => {
+                let rest = words[len..].iter().take(BETWEEN_MAX + 1);
+                let between = rest.into_iter().position(|word| *word == then)?;
+                Some(len + between + 1)
+            }
+        }
+    }
+}
+
+/// The entries of a language by the first byte of their first word.
+type Table = BTreeMap<u8, Vec<Entry>>;
+
+static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
+    TABLES.map(|rows| {
+        let mut table = Table::new();
+        for (role, words) in rows {
+            for entry in words.split_whitespace() {
+                let entry = Entry::of(*role, entry);
+                let first = entry.words[0].as_bytes()[0];
+                table.entry(first).or_default().push(entry);
+            }
+        }
+        table
+    })
+});
+
+/// Returns the roles of each of the words, in the language that most of the function words are of. Ties go to the first.
+pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
+    let mut best: Option<(usize, Vec<Roles>)> = None;
+    for table in LOOKUPS.iter() {
+        let mut roles = vec![Roles::default(); words.len()];
+        for at in 0..words.len() {
+            let first = words[at].as_bytes().first();
+            for entry in first
+                .and_then(|first| table.get(first))
+                .into_iter()
+                .flatten()
+            {
+                let Some(len) = entry.takes(&words[at..]) else {
+                    continue;
+                };
+                for at in at..at + len {
+                    // What stands between the two words of a phrase is none of it.
+                    if entry.then.is_none()
+                        || entry.words.contains(&words[at])
+                        || entry.then == Some(words[at])
+                    {
+                        roles[at].add(entry.role);
+                    }
+                }
+            }
+        }
+        let is_common = |roles: &&Roles| roles.has(Role::Function) || roles.has(Role::Copula);
+        let known = roles.iter().filter(is_common).count();
+        if best.as_ref().is_none_or(|(most, _)| known > *most) {
+            best = Some((known, roles));
+        }
+    }
+    best.map(|(_, roles)| roles).unwrap_or_default()
+}

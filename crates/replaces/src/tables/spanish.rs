@@ -1,0 +1,94 @@
+//! Spanish.
+
+use super::{Role, Rows};
+
+pub(super) const ROWS: Rows = &[
+    (
+        Role::Function,
+        "el la los las lo un una unos unas de del a al en con sin por para sobre entre desde hasta hacia segun y e o u pero \
+         porque que quien cual como donde cuando se su sus mi mis tu tus nuestro nuestra nuestros le les nos me te ella ellos \
+         ellas este esta estos estas ese esa eso no ni si ya muy mas tambien todo toda todos todas otro otra ahora sino solo \
+         cada ninguna ninguno mismo misma",
+    ),
+    (
+        Role::Copula,
+        "es son era eran fue fueron sera ha han habia esta estan estaba ser sido tiene tienen tenia puede pueden debe deben",
+    ),
+    (
+        Role::Verb,
+        "viv* trabaj* usa usan utiliz* corre aloj* guard* cuesta cuestan empiez* comienz* sale salen llega llegan toma toman \
+         come comen bebe llama pertenec* dirig* gestion* encarga mide pesa conduce apunta apuntan registr* comunic* hace \
+         dura compil* abre cierra lleva necesit* queda estudi*",
+    ),
+    (
+        Role::Many,
+        "gusta gustan encanta odia alergic* habla hablan compr* visit* conoce tiene tienen",
+    ),
+    (
+        Role::Past,
+        "fue fueron era eran leyo vio nado corrio compro pago comio llego viajo",
+    ),
+    (
+        Role::End,
+        "ya_no ya_nadie nadie elimin* cancel* cerr* retir* abandon* reemplaz* sustituy* vendi* dej* termin* acab* \
+         desinstal* desactiv* prohibi* jubil* dimiti* separ* divorci* obsolet* antigu* revoc* borr* quit* suprimi* caduc* \
+         dado_de_baja baja",
+    ),
+    (
+        Role::Before,
+        "en_lugar_de en_vez_de en_lugar en_vez reemplaza sustituye",
+    ),
+    (
+        Role::Change,
+        "mud* cambi* pas* migr* traslad* aplaz* adelant* retras* subi* sube baj* aument* reduj* reduc* ampli* prorrog* \
+         renombr* asumi* reemplaz* sustitu* actualiz* convirti* convertid* qued* modific* corrig* corregid* anadi* volvi*",
+    ),
+    (
+        Role::Now,
+        "ahora desde actualmente hoy_en_dia a_partir_de nuevo nueva ultimamente de_ahora_en_adelante ya",
+    ),
+    (Role::Move, "mud* traslad*"),
+    (
+        Role::Live,
+        "vive viven vivia reside direccion domicilio esta_en estan_en",
+    ),
+    (Role::Not, "no ningun ninguna ninguno nunca sin nada ni"),
+    (
+        Role::Bounded,
+        "durante salvo excepto esta_semana hoy manana ayer lunes_pasado martes_pasado miercoles_pasado jueves_pasado viernes_pasado sabado_pasado domingo_pasado hasta temporalmente excepcionalmente \
+         una_vez mientras",
+    ),
+    (Role::Also, "tambien ademas asimismo"),
+    (
+        Role::Kin,
+        "hermano* hermana* madre padre padres hijo hija primo prima tio tia sobrino sobrina marido esposa vecino* vecina* \
+         colega* amigo amiga suegra suegro abuela suplente",
+    ),
+    (Role::User, "usuario usuaria"),
+    (Role::Joint, "y pero porque sino aunque"),
+    (
+        Role::Weekday,
+        "lunes martes miercoles jueves viernes sabado* domingo*",
+    ),
+    (
+        Role::Month,
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    ),
+    (
+        Role::Number,
+        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    ),
+    (
+        Role::Ordinal,
+        "primer primero primera segundo segunda tercer tercera cuarto",
+    ),
+    (Role::Hour, "h horas"),
+    (
+        Role::On,
+        "activo activa activado activada permitido permitida",
+    ),
+    (
+        Role::Off,
+        "desactivado desactivada inactivo prohibido prohibida",
+    ),
+];

@@ -94,6 +94,12 @@ pub struct RecallHit {
     /// Memories that contradict it, or that it contradicts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub contradicts: Vec<String>,
+    /// Memories that it seems to replace: a guess by rules, no link says so.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub seems_to_replace: Vec<String>,
+    /// The newest memory that seems to replace it, likewise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seems_replaced_by: Option<String>,
     /// Its scope is neither global nor one's own.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub elsewhere: bool,
@@ -120,6 +126,8 @@ impl RecallHit {
             expanded: false,
             superseded_by: None,
             contradicts: Vec::new(),
+            seems_to_replace: Vec::new(),
+            seems_replaced_by: None,
             elsewhere: false,
             repeats: Vec::new(),
             also_in: Vec::new(),

@@ -235,17 +235,16 @@ impl Pair<'_> {
         {
             return false;
         }
-        let subject = older.words[..older.pivot]
-            .iter()
-            .filter(|word| word.is_content());
-        if !subject.clone().all(|word| self.newer.has_like(word)) || subject.count() == 0 {
+        let subject = older.words[..older.pivot].iter();
+        let subject = subject.filter(|word| word.is_content());
+        if !subject.clone().all(|word| self.newer.has_like(word)) || subject.clone().count() == 0 {
             return false;
         }
+        let is_named = subject.clone().any(|word| !word.has(Role::User));
         let verbs = |hunk: &&Hunk| {
             let words = self.older.words[hunk.older.clone()].iter();
-            words
-                .filter(|word| word.is_content())
-                .all(|word| word.has(Role::Verb))
+            let mut words = words.filter(|word| word.is_content());
+            hunk.older.start <= older.pivot + 1 && words.all(|word| word.has(Role::Verb))
         };
         let replaced: Vec<&Hunk> = self.replaced().filter(|hunk| !verbs(hunk)).collect();
         let dropped = self.aligned.hunks.iter().any(|hunk| {
@@ -259,10 +258,10 @@ impl Pair<'_> {
         let all_values = replaced.iter().all(|hunk| self.are_values(hunk));
         let one = replaced.len() == 1;
         let all_names = replaced.iter().all(|hunk| self.are_names(hunk));
-        if self.is_narrowed() || !(one || all_values || all_names) {
+        if self.is_narrowed() || self.is_limited(&replaced) || !(one || all_values || all_names) {
             return false;
         }
-        self.keeps_sign() && (all_values || self.keeps_verb(replaced[0]))
+        self.keeps_sign() && (all_values || is_named && self.keeps_verb(replaced[0]))
     }
 
     /// Whether a hunk has values on both sides, of the same kinds and units.
@@ -283,6 +282,20 @@ impl Pair<'_> {
         let dated = before.iter().any(|word| word.has(Role::Now));
         before.iter().any(|word| {
             word.is_content() && !self.older.has_like(word) && !(dated && word.kind.is_value())
+        })
+    }
+
+    /// Whether the newer statement adds something behind the new value, in the same clause: *for uploads*.
+    fn is_limited(&self, replaced: &[&Hunk]) -> bool {
+        let Some(last) = replaced.last() else {
+            return false;
+        };
+        let clause = self.newer.words[last.newer.start].clause;
+        self.aligned.hunks.iter().any(|hunk| {
+            let mut added = self.newer.words[hunk.newer.clone()].iter();
+            hunk.older.is_empty()
+                && hunk.newer.start >= last.newer.end
+                && added.any(|word| word.is_content() && word.clause == clause)
         })
     }
 

@@ -20,13 +20,13 @@ pub(super) const ROWS: Rows = &[
         "live* work* use* using run* host* serve* store* keep* kept build* built cost* charge* listen* start* begin* end* leave* \
          depart* arrive* land* take* get* need* require* meet* open* close* call* named belong* own* lead* report* weigh* \
          measure* drive* drink* eat* write* written deploy* compile* format* style* track* manage* live* reside* stay* sit* \
-         depend* point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* maintain* go goes teach* \
-         train* sleep* wear* read* expect* connect* bill* book* schedul* set due locate* install* prefer* studies study* \
+         point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* maintain* go goes teach* \
+         train* sleep* wear* read* expect* connect* bill* book* schedul* set due locate* install* studies study* \
          hang* chat* indent* lint* contain*",
     ),
     (
         Role::Many,
-        "like* dislike* love* hate* allergic speak* buy* visit* knows know* enjoy* learn* collect* owns has have",
+        "depend* prefer* want* like* dislike* love* hate* allergic speak* buy* visit* knows know* enjoy* learn* collect* owns has have",
     ),
     (
         Role::Past,

@@ -154,7 +154,7 @@ static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
     })
 });
 
-/// Returns the roles of each of the words, in the language that most of the function words are of. Ties go to the first.
+/// Returns the roles of each of the words, in the language that knows most of them. Ties go to the first.
 pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
     let mut best: Option<(usize, Vec<Roles>)> = None;
     for table in LOOKUPS.iter() {
@@ -180,8 +180,10 @@ pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
                 }
             }
         }
-        let is_common = |roles: &&Roles| roles.has(Role::Function) || roles.has(Role::Copula);
-        let known = roles.iter().filter(is_common).count();
+        let known = roles
+            .iter()
+            .filter(|roles| **roles != Roles::default())
+            .count();
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
             best = Some((known, roles));
         }

@@ -240,7 +240,7 @@ impl LinkExpansion<'_> {
         Ok(())
     }
 
-    fn links(&self, version: &Version) -> QueryResult<Links> {
+    pub(super) fn links(&self, version: &Version) -> QueryResult<Links> {
         let sees = |other: &Version| self.scopes.sees(&other.scope_text());
         self.service
             .links_of(self.views, version, self.position, &sees)

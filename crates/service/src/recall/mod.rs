@@ -8,6 +8,7 @@ pub(crate) mod query;
 pub(crate) mod question;
 pub(crate) mod recorded_recalls;
 pub(crate) mod repeats;
+pub(crate) mod replaced;
 pub(crate) mod scopes;
 pub(crate) mod topic_filter;
 pub(crate) mod unasked;

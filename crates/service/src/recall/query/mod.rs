@@ -17,6 +17,7 @@ use crate::history::basis::At;
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::recall::question::notes;
 use crate::recall::repeats::{self, Page};
+use crate::recall::replaced;
 use crate::recall::scopes::Scopes;
 use crate::service::{PendingRecall, Service, locked};
 use crate::snapshot::QueryResult;
@@ -263,7 +264,7 @@ impl Service {
         }
         // Those of one score stay in the order in which they were found.
         shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
-        if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
+        if !request.no_links {
             let expansion = LinkExpansion {
                 service: self,
                 views,
@@ -274,7 +275,10 @@ impl Service {
                 },
                 limit,
             };
-            shown = repeats::without_related_repeats(expansion.apply(shown)?);
+            if shown.iter().any(|shown| !shown.linked.is_empty()) {
+                shown = repeats::without_related_repeats(expansion.apply(shown)?);
+            }
+            shown = replaced::apply(&expansion, shown, request.offset == 0)?;
         }
         let nearest = match &found.nearest {
             Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),

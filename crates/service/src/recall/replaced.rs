@@ -1,0 +1,350 @@
+//! Results that a newer statement seems to replace: the newer one stands before the older one and says so.
+//!
+//! It is a guess by the rules of `icm-replaces`. No link is written. An explicit link between two memories wins: then no
+//! rule speaks of them. A link by which one is similar to the other says nothing of time, and does not count.
+
+use std::collections::BTreeMap;
+
+use icm_projections::fold::Version;
+use icm_replaces::{Reason, Statement, Verdict};
+use icm_text::similarity_ppm;
+
+use crate::memory::link::Linked;
+use crate::memory::present::created_at;
+use crate::recall::link_expansion::{LinkExpansion, Shown};
+use crate::snapshot::QueryResult;
+use icm_api::ids::id_text;
+use icm_api::when::rfc3339_signed;
+use icm_api::{Memory, RecallHit, Trust, Via};
+
+/// The relation by which a guess came into an answer. No link has it.
+pub(crate) const SEEMS_TO_REPLACE: &str = "seems_to_replace";
+/// So many of the first results are compared with one another. More cost some 10 µs a pair.
+const COMPARED: usize = 10;
+/// So many of the first results are compared with others of their topics. More cost a read of each of those.
+const LOOKED_BEYOND: usize = 3;
+/// Memories of a topic whose newest ones are looked at. The newest of a larger topic are not found without reading all.
+const TOPIC_MAX: u64 = 32;
+/// So many of the newest of a topic are read for a result.
+const NEWEST: usize = 8;
+/// From here on two texts are near enough to be compared if their topics differ, in parts per million.
+const NEAR_PPM: u32 = 600_000;
+
+/// What the rules look at of a memory.
+pub(crate) struct Said {
+    /// The id as text.
+    id: String,
+    topic: String,
+    scope: String,
+    key: Option<String>,
+    content: String,
+    /// When it happened, else when it was stored; two are compared as texts.
+    valid: String,
+    /// When it changed last, if it has no time of its own: a later text may be as new as another memory.
+    changed: Option<String>,
+    is_external: bool,
+    pub(crate) statement: Statement,
+}
+
+impl Said {
+    /// `None` if the text is withheld, or too long to be compared.
+    fn of_memory(memory: &Memory) -> Option<Said> {
+        let content = memory.content.clone()?;
+        let statement = Statement::of(&content);
+        (!statement.is_empty()).then(|| Said {
+            id: memory.id.clone(),
+            topic: memory.topic.clone(),
+            scope: memory.scope.clone(),
+            key: memory.key.clone(),
+            content,
+            valid: moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at)),
+            changed: memory
+                .occurred_at
+                .is_none()
+                .then(|| moment(&memory.updated_at)),
+            is_external: memory.trust == Trust::External,
+            statement,
+        })
+    }
+
+    /// As [`Said::of_memory`].
+    pub(crate) fn of_version(version: &Version) -> Option<Said> {
+        let content = version.content.clone()?;
+        let statement = Statement::of(&content);
+        let occurred = version.occurred_at_ms.map(rfc3339_signed);
+        let changed = occurred
+            .is_none()
+            .then(|| moment(&crate::memory::present::updated_at(version)));
+        (!statement.is_empty()).then(|| Said {
+            id: id_text(version.id),
+            topic: version.topic.clone().unwrap_or_default(),
+            scope: version.scope_text(),
+            key: version.key.clone(),
+            content,
+            valid: moment(&occurred.unwrap_or_else(|| created_at(version))),
+            changed,
+            is_external: version.trust == icm_log::facts::Trust::External,
+            statement,
+        })
+    }
+
+    /// Whether `self` is the newer one of two that may be about one thing.
+    fn may_replace(&self, older: &Said) -> bool {
+        let newer = (&self.valid, &self.id) > (&older.valid, &older.id);
+        // The older one was changed after the newer one was stored: nobody knows which text is the newer one.
+        let changed = older.changed.as_ref().is_some_and(|at| *at > self.valid);
+        // What came from elsewhere does not push aside what a person or an agent said here.
+        let trusted = !self.is_external || older.is_external;
+        newer && !changed && trusted && self.scope == older.scope
+    }
+
+    fn is_near(&self, older: &Said) -> bool {
+        let keyed = self.key.is_some() && self.key == older.key;
+        self.topic == older.topic
+            || keyed
+            || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
+    }
+}
+
+/// A moment of RFC 3339 in UTC in a form that sorts by time: with milliseconds or without.
+fn moment(text: &str) -> String {
+    text.trim_end_matches('Z').to_owned()
+}
+
+/// A relation between two memories that says how they stand to one another.
+fn settles(linked: &Linked, other: &str) -> bool {
+    linked.related.id == other && linked.related.relation != "similar_to"
+}
+
+/// What the rules make of two results.
+enum Guess {
+    Replaces,
+    /// Only the order says something.
+    StandsBefore,
+}
+
+/// Puts newer statements before those that they seem to replace, `limit` results at most. `beyond` looks at what the search
+/// did not find, too.
+pub(crate) fn apply(
+    from: &LinkExpansion<'_>,
+    shown: Vec<Shown>,
+    beyond: bool,
+) -> QueryResult<Vec<Shown>> {
+    let mut results = Results::of(shown);
+    results.compare();
+    if beyond {
+        results.look_beyond(from)?;
+    }
+    Ok(match results.guesses.is_empty() {
+        true => results.shown,
+        false => results.ordered(from.limit),
+    })
+}
+
+struct Results {
+    shown: Vec<Shown>,
+    /// Of the first results.
+    said: Vec<Option<Said>>,
+    /// By the place of the older one, those of the newer ones.
+    guesses: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Results {
+    fn of(shown: Vec<Shown>) -> Results {
+        let first = shown.iter().take(COMPARED);
+        let said = first.map(|shown| Said::of_memory(&shown.hit.memory));
+        Results {
+            said: said.collect(),
+            shown,
+            guesses: BTreeMap::new(),
+        }
+    }
+
+    /// Compares the first results with one another.
+    fn compare(&mut self) {
+        for older in 0..self.said.len() {
+            for newer in 0..self.said.len() {
+                let Some(guess) = self.guess(older, newer) else {
+                    continue;
+                };
+                if matches!(guess, Guess::Replaces) {
+                    self.say(older, newer);
+                }
+                self.guesses.entry(older).or_default().push(newer);
+            }
+        }
+    }
+
+    fn guess(&self, older: usize, newer: usize) -> Option<Guess> {
+        let (of, by) = (self.said[older].as_ref()?, self.said[newer].as_ref()?);
+        let (old, new) = (&self.shown[older], &self.shown[newer]);
+        let settled = old.linked.iter().any(|linked| settles(linked, &by.id))
+            || old.hit.superseded_by.is_some()
+            || new.hit.superseded_by.is_some();
+        if settled || !by.may_replace(of) || !by.is_near(of) {
+            return None;
+        }
+        let judged = by.statement.judge(&of.statement);
+        match judged.verdict {
+            Verdict::Yes if of.topic == by.topic || judged.reason == Reason::AnotherValue => {
+                Some(Guess::Replaces)
+            }
+            // The question decides: it asks for what only the older one has, or for what both have.
+            Verdict::Doubtful if older < newer && of.topic == by.topic => {
+                let both = old.found.is_some() && new.found.is_some();
+                let mut words = old.hit.matched.iter();
+                let fits = both && words.all(|word| new.hit.matched.contains(word));
+                fits.then_some(Guess::StandsBefore)
+            }
+            _ => None,
+        }
+    }
+
+    fn say(&mut self, older: usize, newer: usize) {
+        let (old, new) = (
+            self.shown[older].hit.memory.id.clone(),
+            self.shown[newer].hit.memory.id.clone(),
+        );
+        self.shown[newer].hit.seems_to_replace.push(old);
+        // Of several the newest one is named.
+        let valid = |shown: &Shown| {
+            let memory = &shown.hit.memory;
+            moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at))
+        };
+        let named = self.shown[older].hit.seems_replaced_by.as_ref();
+        let named = named.and_then(|id| self.shown.iter().find(|it| it.hit.memory.id == *id));
+        if named.is_none_or(|named| valid(&self.shown[newer]) > valid(named)) {
+            self.shown[older].hit.seems_replaced_by = Some(new);
+        }
+    }
+
+    /// Brings in what replaces one of the best results and was not found: an old fact alone misleads.
+    fn look_beyond(&mut self, from: &LinkExpansion<'_>) -> QueryResult<()> {
+        let mut room = from.limit.div_ceil(3);
+        let mut topics: BTreeMap<String, Vec<(Said, Version)>> = BTreeMap::new();
+        for older in 0..self.said.len().min(LOOKED_BEYOND) {
+            let hit = &self.shown[older].hit;
+            let is_settled = hit.seems_replaced_by.is_some() || hit.superseded_by.is_some();
+            let Some(of) = self.said[older]
+                .as_ref()
+                .filter(|_| !is_settled && room > 0)
+            else {
+                continue;
+            };
+            if !topics.contains_key(&of.topic) {
+                let newest = newest_of(from, &of.topic)?;
+                topics.insert(of.topic.clone(), newest);
+            }
+            let mut best: Option<&(Said, Version)> = None;
+            for candidate in topics.get(&of.topic).into_iter().flatten() {
+                let (by, _) = candidate;
+                let is_shown = self.shown.iter().any(|it| it.hit.memory.id == by.id);
+                let linked = &self.shown[older].linked;
+                let is_settled = linked.iter().any(|linked| settles(linked, &by.id));
+                let is_newer = best.is_none_or(|(best, _)| best.valid < by.valid);
+                if !is_shown
+                    && !is_settled
+                    && is_newer
+                    && by.may_replace(of)
+                    && by.statement.judge(&of.statement).verdict == Verdict::Yes
+                {
+                    best = Some(candidate);
+                }
+            }
+            let Some((_, version)) = best else {
+                continue;
+            };
+            if let Some(newer) = self.bring(from, older, version)? {
+                self.say(older, newer);
+                self.guesses.entry(older).or_default().push(newer);
+                room -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn bring(
+        &mut self,
+        from: &LinkExpansion<'_>,
+        older: usize,
+        version: &Version,
+    ) -> QueryResult<Option<usize>> {
+        let links = from.links(version)?;
+        let is_superseded = links.others.iter().any(|linked| {
+            let related = &linked.related;
+            related.relation == "supersedes" && related.direction == icm_api::Direction::In
+        });
+        if is_superseded || !(from.passes)(version) {
+            return Ok(None);
+        }
+        let memory = from
+            .service
+            .memory_with(from.views, version, &links, from.position)?;
+        self.shown.push(Shown {
+            hit: RecallHit {
+                elsewhere: from.scopes.is_elsewhere(&memory.scope),
+                via: Some(Via {
+                    relation: SEEMS_TO_REPLACE.to_owned(),
+                    from: self.shown[older].hit.memory.id.clone(),
+                }),
+                ..RecallHit::of(memory)
+            },
+            id: version.id,
+            linked: links.others,
+            found: None,
+        });
+        Ok(Some(self.shown.len() - 1))
+    }
+
+    /// The results, each behind those that the guesses put before it.
+    fn ordered(self, limit: usize) -> Vec<Shown> {
+        let mut order = Vec::with_capacity(self.shown.len());
+        let mut begun = vec![false; self.shown.len()];
+        for at in 0..self.shown.len() {
+            place(at, &self.guesses, &mut begun, &mut order);
+        }
+        order.truncate(limit);
+        let mut shown: Vec<Option<Shown>> = self.shown.into_iter().map(Some).collect();
+        order
+            .into_iter()
+            .filter_map(|at| shown[at].take())
+            .collect()
+    }
+}
+
+fn place(
+    at: usize,
+    guesses: &BTreeMap<usize, Vec<usize>>,
+    begun: &mut [bool],
+    order: &mut Vec<usize>,
+) {
+    if std::mem::replace(&mut begun[at], true) {
+        return;
+    }
+    for newer in guesses.get(&at).into_iter().flatten() {
+        place(*newer, guesses, begun, order);
+    }
+    order.push(at);
+}
+
+/// The newest memories of a topic by the time of storing, if the topic is small.
+fn newest_of(from: &LinkExpansion<'_>, topic: &str) -> QueryResult<Vec<(Said, Version)>> {
+    let (memories, _) = from.views.listed(topic)?;
+    if !(2..=TOPIC_MAX).contains(&memories) {
+        return Ok(Vec::new());
+    }
+    let members = from.views.members(topic)?;
+    let mut newest = Vec::with_capacity(NEWEST);
+    for entity in members.into_iter().rev().take(NEWEST) {
+        let version = from.views.version_at(entity, from.position)?;
+        let fits = |version: &Version| {
+            version.is_alive() && version.topic.as_deref() == Some(topic) && (from.passes)(version)
+        };
+        if let Some(version) = version.filter(fits)
+            && let Some(said) = Said::of_version(&version)
+        {
+            newest.push((said, version));
+        }
+    }
+    Ok(newest)
+}

@@ -211,6 +211,13 @@ pub struct Receipt {
     /// updated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub similar: Option<Similar>,
+    /// Memories of the topic that the new one seems to replace: a guess by rules or by the judge, the newest first, three at
+    /// most. No link is written.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub seems_to_replace: Vec<Replaced>,
+    /// Those that the judge has yet to decide on; empty in what a front answers.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub to_be_judged: Vec<Replaced>,
     /// Nothing changed, and it is noted that somebody else has stored it, too.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub confirmed: bool,
@@ -252,6 +259,17 @@ pub fn consolidate_command(topic: &str, scope: Option<&str>) -> String {
         command.push_str(&format!(" --scope {}", shell::word(scope)));
     }
     command
+}
+
+/// A memory that a new one seems to replace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// ULID.
+    pub id: String,
+    /// Why, in a phrase for people.
+    pub reason: String,
+    /// What it says.
+    pub content: String,
 }
 
 /// A memory that says nearly what was stored.

@@ -193,6 +193,7 @@ impl App {
             .with_dedup(config.dedup)
             .with_decay(config.decay)
             .with_summarizer(config.summarizer())
+            .with_judge(config.judge())
             .with_hint_over(config.consolidate.hint_over)
             .with_ranking(config.ranking)
             .with_links(config.recall.links)

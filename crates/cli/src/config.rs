@@ -50,6 +50,7 @@ pub(crate) struct Config {
     pub(crate) decay: DecayPolicy,
     pub(crate) consolidate: Consolidate,
     pub(crate) summarizer: SummarizerSection,
+    pub(crate) judge: JudgeSection,
     pub(crate) extractor: ExtractorSection,
     pub(crate) hooks: Hooks,
     pub(crate) mcp: Mcp,
@@ -213,6 +214,23 @@ impl Default for SummarizerSection {
     }
 }
 
+/// `[judge]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct JudgeSection {
+    pub(crate) command: Option<String>,
+    pub(crate) timeout_s: f64,
+}
+
+impl Default for JudgeSection {
+    fn default() -> Self {
+        JudgeSection {
+            command: None,
+            timeout_s: Summarizer::TIMEOUT.as_secs_f64(),
+        }
+    }
+}
+
 /// `[extractor]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -314,6 +332,14 @@ impl Config {
         Some(Summarizer {
             command: self.summarizer.command.clone()?,
             timeout: self.summarizer_timeout(),
+        })
+    }
+
+    /// Returns what decides whether one memory replaces another, if a command does.
+    pub(crate) fn judge(&self) -> Option<Summarizer> {
+        Some(Summarizer {
+            command: self.judge.command.clone()?,
+            timeout: Duration::from_secs_f64(self.judge.timeout_s),
         })
     }
 

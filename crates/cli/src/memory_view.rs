@@ -4,7 +4,7 @@
 
 use anstyle::Style;
 use icm_api::ids::ID_LEN;
-use icm_api::{Importance, Memory, Receipt, Similar};
+use icm_api::{Importance, Memory, Receipt, Replaced, Similar};
 
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -205,6 +205,9 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
     if let Some(similar) = &receipt.similar {
         print_similar(ui, receipt, similar)?;
     }
+    for old in &receipt.seems_to_replace {
+        print_replaced(ui, receipt, old)?;
+    }
     if let Some(crowded) = &receipt.crowded {
         let of = match &crowded.scope {
             Some(scope) => format!(" of {}", text::one_line(scope)),
@@ -245,6 +248,29 @@ fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), Cl
     ] {
         ui.remark(format_args!("{}", ui.paint(DIM, &way)));
     }
+    Ok(())
+}
+
+/// Says that a memory seems to be out of date, and the command that makes it so.
+fn print_replaced(ui: &Ui, receipt: &Receipt, old: &Replaced) -> Result<(), CliError> {
+    let (id, new) = (text::one_line(&old.id), text::one_line(&receipt.id));
+    let reason = format!("({})", old.reason);
+    ui.line(format_args!(
+        "{} {id} {}",
+        ui.paint(WARN, "seems to replace"),
+        ui.paint(DIM, &reason),
+    ))?;
+    // A near one has been shown with its text and its commands.
+    if receipt
+        .similar
+        .as_ref()
+        .is_some_and(|similar| similar.id == old.id)
+    {
+        return Ok(());
+    }
+    print_content(ui, Some(&old.content))?;
+    let way = format!("if it does: `icm link {new} {id} -r supersedes`");
+    ui.remark(format_args!("{}", ui.paint(DIM, &way)));
     Ok(())
 }
 

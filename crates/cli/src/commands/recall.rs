@@ -208,6 +208,7 @@ fn found_by(hit: &RecallHit) -> Vec<String> {
             let (relation, from) = (text::one_line(&via.relation), text::one_line(&via.from));
             match via.relation.as_str() {
                 "supersedes" | "contradicts" => format!("{relation} {from}"),
+                "seems_to_replace" => format!("seems to replace {from}"),
                 _ => format!("by its link to {from} ({relation})"),
             }
         }
@@ -236,6 +237,16 @@ fn marks(hit: &RecallHit) -> Vec<String> {
     }
     if let Some(id) = &hit.superseded_by {
         marks.push(format!("superseded by {}", text::one_line(id)));
+    }
+    if let Some(id) = &hit.seems_replaced_by {
+        marks.push(format!("seems replaced by {}", text::one_line(id)));
+    }
+    let brought = hit.via.as_ref().map(|via| via.from.as_str());
+    let old = hit.seems_to_replace.iter().map(String::as_str);
+    let old: Vec<_> = old.filter(|id| Some(*id) != brought).collect();
+    if !old.is_empty() {
+        let old = text::one_line(&old.join(", "));
+        marks.push(format!("seems to replace {old}"));
     }
     // What brought it here has been said.
     let said = hit.via.as_ref().filter(|via| via.relation == "contradicts");

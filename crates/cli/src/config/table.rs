@@ -39,6 +39,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("consolidate", "Topics with many memories."),
     ("summarizer", "The program that writes summaries."),
     (
+        "judge",
+        "The program that decides whether a new memory replaces an older one.",
+    ),
+    (
         "extractor",
         "The program that finds what is worth keeping in a text.",
     ),
@@ -297,6 +301,18 @@ pub(crate) const KEYS: &[Key] = &[
         "summarizer.timeout_s",
         Number(0.1, 3_600.0),
         "Seconds that the command may take.",
+    ),
+    key(
+        "judge.command",
+        text("a command line that reads stdin", is_not_blank),
+        "Asked by `icm store` where the rules are in doubt: it gets `{\"older\": …, \"newer\": …}` on stdin \
+         and answers `yes` or `no`. Without a command, the rules decide alone.",
+    )
+    .example("\"my-judge --yes-or-no\""),
+    key(
+        "judge.timeout_s",
+        Number(0.1, 3_600.0),
+        "Seconds that the command may take. A store waits for it.",
     ),
     key(
         "extractor.command",

@@ -34,7 +34,7 @@ use super::McpOptions;
 use super::schema;
 use super::schema::{Args, Kind, Param};
 use icm_api::error::ServiceError;
-use icm_api::{Action, Basis, Caller, Crowded, Progress, Receipt, Similar};
+use icm_api::{Action, Basis, Caller, Crowded, Progress, Receipt, Replaced, Similar};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
@@ -252,6 +252,8 @@ fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
         action,
         topic,
         similar,
+        seems_to_replace,
+        to_be_judged: _,
         confirmed,
         warnings,
         crowded,
@@ -292,6 +294,20 @@ fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
             false => {
                 text.push('\n');
                 text.push_str(&similar_text(similar, content, *action));
+            }
+        }
+    }
+    if !seems_to_replace.is_empty() {
+        structured["seems_to_replace"] = seems_to_replace
+            .iter()
+            .map(
+                |old| json!({ "id": old.id, "reason": old.reason, "content": clean(&old.content) }),
+            )
+            .collect();
+        for old in seems_to_replace {
+            match call.options.compact {
+                true => text.push_str(&format!(" seems_to_replace:{}", old.id)),
+                false => text.push_str(&replaced_text(call, id, old)),
             }
         }
     }
@@ -351,6 +367,31 @@ fn similar_text(similar: &Similar, content: &str, action: Action) -> String {
         SIMILAR_MAX_BYTES,
     );
     format!("similar ({:.2}): {way}\n{}", similar.score, frame.finish())
+}
+
+/// Returns that a memory seems to be out of date, the call that makes it so, and what it says.
+fn replaced_text(call: &Call<'_>, new: &str, old: &Replaced) -> String {
+    let id = &old.id;
+    let link = "icm_memory_link";
+    let way = match offered(call.options).any(|it| it.name == link) {
+        true => {
+            let arguments = json!({ "id": new, "other": id, "relation": "supersedes" });
+            format!("{link} {arguments}")
+        }
+        false => format!("`icm link {new} {id} -r supersedes`"),
+    };
+    let mut frame = Frame::new();
+    frame.item(
+        &format!("{id} "),
+        &clean_line(&old.content),
+        "",
+        SIMILAR_MAX_BYTES,
+    );
+    format!(
+        "\nseems to replace {id} ({}); if it does, call {way}\n{}",
+        old.reason,
+        frame.finish()
+    )
 }
 
 /// The first characters of an event id: enough to name it.

@@ -27,6 +27,8 @@ fn receipt_of(
         action,
         topic,
         similar: None,
+        seems_to_replace: Vec::new(),
+        to_be_judged: Vec::new(),
         warnings: Vec::new(),
         crowded: None,
         confirmed: false,

@@ -7,5 +7,7 @@ pub(crate) mod near_duplicates;
 mod pin;
 pub(crate) mod present;
 pub(crate) mod read;
+pub(crate) mod said;
+mod seems_replaced;
 pub(crate) mod store;
 pub(crate) mod store_over;

@@ -58,7 +58,12 @@ impl Receipts<'_> {
 impl Service {
     /// Stores a memory; with a key that its topic has already, updates that one.
     pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
-        self.ask_or_write(caller, request, Write::Store)
+        let content = match self.settings.judge {
+            Some(_) => request.content.clone(),
+            None => String::new(),
+        };
+        let receipt = self.ask_or_write(caller, request, Write::Store)?;
+        Ok(self.judged(&content, receipt))
     }
 
     /// Changes a memory.
@@ -212,7 +217,7 @@ impl Service {
         let receipt = match (&prepared.what, earlier) {
             (What::Store(checked), Some(receipt)) => {
                 let similar = self.similar_of_first(views, checked, &receipt)?;
-                Ok(Receipt { similar, ..receipt })
+                self.seems_to_replace(views, checked, Receipt { similar, ..receipt })
             }
             (What::Update { .. }, Some(receipt)) => Ok(receipt),
             (What::Store(checked), None) => {
@@ -237,9 +242,10 @@ impl Service {
     ) -> QueryResult<Receipt> {
         if let Some(receipt) = first_receipt(command, views, &checked.request_digest, request)? {
             let similar = self.similar_of_first(views, checked, &receipt)?;
-            return Ok(Receipt { similar, ..receipt });
+            return self.seems_to_replace(views, checked, Receipt { similar, ..receipt });
         }
         let receipt = self.store_once(command, views, checked)?;
+        let receipt = self.seems_to_replace(views, checked, receipt)?;
         let crowded = self.crowded(views, checked, &receipt)?;
         Ok(Receipt { crowded, ..receipt })
     }

@@ -184,6 +184,15 @@ fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     if !hit.contradicts.is_empty() {
         about.push(format!("contradicts {}", hit.contradicts.join(", ")));
     }
+    if !hit.seems_to_replace.is_empty() {
+        about.push(format!(
+            "seems to replace {}",
+            hit.seems_to_replace.join(", ")
+        ));
+    }
+    if let Some(id) = &hit.seems_replaced_by {
+        about.push(format!("seems replaced by {id}"));
+    }
     match markdown {
         false => (
             format!("{} [{topic}] ", memory.id),

@@ -6,16 +6,13 @@
 use std::collections::BTreeMap;
 
 use icm_projections::fold::Version;
-use icm_replaces::{Reason, Statement, Verdict};
-use icm_text::similarity_ppm;
+use icm_replaces::{Reason, Verdict};
 
 use crate::memory::link::Linked;
-use crate::memory::present::created_at;
+use crate::memory::said::{Said, moment, newest_of};
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::snapshot::QueryResult;
-use icm_api::ids::id_text;
-use icm_api::when::rfc3339_signed;
-use icm_api::{Memory, RecallHit, Trust, Via};
+use icm_api::{RecallHit, Via};
 
 /// The relation by which a guess came into an answer. No link has it.
 pub(crate) const SEEMS_TO_REPLACE: &str = "seems_to_replace";
@@ -23,93 +20,6 @@ pub(crate) const SEEMS_TO_REPLACE: &str = "seems_to_replace";
 const COMPARED: usize = 10;
 /// So many of the first results are compared with others of their topics. More cost a read of each of those.
 const LOOKED_BEYOND: usize = 3;
-/// Memories of a topic whose newest ones are looked at. The newest of a larger topic are not found without reading all.
-const TOPIC_MAX: u64 = 32;
-/// So many of the newest of a topic are read for a result.
-const NEWEST: usize = 8;
-/// From here on two texts are near enough to be compared if their topics differ, in parts per million.
-const NEAR_PPM: u32 = 600_000;
-
-/// What the rules look at of a memory.
-pub(crate) struct Said {
-    /// The id as text.
-    id: String,
-    topic: String,
-    scope: String,
-    key: Option<String>,
-    content: String,
-    /// When it happened, else when it was stored; two are compared as texts.
-    valid: String,
-    /// When it changed last, if it has no time of its own: a later text may be as new as another memory.
-    changed: Option<String>,
-    is_external: bool,
-    pub(crate) statement: Statement,
-}
-
-impl Said {
-    /// `None` if the text is withheld, or too long to be compared.
-    fn of_memory(memory: &Memory) -> Option<Said> {
-        let content = memory.content.clone()?;
-        let statement = Statement::of(&content);
-        (!statement.is_empty()).then(|| Said {
-            id: memory.id.clone(),
-            topic: memory.topic.clone(),
-            scope: memory.scope.clone(),
-            key: memory.key.clone(),
-            content,
-            valid: moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at)),
-            changed: memory
-                .occurred_at
-                .is_none()
-                .then(|| moment(&memory.updated_at)),
-            is_external: memory.trust == Trust::External,
-            statement,
-        })
-    }
-
-    /// As [`Said::of_memory`].
-    pub(crate) fn of_version(version: &Version) -> Option<Said> {
-        let content = version.content.clone()?;
-        let statement = Statement::of(&content);
-        let occurred = version.occurred_at_ms.map(rfc3339_signed);
-        let changed = occurred
-            .is_none()
-            .then(|| moment(&crate::memory::present::updated_at(version)));
-        (!statement.is_empty()).then(|| Said {
-            id: id_text(version.id),
-            topic: version.topic.clone().unwrap_or_default(),
-            scope: version.scope_text(),
-            key: version.key.clone(),
-            content,
-            valid: moment(&occurred.unwrap_or_else(|| created_at(version))),
-            changed,
-            is_external: version.trust == icm_log::facts::Trust::External,
-            statement,
-        })
-    }
-
-    /// Whether `self` is the newer one of two that may be about one thing.
-    fn may_replace(&self, older: &Said) -> bool {
-        let newer = (&self.valid, &self.id) > (&older.valid, &older.id);
-        // The older one was changed after the newer one was stored: nobody knows which text is the newer one.
-        let changed = older.changed.as_ref().is_some_and(|at| *at > self.valid);
-        // What came from elsewhere does not push aside what a person or an agent said here.
-        let trusted = !self.is_external || older.is_external;
-        newer && !changed && trusted && self.scope == older.scope
-    }
-
-    fn is_near(&self, older: &Said) -> bool {
-        let keyed = self.key.is_some() && self.key == older.key;
-        self.topic == older.topic
-            || keyed
-            || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
-    }
-}
-
-/// A moment of RFC 3339 in UTC in a form that sorts by time: with milliseconds or without.
-fn moment(text: &str) -> String {
-    text.trim_end_matches('Z').to_owned()
-}
 
 /// A relation between two memories that says how they stand to one another.
 fn settles(linked: &Linked, other: &str) -> bool {
@@ -232,17 +142,18 @@ impl Results {
                 continue;
             };
             if !topics.contains_key(&of.topic) {
-                let newest = newest_of(from, &of.topic)?;
+                let newest = newest_of(from.views, &of.topic, from.position)?;
                 topics.insert(of.topic.clone(), newest);
             }
             let mut best: Option<&(Said, Version)> = None;
             for candidate in topics.get(&of.topic).into_iter().flatten() {
-                let (by, _) = candidate;
+                let (by, version) = candidate;
                 let is_shown = self.shown.iter().any(|it| it.hit.memory.id == by.id);
                 let linked = &self.shown[older].linked;
                 let is_settled = linked.iter().any(|linked| settles(linked, &by.id));
                 let is_newer = best.is_none_or(|(best, _)| best.valid < by.valid);
                 if !is_shown
+                    && (from.passes)(version)
                     && !is_settled
                     && is_newer
                     && by.may_replace(of)
@@ -274,7 +185,7 @@ impl Results {
             let related = &linked.related;
             related.relation == "supersedes" && related.direction == icm_api::Direction::In
         });
-        if is_superseded || !(from.passes)(version) {
+        if is_superseded {
             return Ok(None);
         }
         let memory = from
@@ -325,26 +236,4 @@ fn place(
         place(*newer, guesses, begun, order);
     }
     order.push(at);
-}
-
-/// The newest memories of a topic by the time of storing, if the topic is small.
-fn newest_of(from: &LinkExpansion<'_>, topic: &str) -> QueryResult<Vec<(Said, Version)>> {
-    let (memories, _) = from.views.listed(topic)?;
-    if !(2..=TOPIC_MAX).contains(&memories) {
-        return Ok(Vec::new());
-    }
-    let members = from.views.members(topic)?;
-    let mut newest = Vec::with_capacity(NEWEST);
-    for entity in members.into_iter().rev().take(NEWEST) {
-        let version = from.views.version_at(entity, from.position)?;
-        let fits = |version: &Version| {
-            version.is_alive() && version.topic.as_deref() == Some(topic) && (from.passes)(version)
-        };
-        if let Some(version) = version.filter(fits)
-            && let Some(said) = Said::of_version(&version)
-        {
-            newest.push((said, version));
-        }
-    }
-    Ok(newest)
 }

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) hint_over: u64,
     /// The maker of summaries, if a request names none.
     pub(crate) summarizer: Option<Summarizer>,
+    /// What decides whether a new memory replaces an older one, where the rules are in doubt.
+    pub(crate) judge: Option<Summarizer>,
     /// The weights by which memories are ranked.
     pub(crate) ranking: Ranking,
     /// Whether links have a say in recalls.
@@ -40,6 +42,7 @@ impl Default for Settings {
             decay: DecayPolicy::default(),
             hint_over: HINT_OVER,
             summarizer: None,
+            judge: None,
             ranking: Ranking::default(),
             links: true,
             graph_rows_min: if cfg!(feature = "graph") {

@@ -127,6 +127,10 @@ struct Hit {
     superseded_by: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     contradicts: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    seems_to_replace: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seems_replaced_by: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     elsewhere: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -323,7 +327,19 @@ fn links(hit: &Hit) -> String {
     if !hit.contradicts.is_empty() {
         words.push_str(&format!(", contradicts {}", hit.contradicts.join(" ")));
     }
-    let said = |via: &Via| via.relation == "contradicts" && hit.contradicts.contains(&via.from);
+    if let Some(id) = &hit.seems_replaced_by {
+        words.push_str(&format!(", seems replaced by {id}"));
+    }
+    if !hit.seems_to_replace.is_empty() {
+        words.push_str(&format!(
+            ", seems to replace {}",
+            hit.seems_to_replace.join(" ")
+        ));
+    }
+    let said = |via: &Via| {
+        via.relation == "contradicts" && hit.contradicts.contains(&via.from)
+            || hit.seems_to_replace.contains(&via.from)
+    };
     if let Some(via) = hit.via.as_ref().filter(|via| !said(via)) {
         let relation = clean_line(&via.relation);
         words.push_str(&format!(", by its link to {} ({relation})", via.from));
@@ -430,6 +446,8 @@ impl Hit {
             expanded: hit.expanded,
             superseded_by: hit.superseded_by,
             contradicts: hit.contradicts,
+            seems_to_replace: hit.seems_to_replace,
+            seems_replaced_by: hit.seems_replaced_by,
             elsewhere: hit.elsewhere,
             repeats: hit.repeats,
             also_in: hit.also_in.into_iter().map(cleaned).collect(),

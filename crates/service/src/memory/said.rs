@@ -1,0 +1,145 @@
+//! What the rules of `icm-replaces` look at of a memory, and which two memories they may compare.
+
+use icm_log::{Position, facts};
+use icm_projections::Views;
+use icm_projections::fold::Version;
+use icm_replaces::Statement;
+use icm_text::similarity_ppm;
+
+use crate::command::ValidatedStore;
+use crate::memory::present::{created_at, updated_at};
+use crate::snapshot::QueryResult;
+use icm_api::ids::id_text;
+use icm_api::when::{rfc3339, rfc3339_signed};
+use icm_api::{Memory, Trust};
+
+/// Memories of a topic whose newest ones are looked at. The newest of a larger topic are not found without reading all.
+const TOPIC_MAX: u64 = 100;
+/// So many of the newest of a topic are read. More cost a read each.
+const NEWEST: usize = 8;
+/// From here on two texts are near enough to be compared if their topics differ, in parts per million.
+const NEAR_PPM: u32 = 600_000;
+
+/// What the rules look at of a memory.
+pub(crate) struct Said {
+    /// The id as text.
+    pub(crate) id: String,
+    pub(crate) topic: String,
+    scope: String,
+    key: Option<String>,
+    pub(crate) content: String,
+    /// When it happened, else when it was stored; two are compared as texts.
+    pub(crate) valid: String,
+    /// When it changed last, if it has no time of its own: a later text may be as new as another memory.
+    changed: Option<String>,
+    is_external: bool,
+    pub(crate) statement: Statement,
+}
+
+impl Said {
+    /// `None` if the text is withheld, or too long to be compared.
+    pub(crate) fn of_memory(memory: &Memory) -> Option<Said> {
+        let content = memory.content.clone()?;
+        let statement = Statement::of(&content);
+        (!statement.is_empty()).then(|| Said {
+            id: memory.id.clone(),
+            topic: memory.topic.clone(),
+            scope: memory.scope.clone(),
+            key: memory.key.clone(),
+            content,
+            valid: moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at)),
+            changed: memory
+                .occurred_at
+                .is_none()
+                .then(|| moment(&memory.updated_at)),
+            is_external: memory.trust == Trust::External,
+            statement,
+        })
+    }
+
+    /// As [`Said::of_memory`].
+    pub(crate) fn of_version(version: &Version) -> Option<Said> {
+        let content = version.content.clone()?;
+        let statement = Statement::of(&content);
+        let occurred = version.occurred_at_ms.map(rfc3339_signed);
+        let changed = occurred.is_none().then(|| moment(&updated_at(version)));
+        (!statement.is_empty()).then(|| Said {
+            id: id_text(version.id),
+            topic: version.topic.clone().unwrap_or_default(),
+            scope: version.scope_text(),
+            key: version.key.clone(),
+            content,
+            valid: moment(&occurred.unwrap_or_else(|| created_at(version))),
+            changed,
+            is_external: Trust::from(version.trust) == Trust::External,
+            statement,
+        })
+    }
+
+    /// That of a memory that is being stored.
+    pub(crate) fn of_stored(checked: &ValidatedStore, id: &str, now_ms: u64) -> Option<Said> {
+        let statement = Statement::of(&checked.content);
+        let valid = match checked.occurred_at_ms {
+            Some(ms) => rfc3339_signed(ms),
+            None => rfc3339(now_ms),
+        };
+        (!statement.is_empty()).then(|| Said {
+            id: id.to_owned(),
+            topic: checked.topic.clone(),
+            scope: checked.scope.to_text(),
+            key: checked.key.clone(),
+            content: checked.content.clone(),
+            valid: moment(&valid),
+            changed: None,
+            is_external: checked.trust == facts::Trust::External,
+            statement,
+        })
+    }
+
+    /// Whether `self` is the newer one of two that may be about one thing.
+    pub(crate) fn may_replace(&self, older: &Said) -> bool {
+        let newer = (&self.valid, &self.id) > (&older.valid, &older.id);
+        // The older one was changed after the newer one was stored: nobody knows which text is the newer one.
+        let changed = older.changed.as_ref().is_some_and(|at| *at > self.valid);
+        // What came from elsewhere does not push aside what a person or an agent said here.
+        let trusted = !self.is_external || older.is_external;
+        newer && !changed && trusted && self.scope == older.scope
+    }
+
+    pub(crate) fn is_near(&self, older: &Said) -> bool {
+        let keyed = self.key.is_some() && self.key == older.key;
+        self.topic == older.topic
+            || keyed
+            || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
+    }
+}
+
+/// A moment of RFC 3339 in UTC in a form that sorts by time: with milliseconds or without.
+pub(crate) fn moment(text: &str) -> String {
+    text.trim_end_matches('Z').to_owned()
+}
+
+/// The newest memories of a topic by the time of storing that lived at a position, if the topic is small.
+pub(crate) fn newest_of(
+    views: &Views,
+    topic: &str,
+    position: Position,
+) -> QueryResult<Vec<(Said, Version)>> {
+    let (memories, _) = views.listed(topic)?;
+    if !(1..=TOPIC_MAX).contains(&memories) {
+        return Ok(Vec::new());
+    }
+    let members = views.members(topic)?;
+    let mut newest = Vec::with_capacity(NEWEST);
+    for entity in members.into_iter().rev().take(NEWEST) {
+        let version = views.version_at(entity, position)?;
+        let lives =
+            |version: &Version| version.is_alive() && version.topic.as_deref() == Some(topic);
+        if let Some(version) = version.filter(lives)
+            && let Some(said) = Said::of_version(&version)
+        {
+            newest.push((said, version));
+        }
+    }
+    Ok(newest)
+}

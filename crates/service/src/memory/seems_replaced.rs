@@ -1,0 +1,118 @@
+//! Says at a store which memory of the topic the new one seems to replace. Nothing is written of it.
+//!
+//! The rules answer under the lock of the store. Of what they leave open the judge is asked, a command of the user's, once
+//! the lock is free.
+
+use icm_projections::Views;
+use icm_replaces::{Judgement, Verdict};
+use serde_json::json;
+
+use crate::command::ValidatedStore;
+use crate::memory::said::{Said, newest_of};
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use crate::summarizer;
+use icm_api::ids::id_range;
+use icm_api::{Action, NoProgress, Receipt, Replaced, Summarizer};
+
+/// Memories that a receipt names: the newest ones.
+const NAMED_MAX: usize = 3;
+/// Memories that the judge is asked about at one store. Each one may take the judge's whole time.
+const ASKED_MAX: usize = 1;
+/// The reason of what the judge has decided.
+const JUDGED: &str = "the judge says so";
+
+impl Service {
+    /// The judge of doubtful pairs, asked at stores alone; none unless it is said here.
+    #[must_use]
+    pub fn with_judge(mut self, judge: Option<Summarizer>) -> Service {
+        self.settings.judge = judge;
+        self
+    }
+
+    /// Adds what a new memory seems to replace to its receipt, and what the judge has to decide.
+    pub(crate) fn seems_to_replace(
+        &self,
+        views: &Views,
+        checked: &ValidatedStore,
+        receipt: Receipt,
+    ) -> QueryResult<Receipt> {
+        if receipt.action != Action::Stored {
+            return Ok(receipt);
+        }
+        let said = Said::of_stored(checked, &receipt.id, self.now_ms());
+        let Some(new) = said else {
+            return Ok(receipt);
+        };
+        let newest = views.tally().position;
+        let mut candidates = newest_of(views, &receipt.topic, newest)?;
+        // The one that is near is not always among the newest.
+        let near = receipt.similar.as_ref().and_then(|near| id_range(&near.id));
+        if let Some((id, _)) = near
+            && let Some(version) = views.version_at(views.resolve(id)?, newest)?
+            && let Some(said) = Said::of_version(&version)
+            && candidates.iter().all(|(known, _)| known.id != said.id)
+        {
+            candidates.push((said, version));
+        }
+        candidates.retain(|(old, _)| old.id != new.id && new.may_replace(old));
+        candidates.sort_by(|(a, _), (b, _)| (&b.valid, &b.id).cmp(&(&a.valid, &a.id)));
+        let (mut replaced, mut doubtful) = (Vec::new(), Vec::new());
+        for (old, _) in candidates {
+            let Judgement { verdict, reason } = new.statement.judge(&old.statement);
+            let named = |reason: &str| Replaced {
+                id: old.id.clone(),
+                reason: reason.to_owned(),
+                content: old.content.clone(),
+            };
+            match verdict {
+                Verdict::Yes => replaced.push(named(reason.text())),
+                Verdict::Doubtful if self.settings.judge.is_some() => doubtful.push(named(JUDGED)),
+                _ => {}
+            }
+        }
+        replaced.truncate(NAMED_MAX);
+        doubtful.truncate(ASKED_MAX);
+        Ok(Receipt {
+            seems_to_replace: replaced,
+            to_be_judged: doubtful,
+            ..receipt
+        })
+    }
+
+    /// The receipt, once the judge has decided what the rules left open. A judge that fails is told of, and decides nothing.
+    pub(crate) fn judged(&self, content: &str, mut receipt: Receipt) -> Receipt {
+        let doubtful = std::mem::take(&mut receipt.to_be_judged);
+        let Some(judge) = &self.settings.judge else {
+            return receipt;
+        };
+        if !receipt.seems_to_replace.is_empty() {
+            return receipt;
+        }
+        for old in doubtful {
+            match asked(judge, &old.content, content) {
+                Ok(true) => receipt.seems_to_replace.push(old),
+                Ok(false) => {}
+                Err(why) => self.notice(format!("{why}; the memory is stored")),
+            }
+        }
+        receipt
+    }
+}
+
+/// Whether the judge says that a text replaces an older one.
+///
+/// # Errors
+/// In a phrase, for a command that fails or answers neither yes nor no.
+fn asked(judge: &Summarizer, older: &str, newer: &str) -> Result<bool, String> {
+    let input = json!({ "older": older, "newer": newer }).to_string();
+    let called = ("judge", "see `[judge]` in the config file");
+    let answer = summarizer::run_called(called, judge, input, &NoProgress);
+    let answer = answer.map_err(|error| error.to_string())?;
+    let first = answer.split(|c: char| !c.is_alphanumeric()).next();
+    match first.unwrap_or_default().to_lowercase().as_str() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("the judge answered neither `yes` nor `no`".to_owned()),
+    }
+}

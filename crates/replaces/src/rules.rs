@@ -7,6 +7,12 @@ use crate::{Judgement, Reason, Verdict};
 
 /// Words behind *instead of* that may name the old value.
 const BEHIND: usize = 4;
+/// Words between an old value and the word that says that it has ended.
+const ENDED_WITHIN: usize = 6;
+/// Words of a statement that another one may replace for sure. A longer text says more than one thing.
+const OLDER_WORDS: usize = 25;
+/// Words of the statement that replaces it.
+const NEWER_WORDS: usize = 35;
 
 /// Two statements, with what the rules ask of them.
 pub(crate) struct Pair<'a> {
@@ -32,6 +38,16 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
     };
     if pair.says_the_same() || pair.is_apart() {
         return no;
+    }
+    // An older text of several sentences says more than what one of them is replaced by.
+    if older.sentences > 1 || older.words.len() > OLDER_WORDS || newer.words.len() > NEWER_WORDS {
+        return match !pair.another_subject() && pair.may_replace() {
+            true => Judgement {
+                verdict: Verdict::Doubtful,
+                reason: Reason::SameSubject,
+            },
+            false => no,
+        };
     }
     if pair.old_value_ended() {
         return Judgement {
@@ -157,18 +173,33 @@ impl Pair<'_> {
     /// A value of the older statement stands in a clause that says that something has ended.
     fn old_value_ended(&self) -> bool {
         let words = &self.newer.words;
+        let (mut all, mut kept) = (0, 0);
+        for word in self.older.content() {
+            all += 1;
+            kept += usize::from(self.newer.has_like(word));
+        }
+        let mut subject = self.older.words[..self.older.pivot].iter();
+        let mut subject = subject.by_ref().filter(|word| word.is_content()).peekable();
+        let unknown = subject.peek().is_some() && !subject.any(|word| self.newer.has_like(word));
+        if 3 * kept < all || unknown {
+            return false;
+        }
         let is_value = |word: &Word| {
             let mut places = (0..self.older.words.len()).filter(|at| self.older.may_be_value(*at));
             word.is_content() && places.any(|at| alike(&self.older.words[at], word))
         };
         let is_ended = |at: usize, word: &Word| {
-            let clause = words.iter().filter(|other| other.clause == word.clause);
-            let ended = clause.clone().any(|other| other.has(Role::End));
+            let ended = words.iter().enumerate().any(|(place, other)| {
+                other.clause == word.clause
+                    && other.has(Role::End)
+                    && place.abs_diff(at) <= ENDED_WITHIN
+            });
             let before = |back: usize| at.checked_sub(back).map(|at| &words[at]);
             let replaced = (1..=BEHIND).filter_map(before).any(|other| {
                 other.has(Role::Before) && (other.text != "from" || self.newer.any(Role::Change))
             });
-            let denied = before(1).is_some_and(|other| other.has(Role::Not));
+            let denied =
+                before(1).is_some_and(|other| other.has(Role::None)) && !self.older.any(Role::None);
             ended || replaced || denied
         };
         let ended = words

@@ -86,15 +86,17 @@ pub struct Statement {
     pub(crate) words: Vec<Word>,
     /// The place of the first word behind the subject: the first verb, or what stands for it.
     pub(crate) pivot: usize,
+    /// How many sentences there are.
+    pub(crate) sentences: usize,
     /// Whether the verb is known.
     pub(crate) knows_verb: bool,
 }
 
 impl Statement {
-    /// Returns the statement of a text. A text of more than [`WORDS_MAX`] words or with a question gives an empty one,
+    /// Returns the statement of a text. A text of more than [`WORDS_MAX`] words or one that ends with a question mark or a colon gives an empty one,
     /// which replaces nothing.
     pub fn of(text: &str) -> Statement {
-        if text.len() > LEN_MAX || text.trim_end().ends_with(['?', '？']) {
+        if text.len() > LEN_MAX || text.trim_end().ends_with(['?', '？', ':']) {
             return Statement::default();
         }
         let raw = raw_words(text);
@@ -137,9 +139,11 @@ impl Statement {
                 && words[..at].iter().any(Word::is_content)
         });
         let pivot = verb.unwrap_or_else(|| words.len().saturating_sub(VALUE_WORDS));
+        let starts = raw.iter().filter(|raw| raw.starts_sentence);
         Statement {
             words,
             pivot,
+            sentences: starts.count(),
             knows_verb: verb.is_some(),
         }
     }

@@ -38,10 +38,10 @@ pub(super) const ROWS: Rows = &[
         "no_longer not~more doesn't~more don't~more didn't~more any_more anymore any_longer gone removed deleted dropped drops retired retires closed cancelled canceled \
          uninstalled shut_down switched_off turned_off thrown_out phased_out sorted_out gave_up given_up gives_up quit quits \
          ended expired discontinued deprecated decommissioned replaced abandoned scrapped sold frozen read-only obsolete \
-         outdated broke_up split_up stopped stops out_of left nobody no_one forbidden banned disabled revoked withdrawn \
-         terminated resigned died dissolved rejected thrown_away ditched got_rid_of get_rid_of went_to_the returns_410 \
-         archived unused dead moved_away moved_on moved_off moved_out renamed taken overbooked turned_into dismantled \
-         never_again not_renewed wrong superseded lapsed fired divorced separated",
+         outdated broke_up split_up stopped stops out_of has_left have_left left_the nobody no_one forbidden banned disabled revoked withdrawn \
+         terminated resigned died dissolved rejected thrown_away ditched got_rid_of get_rid_of went_to_the \
+         archived unused dead moved_away moved_on moved_off moved_out renamed overbooked turned_into dismantled \
+         never_again not_renewed superseded lapsed fired divorced separated",
     ),
     (
         Role::Before,
@@ -69,6 +69,7 @@ pub(super) const ROWS: Rows = &[
         Role::Not,
         "no not never isn't aren't doesn't don't didn't cannot can't won't wasn't none without nothing",
     ),
+    (Role::None, "no"),
     (
         Role::Bounded,
         "if unless except during this_week this_month today tomorrow yesterday tonight last_mon* last_tue* last_wed* last_thu* \

@@ -53,6 +53,7 @@ pub(super) const ROWS: Rows = &[
         "habit* vit vivent reside* loge* adresse est_a est_au est_dans est_en est_chez",
     ),
     (Role::Not, "pas aucun aucune jamais sans ni rien non"),
+    (Role::None, "aucun aucune"),
     (
         Role::Bounded,
         "si pendant sauf cette_semaine hier demain lundi_dernier mardi_dernier mercredi_dernier jeudi_dernier vendredi_dernier samedi_dernier dimanche_dernier jusqu exceptionnellement temporairement une_fois tant \

@@ -38,6 +38,8 @@ pub(crate) enum Role {
     Live,
     /// A plain negation.
     Not,
+    /// A negation that stands before its noun: *no*.
+    None,
     /// A condition, or a time that passes: *if*, *during*, *last*.
     Bounded,
     /// Something beside what is known: *also*.

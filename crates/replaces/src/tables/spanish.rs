@@ -53,6 +53,7 @@ pub(super) const ROWS: Rows = &[
         "vive viven vivia reside direccion domicilio esta_en estan_en",
     ),
     (Role::Not, "no ningun ninguna ninguno nunca sin nada ni"),
+    (Role::None, "ningun ninguna"),
     (
         Role::Bounded,
         "durante salvo excepto esta_semana hoy manana ayer lunes_pasado martes_pasado miercoles_pasado jueves_pasado viernes_pasado sabado_pasado domingo_pasado hasta temporalmente excepcionalmente \

@@ -5,12 +5,12 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 use icm_replaces::Statement;
 use icm_text::similarity_ppm;
+use jiff::Timestamp;
 
 use crate::command::ValidatedStore;
 use crate::memory::present::{created_at, updated_at};
 use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
-use icm_api::when::{rfc3339, rfc3339_signed};
 use icm_api::{Memory, Trust};
 
 /// Memories of a topic whose newest ones are looked at. The newest of a larger topic are not found without reading all.
@@ -28,10 +28,10 @@ pub(crate) struct Said {
     scope: String,
     key: Option<String>,
     pub(crate) content: String,
-    /// When it happened, else when it was stored; two are compared as texts.
-    pub(crate) valid: String,
+    /// When it happened, else when it was stored, in milliseconds.
+    pub(crate) valid_ms: i64,
     /// When it changed last, if it has no time of its own: a later text may be as new as another memory.
-    changed: Option<String>,
+    changed_ms: Option<i64>,
     is_external: bool,
     pub(crate) statement: Statement,
 }
@@ -47,8 +47,8 @@ impl Said {
             scope: memory.scope.clone(),
             key: memory.key.clone(),
             content,
-            valid: moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at)),
-            changed: memory
+            valid_ms: moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at)),
+            changed_ms: memory
                 .occurred_at
                 .is_none()
                 .then(|| moment(&memory.updated_at)),
@@ -61,36 +61,31 @@ impl Said {
     pub(crate) fn of_version(version: &Version) -> Option<Said> {
         let content = version.content.clone()?;
         let statement = Statement::of(&content);
-        let occurred = version.occurred_at_ms.map(rfc3339_signed);
-        let changed = occurred.is_none().then(|| moment(&updated_at(version)));
+        let occurred = version.occurred_at_ms;
         (!statement.is_empty()).then(|| Said {
             id: id_text(version.id),
             topic: version.topic.clone().unwrap_or_default(),
             scope: version.scope_text(),
             key: version.key.clone(),
             content,
-            valid: moment(&occurred.unwrap_or_else(|| created_at(version))),
-            changed,
+            valid_ms: occurred.unwrap_or_else(|| moment(&created_at(version))),
+            changed_ms: occurred.is_none().then(|| moment(&updated_at(version))),
             is_external: Trust::from(version.trust) == Trust::External,
             statement,
         })
     }
 
     /// That of a memory that is being stored.
-    pub(crate) fn of_stored(checked: &ValidatedStore, id: &str, now_ms: u64) -> Option<Said> {
+    pub(crate) fn of_stored(checked: &ValidatedStore, id: &str, now_ms: i64) -> Option<Said> {
         let statement = Statement::of(&checked.content);
-        let valid = match checked.occurred_at_ms {
-            Some(ms) => rfc3339_signed(ms),
-            None => rfc3339(now_ms),
-        };
         (!statement.is_empty()).then(|| Said {
             id: id.to_owned(),
             topic: checked.topic.clone(),
             scope: checked.scope.to_text(),
             key: checked.key.clone(),
             content: checked.content.clone(),
-            valid: moment(&valid),
-            changed: None,
+            valid_ms: checked.occurred_at_ms.unwrap_or(now_ms),
+            changed_ms: None,
             is_external: checked.trust == facts::Trust::External,
             statement,
         })
@@ -98,9 +93,9 @@ impl Said {
 
     /// Whether `self` is the newer one of two that may be about one thing.
     pub(crate) fn may_replace(&self, older: &Said) -> bool {
-        let newer = (&self.valid, &self.id) > (&older.valid, &older.id);
+        let newer = (self.valid_ms, &self.id) > (older.valid_ms, &older.id);
         // The older one was changed after the newer one was stored: nobody knows which text is the newer one.
-        let changed = older.changed.as_ref().is_some_and(|at| *at > self.valid);
+        let changed = older.changed_ms.is_some_and(|at| at > self.valid_ms);
         // What came from elsewhere does not push aside what a person or an agent said here.
         let trusted = !self.is_external || older.is_external;
         newer && !changed && trusted && self.scope == older.scope
@@ -114,9 +109,10 @@ impl Said {
     }
 }
 
-/// A moment of RFC 3339 in UTC in a form that sorts by time: with milliseconds or without.
-pub(crate) fn moment(text: &str) -> String {
-    text.trim_end_matches('Z').to_owned()
+/// A moment of RFC 3339 in milliseconds; 0 for a text that is none.
+pub(crate) fn moment(text: &str) -> i64 {
+    let moment = text.parse::<Timestamp>();
+    moment.map_or(0, Timestamp::as_millisecond)
 }
 
 /// The newest memories of a topic by the time of storing that lived at a position, if the topic is small.

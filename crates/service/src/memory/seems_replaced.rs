@@ -40,7 +40,11 @@ impl Service {
         if receipt.action != Action::Stored {
             return Ok(receipt);
         }
-        let said = Said::of_stored(checked, &receipt.id, self.now_ms());
+        let said = Said::of_stored(
+            checked,
+            &receipt.id,
+            i64::try_from(self.now_ms()).unwrap_or(i64::MAX),
+        );
         let Some(new) = said else {
             return Ok(receipt);
         };
@@ -56,7 +60,7 @@ impl Service {
             candidates.push((said, version));
         }
         candidates.retain(|(old, _)| old.id != new.id && new.may_replace(old));
-        candidates.sort_by(|(a, _), (b, _)| (&b.valid, &b.id).cmp(&(&a.valid, &a.id)));
+        candidates.sort_by(|(a, _), (b, _)| (b.valid_ms, &b.id).cmp(&(a.valid_ms, &a.id)));
         let (mut replaced, mut doubtful) = (Vec::new(), Vec::new());
         for (old, _) in candidates {
             let Judgement { verdict, reason } = new.statement.judge(&old.statement);

@@ -19,7 +19,16 @@ pub(crate) const SEEMS_TO_REPLACE: &str = "seems_to_replace";
 /// So many of the first results are compared with one another. More cost some 10 µs a pair.
 const COMPARED: usize = 10;
 /// So many of the first results are compared with others of their topics. More cost a read of each of those.
-const LOOKED_BEYOND: usize = 3;
+const LOOKED_BEYOND: usize = 5;
+
+/// Two statements that stand apart by less than this are noted in one go, and only a sure rule makes one replace the other.
+const APART_MS: i64 = 60_000;
+/// A newer result that only may replace an older one stands before it from this share of its score on. Less costs ordinary
+/// questions more than it helps those after something that changed.
+const CLOSE: f64 = 0.85;
+
+/// How much of the question a result has in its words; `None` for one that the search did not find.
+pub(crate) type Covers<'a> = &'a dyn Fn(&Shown) -> Option<f64>;
 
 /// A relation between two memories that says how they stand to one another.
 fn settles(linked: &Linked, other: &str) -> bool {
@@ -38,9 +47,10 @@ enum Guess {
 pub(crate) fn apply(
     from: &LinkExpansion<'_>,
     shown: Vec<Shown>,
+    covers: Covers<'_>,
     beyond: bool,
 ) -> QueryResult<Vec<Shown>> {
-    let mut results = Results::of(shown);
+    let mut results = Results::of(shown, covers);
     results.compare();
     if beyond {
         results.look_beyond(from)?;
@@ -51,7 +61,8 @@ pub(crate) fn apply(
     })
 }
 
-struct Results {
+struct Results<'a> {
+    covers: Covers<'a>,
     shown: Vec<Shown>,
     /// Of the first results.
     said: Vec<Option<Said>>,
@@ -59,11 +70,12 @@ struct Results {
     guesses: BTreeMap<usize, Vec<usize>>,
 }
 
-impl Results {
-    fn of(shown: Vec<Shown>) -> Results {
+impl<'a> Results<'a> {
+    fn of(shown: Vec<Shown>, covers: Covers<'a>) -> Results<'a> {
         let first = shown.iter().take(COMPARED);
         let said = first.map(|shown| Said::of_memory(&shown.hit.memory));
         Results {
+            covers,
             said: said.collect(),
             shown,
             guesses: BTreeMap::new(),
@@ -101,9 +113,9 @@ impl Results {
             }
             // The question decides: it asks for what only the older one has, or for what both have.
             Verdict::Doubtful if older < newer && of.topic == by.topic => {
-                let both = old.found.is_some() && new.found.is_some();
-                let mut words = old.hit.matched.iter();
-                let fits = both && words.all(|word| new.hit.matched.contains(word));
+                let fits = by.valid_ms - of.valid_ms >= APART_MS
+                    && new.hit.score >= CLOSE * old.hit.score
+                    && (self.covers)(new)? >= (self.covers)(old)?;
                 fits.then_some(Guess::StandsBefore)
             }
             _ => None,
@@ -151,7 +163,7 @@ impl Results {
                 let is_shown = self.shown.iter().any(|it| it.hit.memory.id == by.id);
                 let linked = &self.shown[older].linked;
                 let is_settled = linked.iter().any(|linked| settles(linked, &by.id));
-                let is_newer = best.is_none_or(|(best, _)| best.valid < by.valid);
+                let is_newer = best.is_none_or(|(best, _)| best.valid_ms < by.valid_ms);
                 if !is_shown
                     && (from.passes)(version)
                     && !is_settled

@@ -278,7 +278,8 @@ impl Service {
             if shown.iter().any(|shown| !shown.linked.is_empty()) {
                 shown = repeats::without_related_repeats(expansion.apply(shown)?);
             }
-            shown = replaced::apply(&expansion, shown, request.offset == 0)?;
+            let covers = |shown: &Shown| Some(found.hits[shown.found?].features.coverage);
+            shown = replaced::apply(&expansion, shown, &covers, request.offset == 0)?;
         }
         let nearest = match &found.nearest {
             Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),

@@ -23,6 +23,8 @@ mod align;
 mod rules;
 mod statement;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use statement::{Statement, WORDS_MAX};
 

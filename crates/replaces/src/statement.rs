@@ -136,7 +136,7 @@ impl Statement {
             at > 0
                 && word.kind == Kind::Word
                 && VERBS.iter().any(|role| word.has(*role))
-                && words[..at].iter().any(Word::is_content)
+                && (words[at - 1].has(Role::Pronoun) || words[..at].iter().any(Word::is_content))
         });
         let pivot = verb.unwrap_or_else(|| words.len().saturating_sub(VALUE_WORDS));
         let starts = raw.iter().filter(|raw| raw.starts_sentence);

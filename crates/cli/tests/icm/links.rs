@@ -378,3 +378,110 @@ fn what_another_session_stores_again_is_confirmed() {
     assert_eq!(found["results"][0]["confirmations"], 1, "{found}");
     world.icm(["verify"]).ok();
 }
+
+#[test]
+fn a_store_names_what_it_seems_to_replace_and_writes_no_link() {
+    let world = World::new();
+    let old = store(
+        &world,
+        &["-c", "The office is in Rotterdam near the station."],
+    );
+    let told = world
+        .icm([
+            "store",
+            "-t",
+            "deploy",
+            "-c",
+            "The office moved to Utrecht in May.",
+        ])
+        .ok();
+    let id = text(&old, "id");
+    let line = format!("seems to replace {id} (says that it changed)");
+    assert!(told.out.contains(&line), "{}", told.out);
+    assert!(
+        told.out.contains("│ The office is in Rotterdam"),
+        "{}",
+        told.out
+    );
+    let found = world.json(["recall", "office", "--no-record"]);
+    let new = text(&found["results"][0], "id");
+    let way = format!("if it does: `icm link {new} {id} -r supersedes`");
+    assert!(told.err.contains(&way), "{}", told.err);
+    assert_eq!(
+        found["results"][0]["seems_to_replace"],
+        serde_json::json!([id])
+    );
+    assert_eq!(found["results"][1]["seems_replaced_by"], new);
+    assert!(world.json(["get", new]).get("related").is_none());
+    // The command that it names settles it: then links speak, and no rule.
+    world.icm(["link", new, id, "-r", "supersedes"]).ok();
+    let found = world.json(["recall", "office", "--no-record"]);
+    assert_eq!(found["results"][1]["superseded_by"], new);
+    assert!(
+        found["results"][0].get("seems_to_replace").is_none(),
+        "{found}"
+    );
+    assert!(
+        found["results"][1].get("seems_replaced_by").is_none(),
+        "{found}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn the_judge_decides_what_the_rules_leave_open() {
+    const BLOG: [&str; 2] = [
+        "The blog is hosted on Netlify.",
+        "The blog is served from Cloudflare.",
+    ];
+    for (command, says) in [
+        (
+            "grep -q '\"older\":\"The blog is hosted on Netlify.\"' && echo Yes.",
+            true,
+        ),
+        ("echo no", false),
+        ("echo perhaps", false),
+        ("exit 3", false),
+        ("sleep 60", false),
+    ] {
+        let world = World::new();
+        let settings = format!("[judge]\ncommand = '''{command}'''\ntimeout_s = 0.5\n");
+        let config = world.path("judge.toml");
+        std::fs::write(&config, settings).unwrap();
+        let store = |content| {
+            let run = world.icm([
+                "store",
+                "-t",
+                "web",
+                "-c",
+                content,
+                "--json",
+                "--config",
+                config.to_str().unwrap(),
+            ]);
+            run.ok()
+        };
+        let old = store(BLOG[0]).json();
+        let told = store(BLOG[1]);
+        let receipt = told.json();
+        assert_eq!(receipt["action"], "stored");
+        assert!(receipt.get("to_be_judged").is_none(), "{receipt}");
+        match says {
+            true => {
+                assert_eq!(receipt["seems_to_replace"][0]["id"], old["id"]);
+                assert_eq!(
+                    receipt["seems_to_replace"][0]["reason"],
+                    "the judge says so"
+                );
+            }
+            false => assert!(receipt.get("seems_to_replace").is_none(), "{receipt}"),
+        }
+        let failed = command != "echo no" && !says;
+        assert_eq!(
+            told.err.contains("judge"),
+            failed,
+            "{command}: {}",
+            told.err
+        );
+    }
+}

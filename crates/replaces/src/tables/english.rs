@@ -70,6 +70,7 @@ pub(super) const ROWS: Rows = &[
         "no not never isn't aren't doesn't don't didn't cannot can't won't wasn't none without nothing",
     ),
     (Role::None, "no"),
+    (Role::Pronoun, "i we he she they it you"),
     (
         Role::Bounded,
         "if unless except during this_week this_month today tomorrow yesterday tonight last_mon* last_tue* last_wed* last_thu* \

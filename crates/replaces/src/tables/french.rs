@@ -54,6 +54,7 @@ pub(super) const ROWS: Rows = &[
     ),
     (Role::Not, "pas aucun aucune jamais sans ni rien non"),
     (Role::None, "aucun aucune"),
+    (Role::Pronoun, "je j nous il elle ils elles on"),
     (
         Role::Bounded,
         "si pendant sauf cette_semaine hier demain lundi_dernier mardi_dernier mercredi_dernier jeudi_dernier vendredi_dernier samedi_dernier dimanche_dernier jusqu exceptionnellement temporairement une_fois tant \

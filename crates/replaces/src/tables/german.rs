@@ -65,6 +65,7 @@ pub(super) const ROWS: Rows = &[
         "nicht kein keine keinen keiner keinem nie ohne niemals",
     ),
     (Role::None, "kein keine keinen keiner"),
+    (Role::Pronoun, "ich wir er sie es man"),
     (
         Role::Bounded,
         "wenn falls sofern wahrend ausser diese_woche heute morgen gestern letzten_mont* letzten_dienst* letzten_mittw* letzten_donn* letzten_frei* letzten_sams* letzten_sonn* letzte_woche nachste_woche \

@@ -26,6 +26,8 @@ pub(crate) enum Role {
     Past,
     /// An end of the thing that its clause names.
     End,
+    /// A subject that a statement does not name: *we*.
+    Pronoun,
     /// Stands before the thing that has ended: *instead of*.
     Before,
     /// Makes another value of a value: *moved*, *extended*.

@@ -54,6 +54,7 @@ pub(super) const ROWS: Rows = &[
     ),
     (Role::Not, "no ningun ninguna ninguno nunca sin nada ni"),
     (Role::None, "ningun ninguna"),
+    (Role::Pronoun, "yo nosotros el ella ellos se"),
     (
         Role::Bounded,
         "durante salvo excepto esta_semana hoy manana ayer lunes_pasado martes_pasado miercoles_pasado jueves_pasado viernes_pasado sabado_pasado domingo_pasado hasta temporalmente excepcionalmente \

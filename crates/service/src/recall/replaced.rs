@@ -23,9 +23,9 @@ const LOOKED_BEYOND: usize = 5;
 
 /// Two statements that stand apart by less than this are noted in one go, and only a sure rule makes one replace the other.
 const APART_MS: i64 = 60_000;
-/// A newer result that only may replace an older one stands before it from this share of its score on. Less costs ordinary
-/// questions more than it helps those after something that changed.
-const CLOSE: f64 = 0.85;
+/// A newer result that only may replace an older one stands before it from this share of its score on. Less lets a result
+/// pass that the search hardly found.
+const CLOSE: f64 = 0.6;
 
 /// How much of the question a result has in its words; `None` for one that the search did not find.
 pub(crate) type Covers<'a> = &'a dyn Fn(&Shown) -> Option<f64>;

@@ -1,0 +1,184 @@
+//! A newer statement stands before the one that it seems to replace, of one scope and topic, unless a link says otherwise.
+
+use std::time::Duration;
+
+use icm_api::{Caller, LinkRequest, RecallAnswer, RecallRequest, StoreRequest, Trust};
+use icm_service::{OpenOptions, Service};
+
+const OLD: &str = "The build server is reachable at 10.0.3.7.";
+const NEW: &str = "The build server is reachable at 10.0.4.12.";
+
+fn opened() -> (tempfile::TempDir, Service) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::open(OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(5),
+        read_only: false,
+    })
+    .expect("a store");
+    (folder, service)
+}
+
+fn memory(content: &str) -> StoreRequest {
+    StoreRequest {
+        topic: "infra".to_owned(),
+        content: content.to_owned(),
+        ..StoreRequest::default()
+    }
+}
+
+fn store(service: &Service, request: StoreRequest) -> icm_api::Receipt {
+    let receipt = service.store(&Caller::default(), request);
+    receipt.expect("it stores")
+}
+
+fn asked(service: &Service, request: RecallRequest) -> RecallAnswer {
+    let request = RecallRequest {
+        query: "where is the build server reachable".to_owned(),
+        floor: Some(0.0),
+        ..request
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    answer.expect("it answers")
+}
+
+fn says(answer: &RecallAnswer) -> bool {
+    answer
+        .results
+        .iter()
+        .any(|hit| !hit.seems_to_replace.is_empty() || hit.seems_replaced_by.is_some())
+}
+
+#[test]
+fn the_newer_one_stands_first_by_its_valid_time() {
+    for (first, second, newer) in [
+        (None, None, 1),
+        (Some("2026-01-05"), Some("2026-03-05"), 1),
+        (Some("2026-03-05"), Some("2026-01-05"), 0),
+    ] {
+        let (_folder, service) = opened();
+        let of = |content, at: Option<&str>| StoreRequest {
+            occurred_at: at.map(str::to_owned),
+            ..memory(content)
+        };
+        let stored = [
+            store(&service, of(OLD, first)),
+            store(&service, of(NEW, second)),
+        ];
+        let (new, old) = (&stored[newer].id, &stored[1 - newer].id);
+        let answer = asked(&service, RecallRequest::default());
+        let ids: Vec<&String> = answer.results.iter().map(|hit| &hit.memory.id).collect();
+        assert_eq!(ids, [new, old], "{first:?}");
+        assert_eq!(answer.results[0].seems_to_replace, [old.clone()]);
+        assert_eq!(answer.results[1].seems_replaced_by.as_ref(), Some(new));
+        // A receipt names what is older, never what is newer.
+        let named = stored[1].seems_to_replace.first().map(|it| &it.id);
+        assert_eq!(named, (newer == 1).then_some(old));
+    }
+}
+
+#[test]
+fn one_that_was_not_found_is_brought_in() {
+    let (_folder, service) = opened();
+    let old = store(
+        &service,
+        memory("The default branch of the monorepo is master."),
+    );
+    let new = store(
+        &service,
+        memory("In the monorepo, master was renamed to main."),
+    );
+    let request = RecallRequest {
+        limit: Some(1),
+        ..RecallRequest::default()
+    };
+    let request = RecallRequest {
+        query: "which default branch".to_owned(),
+        ..request
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    let answer = answer.expect("it answers");
+    assert_eq!(answer.results.len(), 1);
+    assert_eq!(answer.results[0].memory.id, new.id);
+    let via = answer.results[0].via.as_ref().expect("it was brought in");
+    assert_eq!((&*via.relation, &via.from), ("seems_to_replace", &old.id));
+}
+
+#[test]
+fn neither_scopes_topics_nor_foreign_texts_replace_one_another() {
+    for other in [
+        StoreRequest {
+            scope: Some("project:p".to_owned()),
+            ..memory(NEW)
+        },
+        StoreRequest {
+            topic: "elsewhere".to_owned(),
+            ..memory("The build server moved, it is reachable at 10.0.4.12 by now.")
+        },
+        StoreRequest {
+            trust: Trust::External,
+            ..memory(NEW)
+        },
+    ] {
+        let (_folder, service) = opened();
+        store(&service, memory(OLD));
+        let receipt = store(&service, other.clone());
+        assert!(receipt.seems_to_replace.is_empty(), "{other:?}");
+        let answer = asked(
+            &service,
+            RecallRequest {
+                scope: Some("all".to_owned()),
+                ..RecallRequest::default()
+            },
+        );
+        assert_eq!(answer.results.len(), 2);
+        assert!(!says(&answer), "{other:?}");
+    }
+}
+
+#[test]
+fn a_link_wins_and_no_links_leaves_it_out() {
+    for relation in ["related", "supersedes", "contradicts", "derived_from"] {
+        let (_folder, service) = opened();
+        let old = store(&service, memory(OLD));
+        let new = store(&service, memory(NEW));
+        assert!(says(&asked(&service, RecallRequest::default())));
+        let without = RecallRequest {
+            no_links: true,
+            ..RecallRequest::default()
+        };
+        assert!(!says(&asked(&service, without)));
+        // Even the older one may be said to supersede the newer one.
+        let link = LinkRequest {
+            from: old.id.clone(),
+            to: new.id.clone(),
+            relation: relation.to_owned(),
+            ..LinkRequest::default()
+        };
+        service.link(&Caller::default(), &link).expect("it links");
+        let answer = asked(&service, RecallRequest::default());
+        assert!(!says(&answer), "{relation}");
+        if relation == "supersedes" {
+            assert_eq!(answer.results[0].memory.id, old.id);
+        }
+    }
+}
+
+#[test]
+fn an_answer_of_the_past_knows_the_past_and_nothing_is_written() {
+    let (_folder, service) = opened();
+    let old = store(&service, memory(OLD));
+    store(&service, memory(NEW));
+    let at = |position: u64| RecallRequest {
+        at: Some(format!("@{position}")),
+        ..RecallRequest::default()
+    };
+    let then = asked(&service, at(old.position));
+    assert_eq!(then.results.len(), 1);
+    assert!(!says(&then));
+    let now = asked(&service, RecallRequest::default());
+    assert!(says(&now));
+    let similar = |relation: &str| relation == "similar_to";
+    let mut related = now.results.iter().flat_map(|hit| &hit.memory.related);
+    assert!(related.all(|related| similar(&related.relation)));
+}

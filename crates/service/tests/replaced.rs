@@ -113,7 +113,7 @@ fn neither_scopes_topics_nor_foreign_texts_replace_one_another() {
         },
         StoreRequest {
             topic: "elsewhere".to_owned(),
-            ..memory("The build server moved, it is reachable at 10.0.4.12 by now.")
+            ..memory("Rack 7 of the hall has the build server, reachable at 10.0.4.12 by anybody.")
         },
         StoreRequest {
             trust: Trust::External,

@@ -141,8 +141,14 @@ impl Entry {
     }
 }
 
-/// The entries of a language by the first byte of their first word.
-type Table = BTreeMap<u8, Vec<Entry>>;
+/// The entries of a language by the first two bytes of their first word. Every entry with `*` has as many.
+type Table = BTreeMap<[u8; 2], Vec<Entry>>;
+
+fn beginning(word: &str) -> [u8; 2] {
+    let bytes = word.as_bytes();
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    [byte(0), byte(1)]
+}
 
 static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
     TABLES.map(|rows| {
@@ -150,7 +156,7 @@ static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
         for (role, words) in rows {
             for entry in words.split_whitespace() {
                 let entry = Entry::of(*role, entry);
-                let first = entry.words[0].as_bytes()[0];
+                let first = beginning(entry.words[0]);
                 table.entry(first).or_default().push(entry);
             }
         }
@@ -164,12 +170,7 @@ pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
     for table in LOOKUPS.iter() {
         let mut roles = vec![Roles::default(); words.len()];
         for at in 0..words.len() {
-            let first = words[at].as_bytes().first();
-            for entry in first
-                .and_then(|first| table.get(first))
-                .into_iter()
-                .flatten()
-            {
+            for entry in table.get(&beginning(words[at])).into_iter().flatten() {
                 let Some(len) = entry.takes(&words[at..]) else {
                     continue;
                 };

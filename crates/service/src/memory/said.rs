@@ -101,11 +101,10 @@ impl Said {
         newer && !changed && trusted && self.scope == older.scope
     }
 
+    /// Whether two of different topics may be about one thing: they have one key, or nearly the same words.
     pub(crate) fn is_near(&self, older: &Said) -> bool {
         let keyed = self.key.is_some() && self.key == older.key;
-        self.topic == older.topic
-            || keyed
-            || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
+        keyed || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
     }
 }
 

@@ -103,12 +103,15 @@ impl<'a> Results<'a> {
         let settled = old.linked.iter().any(|linked| settles(linked, &by.id))
             || old.hit.superseded_by.is_some()
             || new.hit.superseded_by.is_some();
-        if settled || !by.may_replace(of) || !by.is_near(of) {
+        if settled || !by.may_replace(of) {
             return None;
         }
         let judged = by.statement.judge(&of.statement);
         match judged.verdict {
-            Verdict::Yes if of.topic == by.topic || judged.reason == Reason::AnotherValue => {
+            Verdict::Yes
+                if of.topic == by.topic
+                    || judged.reason == Reason::AnotherValue && by.is_near(of) =>
+            {
                 Some(Guess::Replaces)
             }
             // The question decides: it asks for what only the older one has, or for what both have.

@@ -285,9 +285,7 @@ fn kind_of(raw: &Raw, roles: Roles) -> Kind {
         return Kind::Weekday;
     }
     // May and March are words of their own, too.
-    if roles.has(Role::Month)
-        && (first_capital || text.len() > 5 || text.chars().any(|c| !c.is_ascii()))
-    {
+    if roles.has(Role::Month) && (first_capital || text.len() > 5 || !text.is_ascii()) {
         return Kind::Date;
     }
     if roles.has(Role::Number) || roles.has(Role::Ordinal) {
@@ -311,7 +309,7 @@ fn kind_of(raw: &Raw, roles: Roles) -> Kind {
     if digits > 0 || inner('_') || inner('/') || inner('.') || text.starts_with('.') {
         return Kind::Identifier;
     }
-    match first_capital && (!raw.starts_sentence || capitals > 1) || capitals > 1 {
+    match capitals > 1 || first_capital && !raw.starts_sentence {
         true => Kind::Name,
         false => Kind::Word,
     }

@@ -69,7 +69,10 @@ fn the_newer_one_stands_first_by_its_valid_time() {
         let answer = asked(&service, RecallRequest::default());
         let ids: Vec<&String> = answer.results.iter().map(|hit| &hit.memory.id).collect();
         assert_eq!(ids, [new, old], "{first:?}");
-        assert_eq!(answer.results[0].seems_to_replace, [old.clone()]);
+        assert_eq!(
+            answer.results[0].seems_to_replace,
+            std::slice::from_ref(old)
+        );
         assert_eq!(answer.results[1].seems_replaced_by.as_ref(), Some(new));
         // A receipt names what is older, never what is newer.
         let named = stored[1].seems_to_replace.first().map(|it| &it.id);

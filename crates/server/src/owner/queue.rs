@@ -57,7 +57,7 @@ enum Told {
     /// It has the turn, and decides all that wait; its own write is the first of them.
     Decide,
     /// Another thread had the turn.
-    Done(Done),
+    Done(Box<Done>),
 }
 
 /// The receipt, or why there is none.
@@ -161,7 +161,7 @@ impl Shared {
         waiting.writes.push(Waiter { write, told });
         drop(waiting);
         match tells.recv() {
-            Ok(Told::Done(done)) => done,
+            Ok(Told::Done(done)) => *done,
             Ok(Told::Decide) => self.decide_waiting(),
             Err(_) => Err(failed()),
         }
@@ -182,7 +182,7 @@ impl Shared {
                 let mut receipts = receipts.into_iter();
                 let own = receipts.next();
                 for (told, receipt) in told.zip(receipts) {
-                    let _ = told.send(Told::Done(receipt));
+                    let _ = told.send(Told::Done(Box::new(receipt)));
                 }
                 own.ok_or_else(failed)?
             }
@@ -278,7 +278,8 @@ fn unavailable(error: &ServiceError) -> Option<ServiceError> {
 fn tell_all(told: impl Iterator<Item = SyncSender<Told>>, error: &ServiceError) {
     for told in told {
         let internal = || ServiceError::Internal(error.to_string());
-        let _ = told.send(Told::Done(Err(unavailable(error).unwrap_or_else(internal))));
+        let error = unavailable(error).unwrap_or_else(internal);
+        let _ = told.send(Told::Done(Box::new(Err(error))));
     }
 }
 

@@ -198,8 +198,8 @@ impl Pair<'_> {
             let replaced = (1..=BEHIND).filter_map(before).any(|other| {
                 other.has(Role::Before) && (other.text != "from" || self.newer.any(Role::Change))
             });
-            let denied =
-                before(1).is_some_and(|other| other.has(Role::None)) && !self.older.any(Role::None);
+            let denied = word.kind == Kind::Identifier
+                && before(1).is_some_and(|other| other.has(Role::None));
             ended || replaced || denied
         };
         let ended = words

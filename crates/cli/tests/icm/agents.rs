@@ -145,8 +145,11 @@ fn a_server_does_not_talk_of_a_store_that_is_not_there() {
 #[test]
 fn the_longest_answer_can_be_chosen() {
     let world = World::new();
-    let long = "The garden has a long wall. ".repeat(400);
-    world.icm(["store", "-t", "t", "-c", &long]).ok();
+    for number in 0..10 {
+        // Of each a passage is shown.
+        let long = format!("The garden {number} has a long wall. ").repeat(400);
+        world.icm(["store", "-t", "t", "-c", &long]).ok();
+    }
     let calls = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},

@@ -199,7 +199,10 @@ fn others_confirm_a_memory_and_what_is_recalled_together_is_named() {
         done["id"].as_str().unwrap().to_owned()
     };
     let first = session("s1", "the service listens on port 5432 behind the proxy");
-    session("s1", "the service listens on port 5432 behind a proxy");
+    session(
+        "s1",
+        "the service listens on port 5432 behind the new proxy",
+    );
     assert!(world.json(["get", &first]).get("confirmations").is_none());
     let other = session(
         "s2",

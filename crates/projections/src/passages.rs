@@ -41,7 +41,7 @@ pub(crate) struct Passages {
 }
 
 impl Passages {
-    /// Those of a version.
+    /// Returns the passages of a version.
     pub(crate) fn of(&self, ordinal: u64) -> Range<u64> {
         let at = self.position(|long| long.ordinal < ordinal);
         let start = match at.checked_sub(1).and_then(|at| self.long.get(at)) {
@@ -52,7 +52,7 @@ impl Passages {
         start..start + own.map_or(1, |long| u64::from(long.count))
     }
 
-    /// The version of a passage, and which of its passages it is, from 0.
+    /// Returns the version of a passage, and which of its passages it is, from 0.
     pub(crate) fn version(&self, passage: u64) -> (u64, u64) {
         let at = self.position(|long| long.first <= passage);
         let Some(long) = at.checked_sub(1).and_then(|at| self.long.get(at)) else {
@@ -79,7 +79,7 @@ impl Passages {
         }
     }
 
-    /// How many come first of which this is true: they are those at the beginning.
+    /// Returns the number of records at the beginning of which this is true.
     fn position(&self, comes_first: impl Fn(&Long) -> bool) -> usize {
         let order = |long: &Long| match comes_first(long) {
             true => Ordering::Less,

@@ -98,7 +98,7 @@ pub struct Doc<'a> {
     pub scope: &'a str,
     /// Opaque; given back with a hit.
     pub stored: &'a [u8],
-    /// The whole text, where `content` is its first passage: near texts are told by that.
+    /// The whole text, where `content` is a passage of it: near texts are told by that.
     pub whole: Option<&'a str>,
     /// It is a further passage of the text whose first one came before it: no version of its own.
     pub is_further: bool,

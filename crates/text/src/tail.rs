@@ -87,7 +87,7 @@ struct TailDoc {
 }
 
 /// A [`Doc`] with texts of its own.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct OwnDoc {
     ordinal: u64,
     topic: String,
@@ -171,10 +171,7 @@ impl Tail {
         for doc in self.docs.iter_mut() {
             let there = other.ordinals.get(&doc.doc.ordinal);
             let there = there.map(|at| &other.docs[*at as usize]);
-            let is_same = |it: &&Arc<TailDoc>| {
-                it.doc.stored == doc.doc.stored && it.doc.content == doc.doc.content
-            };
-            if let Some(same) = there.filter(is_same) {
+            if let Some(same) = there.filter(|it| it.doc == doc.doc) {
                 *doc = Arc::clone(same);
             }
         }

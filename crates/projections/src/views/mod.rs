@@ -54,8 +54,8 @@ pub use query::{ALL_IDS, topic_fits};
 pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
 pub use walk::StandsOut;
 
-/// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 19 + PASSAGES_VERSION;
+/// Rises whenever the files of a view mean something else. The lowest eight bits are the version of what parts a text.
+const VIEWS_VERSION: u32 = (20 << 8) | PASSAGES_VERSION;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 /// Wait of whoever opens the views for each event in them, 20 µs: about what building them in memory takes, so the wait is at
 /// most twice what the better of the two costs. Raised, more wait in vain; lowered, more build in vain.

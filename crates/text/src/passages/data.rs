@@ -29,6 +29,7 @@ fn json(text: &str) -> Option<Vec<Piece>> {
         pieces: Vec::new(),
         steps: Vec::new(),
         done: 0,
+        looked_at: 0,
         path: Rc::from([]),
     };
     reader.skip_blanks();
@@ -51,6 +52,8 @@ struct Json<'t> {
     steps: Vec<String>,
     /// The end of the last piece.
     done: usize,
+    /// The end of what was looked through for a letter since, in vain.
+    looked_at: usize,
     /// The path of the last piece.
     path: Path,
 }
@@ -139,7 +142,8 @@ impl Json<'_> {
 
     /// Makes a piece of all since the last one.
     fn piece(&mut self) {
-        let new = &self.text[self.done..self.at];
+        let new = &self.text[self.done.max(self.looked_at)..self.at];
+        self.looked_at = self.at;
         if !new.contains(char::is_alphanumeric) {
             // Brackets belong to what they close.
             if let Some(last) = self.pieces.last_mut() {

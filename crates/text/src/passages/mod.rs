@@ -16,13 +16,13 @@ use pieces::{Break, Piece};
 /// Rises whenever a text is parted otherwise. Views that were built with another one are built anew.
 pub const PASSAGES_VERSION: u32 = 1;
 
-/// Words of a passage, at most; a text of no more is one passage. More dilute what one of them says.
+/// Words of a passage, at most; a text of no more is one passage. Raised, one of them says less of a passage.
 const WORDS_MAX: usize = 200;
-/// Words that a passage has at least, unless nothing else is left.
+/// Words that a passage has at least, unless nothing else is left. Raised, more sections share a passage.
 const WORDS_MIN: usize = 40;
-/// Words after which a passage ends where it can.
+/// Words after which a passage ends where it can. Raised, passages are fewer and longer.
 const WORDS_ENOUGH: usize = 100;
-/// A word has so many characters at most: what is longer counts as several, so that data without blanks is parted, too.
+/// Characters of a word, at most: what is longer counts as several, so that data without blanks is parted, too.
 const WORD_CHARS: usize = 16;
 
 /// A part of a text.
@@ -105,7 +105,7 @@ fn joined(text: &str, pieces: &[Piece]) -> Vec<Passage> {
 /// Passages that are being put together.
 struct Joining {
     passages: Vec<Passage>,
-    /// Those of each.
+    /// The words of each.
     words: Vec<usize>,
     /// The last one takes more.
     is_open: bool,
@@ -124,9 +124,7 @@ impl Joining {
         match (self.passages.last_mut(), self.words.last_mut()) {
             (Some(last), Some(words)) if self.is_open => {
                 last.place.end = piece.place.end;
-                let same = last.path.iter().zip(&*piece.path);
-                let same = same.take_while(|(one, other)| one == other).count();
-                last.path.truncate(same);
+                keep_common(&mut last.path, &piece.path);
                 *words += piece.words;
             }
             _ => {
@@ -145,8 +143,11 @@ impl Joining {
         if let [.., before, last] = self.words[..]
             && last < WORDS_MIN
             && before + last <= WORDS_MAX
+            && let Some(last) = self.passages.pop()
+            && let Some(before) = self.passages.last_mut()
         {
-            self.passages.pop();
+            before.place.end = last.place.end;
+            keep_common(&mut before.path, &last.path);
         }
         if let Some(first) = self.passages.first_mut() {
             first.place.start = 0;
@@ -156,6 +157,13 @@ impl Joining {
         }
         self.passages
     }
+}
+
+/// Leaves the steps of a path that another one begins with, too.
+fn keep_common(path: &mut Vec<String>, other: &[String]) {
+    let same = path.iter().zip(other);
+    let same = same.take_while(|(one, other)| one == other).count();
+    path.truncate(same);
 }
 
 #[cfg(test)]

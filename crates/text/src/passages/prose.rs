@@ -89,7 +89,14 @@ fn level_of<'t>(line: &'t str, next: &str, before: Break) -> Option<(usize, &'t 
 /// Whether a text is code: there `# …` is a comment.
 fn is_code(text: &str) -> bool {
     let (mut code, mut all) = (0, 0);
+    let mut is_fenced = false;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if line.trim_start().starts_with("```") {
+            is_fenced = !is_fenced;
+        }
+        if is_fenced {
+            continue;
+        }
         all += 1;
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
         let end = line.trim_end();

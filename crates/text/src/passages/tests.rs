@@ -120,11 +120,7 @@ fn yaml_is_parted_by_its_keys_and_a_talk_is_none() {
         let ports = (0..30).map(|at| format!("      - port: {at}\n        use: for {name}\n"));
         format!("  {name}:\n    ports:\n{}", ports.collect::<String>())
     };
-    let text = format!(
-        "services:\n{}{}owner: Ada\n",
-        service("billing"),
-        service("search")
-    );
+    let text = format!("services:\n{}{}", service("billing"), service("search"));
     let (path, _) = with(&text, "use: for search");
     assert!(path.starts_with("services"), "{path}");
     let talk = format!("Ada: {SENTENCE}\nBen: {SENTENCE}\n").repeat(20);
@@ -143,6 +139,42 @@ fn texts_without_blanks_are_parted_and_so_are_ideographs() {
             assert!(count_words(part, usize::MAX) <= WORDS_MAX);
         }
     }
+}
+
+#[test]
+fn hostile_texts_are_parted_in_a_moment() {
+    // Each takes seconds where the work grows with the square of the text.
+    let words = "word ".repeat(201) + "end.";
+    let lists = "[".to_owned() + &"[],".repeat(200_000) + &"1,".repeat(201) + "1]";
+    for text in [
+        words.clone() + &"\"".repeat(300_000),
+        words.clone() + &" ".repeat(300_000),
+        words + &")".repeat(300_000),
+        lists,
+        "\n".repeat(300_000) + &SENTENCE.repeat(20),
+        "# a\n".repeat(100_000),
+    ] {
+        assert!(passages(&text).len() > 1);
+    }
+}
+
+#[test]
+fn headings_count_beside_code_in_fences() {
+    let code = format!("```\n{}```\n\n", "call(one, two);\n".repeat(30));
+    let text = format!(
+        "# Guide\n\n{code}## Deploy\n\n{code}Say zebra. {}\n",
+        SENTENCE.repeat(8)
+    );
+    assert_eq!(with(&text, "zebra").0, "Guide/Deploy");
+}
+
+#[test]
+fn a_short_section_at_the_end_has_no_heading_of_the_one_before() {
+    let text = format!(
+        "# Guide\n\n## Deploy\n\n{0}\n\n## Backup\n\n{0}\n\n## Rollback\n\nSay zebra.\n",
+        SENTENCE.repeat(8)
+    );
+    assert_eq!(with(&text, "zebra").0, "Guide");
 }
 
 #[test]

@@ -29,8 +29,10 @@ pub use query::{AskedModel, RecallQuery};
 
 /// Passages of one text that are compared with the question, at most.
 const PASSAGES_OF_ONE: usize = 4;
-/// So many times as many passages are asked for, once, where few texts take all places.
-const ASKED_AGAIN: usize = 8;
+/// So many times as many passages are asked for, where long texts take places of others, up to so many times in all. Raised,
+/// fewer searches bring more than is needed; and more memories are found beside very long ones.
+const ASKED_AGAIN: usize = 4;
+const ASKED_MORE: usize = 64;
 
 /// One memory that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,19 +244,47 @@ impl Views {
         loop {
             let mut found = prepared.promising(asked)?;
             let is_all = found.len() < asked;
-            let mut taken: FxHashMap<u64, usize> = FxHashMap::default();
-            found.retain(|found| {
-                let version = self.version_of(found.ordinal);
-                if taken.len() >= most && !taken.contains_key(&version) {
-                    return false;
-                }
-                let of_it = taken.entry(version).or_default();
-                *of_it += 1;
-                *of_it <= PASSAGES_OF_ONE
-            });
-            // A long text may take all places.
-            if is_all || taken.len() * 2 >= most || asked >= most * ASKED_AGAIN {
+            let versions = self.keep_of_each(most, &mut found, |found| found.ordinal);
+            // A long text may take many places.
+            if is_all || versions >= most || asked >= most * ASKED_MORE {
                 return Ok(found);
+            }
+            asked *= ASKED_AGAIN;
+        }
+    }
+
+    /// Leaves [`PASSAGES_OF_ONE`] passages at most of each of the first `most` versions; returns how many versions there are.
+    fn keep_of_each<T>(&self, most: usize, found: &mut Vec<T>, passage: fn(&T) -> u64) -> usize {
+        let mut taken: FxHashMap<u64, usize> = FxHashMap::default();
+        found.retain(|found| {
+            let version = self.version_of(passage(found));
+            if taken.len() >= most && !taken.contains_key(&version) {
+                return false;
+            }
+            let of_it = taken.entry(version).or_default();
+            *of_it += 1;
+            *of_it <= PASSAGES_OF_ONE
+        });
+        taken.len()
+    }
+
+    /// The passages that are nearest in meaning, of `most` versions at the most; and how the files were searched.
+    fn nearest(
+        &self,
+        meaning: &Meaning<'_>,
+        most: usize,
+        allowed: Option<&[u64]>,
+        sees: Sees<'_>,
+    ) -> Result<(Vec<u64>, Searched)> {
+        let tie = |passage| self.tie(self.version_of(passage), sees.leads);
+        let mut asked = most;
+        loop {
+            let (mut near, how) = meaning.nearest(asked, allowed, (sees.visible, &tie))?;
+            let is_all = near.len() < asked;
+            let room = most * meaning.models();
+            let versions = self.keep_of_each(room, &mut near, |passage| *passage);
+            if is_all || versions >= most || asked >= most * ASKED_MORE {
+                return Ok((near, how));
             }
             asked *= ASKED_AGAIN;
         }
@@ -311,12 +341,13 @@ impl Views {
         if let Some(meaning) = meaning {
             // If words bring few, meaning brings more. Up to `candidates` results it is the same however many are asked for, so
             // that one page follows on another.
-            let few = weights.candidates.saturating_sub(found.len());
+            let versions = found.iter().map(|found| self.version_of(found.ordinal));
+            let versions: FxHashSet<u64> = versions.collect();
+            let few = weights.candidates.saturating_sub(versions.len());
             let beyond = query.limit.saturating_sub(weights.candidates);
             let most = weights.nearest.max(few).max(beyond);
-            let tie = |passage| self.tie(self.version_of(passage), sees.leads);
-            let (near, how) =
-                meaning.nearest(most, candidates.allowed.as_deref(), (sees.visible, &tie))?;
+            let allowed = candidates.allowed.as_deref();
+            let (near, how) = self.nearest(meaning, most, allowed, sees)?;
             *searched = Some(how);
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
             let new = near.into_iter().filter(|near| !known.contains(near));

@@ -51,7 +51,12 @@ impl Meaning<'_> {
         [main, self.known]
     }
 
-    /// The `most` visible versions that are nearest, of those listed if there is a list; as many again of
+    /// Returns how many models say what is near: the one that is asked, and one that stands in for it.
+    pub(super) fn models(&self) -> usize {
+        1 + usize::from(self.stand_in.is_some())
+    }
+
+    /// The `most` visible passages that are nearest, of those listed if there is a list; as many again of
     /// those that only the stand-in knows; and how the files were searched.
     pub(super) fn nearest(
         &self,

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use icm_api::{Caller, LinkRequest, RecallAnswer, RecallRequest, StoreRequest, Trust};
+#[cfg(unix)]
+use icm_guard::secrets::{Action, Policy};
 use icm_service::{OpenOptions, Service};
 
 const OLD: &str = "The build server is reachable at 10.0.3.7.";
@@ -184,4 +186,24 @@ fn an_answer_of_the_past_knows_the_past_and_nothing_is_written() {
     let similar = |relation: &str| relation == "similar_to";
     let mut related = now.results.iter().flat_map(|hit| &hit.memory.related);
     assert!(related.all(|related| similar(&related.relation)));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_judge_gets_no_secret_that_the_store_masks() {
+    let (folder, service) = opened();
+    let asked = folder.path().join("asked");
+    let judge = icm_api::Summarizer {
+        command: format!("cat > '{}'; echo no", asked.display()),
+        timeout: icm_api::Summarizer::TIMEOUT,
+    };
+    let policy = Policy::new(Action::Mask, &[]).expect("it is a policy");
+    let service = service.with_secrets(policy).with_judge(Some(judge));
+    store(&service, memory("The blog is hosted on Netlify."));
+    let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let new = format!("The blog is served from Cloudflare, token {secret}.");
+    store(&service, memory(&new));
+    let asked = std::fs::read_to_string(asked).expect("the judge was asked");
+    assert!(asked.contains("served from Cloudflare"), "{asked}");
+    assert!(!asked.contains(&secret), "{asked}");
 }

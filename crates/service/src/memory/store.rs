@@ -59,7 +59,7 @@ impl Service {
     /// Stores a memory; with a key that its topic has already, updates that one.
     pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
         let content = match self.settings.judge {
-            Some(_) => request.content.clone(),
+            Some(_) => self.guarded_content(&request),
             None => String::new(),
         };
         let receipt = self.ask_or_write(caller, request, Write::Store)?;
@@ -395,6 +395,15 @@ impl Service {
             memories: here + 1,
             scope: (here < all).then_some(scope),
         }))
+    }
+
+    /// Returns the content of a store as it is kept. It is empty for one that is refused.
+    fn guarded_content(&self, request: &StoreRequest) -> String {
+        let mut guarded = request.clone();
+        match self.guard_store(&mut guarded) {
+            Ok(_) => guarded.content,
+            Err(_) => String::new(),
+        }
     }
 
     /// Sees to the secrets of a store; what is to be told of them.

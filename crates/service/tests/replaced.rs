@@ -83,7 +83,7 @@ fn the_newer_one_stands_first_by_its_valid_time() {
 }
 
 #[test]
-fn one_that_was_not_found_is_brought_in() {
+fn one_that_was_not_found_is_brought_in_beside_the_found_one() {
     let (_folder, service) = opened();
     let old = store(
         &service,
@@ -93,20 +93,25 @@ fn one_that_was_not_found_is_brought_in() {
         &service,
         memory("In the monorepo, master was renamed to main."),
     );
-    let request = RecallRequest {
-        limit: Some(1),
-        ..RecallRequest::default()
-    };
-    let request = RecallRequest {
-        query: "which default branch".to_owned(),
-        ..request
-    };
-    let answer = service.recall(&Caller::default(), &request);
-    let answer = answer.expect("it answers");
-    assert_eq!(answer.results.len(), 1);
-    assert_eq!(answer.results[0].memory.id, new.id);
-    let via = answer.results[0].via.as_ref().expect("it was brought in");
-    assert_eq!((&*via.relation, &via.from), ("seems_to_replace", &old.id));
+    for limit in [1, 2] {
+        let request = RecallRequest {
+            query: "which default branch".to_owned(),
+            limit: Some(limit),
+            ..RecallRequest::default()
+        };
+        let answer = service.recall(&Caller::default(), &request);
+        let results = answer.expect("it answers").results;
+        let ids: Vec<&String> = results.iter().map(|hit| &hit.memory.id).collect();
+        let both = [&new.id, &old.id];
+        // Alone, the found one keeps its place and says what seems to replace it.
+        assert_eq!(ids, both[2 - limit..]);
+        let found = results.last().expect("it is found");
+        assert_eq!(found.seems_replaced_by.as_ref(), Some(&new.id));
+        if limit == 2 {
+            let via = results[0].via.as_ref().expect("it was brought in");
+            assert_eq!((&*via.relation, &via.from), ("seems_to_replace", &old.id));
+        }
+    }
 }
 
 #[test]

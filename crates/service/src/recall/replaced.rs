@@ -229,12 +229,33 @@ impl<'a> Results<'a> {
         for at in 0..self.shown.len() {
             place(at, &self.guesses, &mut begun, &mut order);
         }
-        order.truncate(limit);
+        self.fit(&mut order, limit);
         let mut shown: Vec<Option<Shown>> = self.shown.into_iter().map(Some).collect();
         order
             .into_iter()
             .filter_map(|at| shown[at].take())
             .collect()
+    }
+
+    /// Keeps `limit` results at most. A result that was brought in takes no place from the found one that it is about:
+    /// that one would be on no page.
+    fn fit(&self, order: &mut Vec<usize>, limit: usize) {
+        let is_alone = |kept: &[usize], at: usize| {
+            let via = self.shown[at].hit.via.as_ref();
+            via.filter(|via| via.relation == SEEMS_TO_REPLACE)
+                .is_some_and(|via| {
+                    let mut ids = kept.iter().map(|at| &self.shown[*at].hit.memory.id);
+                    !ids.any(|id| *id == via.from)
+                })
+        };
+        loop {
+            let kept = &order[..limit.min(order.len())];
+            let Some(alone) = kept.iter().position(|at| is_alone(kept, *at)) else {
+                break;
+            };
+            order.remove(alone);
+        }
+        order.truncate(limit);
     }
 }
 

@@ -212,3 +212,48 @@ fn the_judge_gets_no_secret_that_the_store_masks() {
     assert!(asked.contains("served from Cloudflare"), "{asked}");
     assert!(!asked.contains(&secret), "{asked}");
 }
+
+/// Stores a fact that a later one replaces in other words, and what came after.
+fn renamed(service: &Service) -> [icm_api::Receipt; 2] {
+    let old = "The default branch of the monorepo is master.";
+    let new = "In the monorepo, master was renamed to main.";
+    [old, new].map(|content| store(service, memory(content)))
+}
+
+fn branch(service: &Service, at: Option<u64>) -> Vec<String> {
+    let request = RecallRequest {
+        query: "which default branch".to_owned(),
+        at: at.map(|position| format!("@{position}")),
+        ..RecallRequest::default()
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    let results = answer.expect("it answers").results;
+    results.into_iter().map(|hit| hit.memory.id).collect()
+}
+
+#[test]
+fn an_answer_of_the_past_does_not_change_with_what_is_stored_later() {
+    let (_folder, service) = opened();
+    let [old, new] = renamed(&service);
+    let at = Some(new.position);
+    assert_eq!(branch(&service, at), [&*new.id, &*old.id]);
+    for number in 0..120 {
+        let note = format!("Lunch number {number} has {} guests.", number * 7);
+        store(&service, memory(&note));
+    }
+    assert_eq!(branch(&service, at), [&*new.id, &*old.id]);
+}
+
+#[test]
+fn memories_of_other_scopes_do_not_hide_those_of_ones_own() {
+    let (_folder, service) = opened();
+    let [old, new] = renamed(&service);
+    for number in 0..20 {
+        let note = StoreRequest {
+            scope: Some(format!("project:p{number}")),
+            ..memory(&format!("Lunch number {number} has {} guests.", number * 7))
+        };
+        store(&service, note);
+    }
+    assert_eq!(branch(&service, None), [new.id, old.id]);
+}

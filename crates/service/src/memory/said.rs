@@ -1,6 +1,6 @@
 //! What the rules of `icm-replaces` look at of a memory, and which two memories they may compare.
 
-use icm_log::{Position, facts};
+use icm_log::{Position, SubjectId, facts};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 use icm_replaces::Statement;
@@ -13,9 +13,9 @@ use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Memory, Trust};
 
-/// Memories of a topic whose newest ones are looked at. The newest of a larger topic are not found without reading all.
-const TOPIC_MAX: u64 = 100;
-/// So many of the newest of a topic are read. More cost a read each.
+/// Memories of a topic that are looked at, the newest first. More cost a read each.
+const LOOKED_AT: usize = 100;
+/// So many of the newest of a topic and scope are compared.
 const NEWEST: usize = 8;
 /// From here on two texts are near enough to be compared if their topics differ, in parts per million.
 const NEAR_PPM: u32 = 600_000;
@@ -25,7 +25,7 @@ pub(crate) struct Said {
     /// The id as text.
     pub(crate) id: String,
     pub(crate) topic: String,
-    scope: String,
+    pub(crate) scope: String,
     key: Option<String>,
     pub(crate) content: String,
     /// When it happened, else when it was stored, in milliseconds.
@@ -114,27 +114,47 @@ pub(crate) fn moment(text: &str) -> i64 {
     moment.map_or(0, Timestamp::as_millisecond)
 }
 
-/// The newest memories of a topic by the time of storing that lived at a position, if the topic is small.
+/// The newest memories of a topic and scope by the time of storing that lived at a position. They are sought among the
+/// newest members that the topic had at that position.
 pub(crate) fn newest_of(
     views: &Views,
-    topic: &str,
+    (topic, scope): (&str, &str),
     position: Position,
 ) -> QueryResult<Vec<(Said, Version)>> {
-    let (memories, _) = views.listed(topic)?;
-    if !(1..=TOPIC_MAX).contains(&memories) {
-        return Ok(Vec::new());
-    }
     let members = views.members(topic)?;
+    let known = match position < views.tally().position {
+        true => known_at(views, &members, position)?,
+        false => members.len(),
+    };
     let mut newest = Vec::with_capacity(NEWEST);
-    for entity in members.into_iter().rev().take(NEWEST) {
-        let version = views.version_at(entity, position)?;
-        let lives =
-            |version: &Version| version.is_alive() && version.topic.as_deref() == Some(topic);
-        if let Some(version) = version.filter(lives)
+    for entity in members[..known].iter().rev().take(LOOKED_AT) {
+        let fits = |version: &Version| {
+            version.is_alive()
+                && version.topic.as_deref() == Some(topic)
+                && version.scope_text() == scope
+        };
+        if let Some(version) = views.version_at(*entity, position)?.filter(fits)
             && let Some(said) = Said::of_version(&version)
         {
             newest.push((said, version));
+            if newest.len() == NEWEST {
+                break;
+            }
         }
     }
     Ok(newest)
+}
+
+/// Returns how many of these memories, in the order of ids, there were at a position. Ids are in the order of time, so
+/// that a few reads tell.
+fn known_at(views: &Views, members: &[SubjectId], position: Position) -> QueryResult<usize> {
+    let (mut known, mut unknown) = (0, members.len());
+    while known < unknown {
+        let middle = known + (unknown - known) / 2;
+        match views.version_at(members[middle], position)? {
+            Some(_) => known = middle + 1,
+            None => unknown = middle,
+        }
+    }
+    Ok(known)
 }

@@ -49,7 +49,7 @@ impl Service {
             return Ok(receipt);
         };
         let newest = views.tally().position;
-        let mut candidates = newest_of(views, &receipt.topic, newest)?;
+        let mut candidates = newest_of(views, (&new.topic, &new.scope), newest)?;
         // The one that is near is not always among the newest.
         let near = receipt.similar.as_ref().and_then(|near| id_range(&near.id));
         if let Some((id, _)) = near

@@ -146,7 +146,7 @@ impl<'a> Results<'a> {
     /// Brings in what replaces one of the best results and was not found: an old fact alone misleads.
     fn look_beyond(&mut self, from: &LinkExpansion<'_>) -> QueryResult<()> {
         let mut room = from.limit.div_ceil(3);
-        let mut topics: BTreeMap<String, Vec<(Said, Version)>> = BTreeMap::new();
+        let mut topics: BTreeMap<(String, String), Vec<(Said, Version)>> = BTreeMap::new();
         for older in 0..self.said.len().min(LOOKED_BEYOND) {
             let hit = &self.shown[older].hit;
             let is_settled = hit.seems_replaced_by.is_some() || hit.superseded_by.is_some();
@@ -156,12 +156,13 @@ impl<'a> Results<'a> {
             else {
                 continue;
             };
-            if !topics.contains_key(&of.topic) {
-                let newest = newest_of(from.views, &of.topic, from.position)?;
-                topics.insert(of.topic.clone(), newest);
+            let place = (of.topic.clone(), of.scope.clone());
+            if !topics.contains_key(&place) {
+                let newest = newest_of(from.views, (&of.topic, &of.scope), from.position)?;
+                topics.insert(place.clone(), newest);
             }
             let mut best: Option<&(Said, Version)> = None;
-            for candidate in topics.get(&of.topic).into_iter().flatten() {
+            for candidate in topics.get(&place).into_iter().flatten() {
                 let (by, version) = candidate;
                 let is_shown = self.shown.iter().any(|it| it.hit.memory.id == by.id);
                 let linked = &self.shown[older].linked;

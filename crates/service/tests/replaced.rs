@@ -257,3 +257,18 @@ fn memories_of_other_scopes_do_not_hide_those_of_ones_own() {
     }
     assert_eq!(branch(&service, None), [new.id, old.id]);
 }
+
+#[test]
+fn a_request_made_again_replaces_nothing_that_came_after_it() {
+    let (_folder, service) = opened();
+    let first = StoreRequest {
+        request_id: Some("first".to_owned()),
+        ..memory(OLD)
+    };
+    let stored = store(&service, first.clone());
+    let newer = store(&service, memory(NEW));
+    assert_eq!(newer.seems_to_replace[0].id, stored.id);
+    let again = store(&service, first);
+    assert_eq!(again.id, stored.id);
+    assert!(again.seems_to_replace.is_empty(), "{again:?}");
+}

@@ -3,12 +3,14 @@
 //! The rules answer under the lock of the store. Of what they leave open the judge is asked, a command of the user's, once
 //! the lock is free.
 
+use icm_log::Position;
 use icm_projections::Views;
 use icm_replaces::{Judgement, Verdict};
 use serde_json::json;
 
 use crate::command::ValidatedStore;
-use crate::memory::said::{Said, newest_of};
+use crate::memory::present::created_at;
+use crate::memory::said::{Said, moment, newest_of};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::summarizer;
@@ -40,15 +42,11 @@ impl Service {
         if receipt.action != Action::Stored {
             return Ok(receipt);
         }
-        let said = Said::of_stored(
-            checked,
-            &receipt.id,
-            i64::try_from(self.now_ms()).unwrap_or(i64::MAX),
-        );
-        let Some(new) = said else {
+        let newest = views.tally().position;
+        let stored_ms = self.stored_ms(views, &receipt, newest)?;
+        let Some(new) = Said::of_stored(checked, &receipt.id, stored_ms) else {
             return Ok(receipt);
         };
-        let newest = views.tally().position;
         let mut candidates = newest_of(views, (&new.topic, &new.scope), newest)?;
         // The one that is near is not always among the newest.
         let near = receipt.similar.as_ref().and_then(|near| id_range(&near.id));
@@ -81,6 +79,19 @@ impl Service {
             seems_to_replace: replaced,
             to_be_judged: doubtful,
             ..receipt
+        })
+    }
+
+    /// When the memory of a receipt was stored, in milliseconds. A request that is made again has stored it earlier.
+    fn stored_ms(&self, views: &Views, receipt: &Receipt, newest: Position) -> QueryResult<i64> {
+        let position = Position(receipt.position);
+        let earlier = match id_range(&receipt.id).filter(|_| position <= newest) {
+            Some((id, _)) => views.version_at(views.resolve(id)?, position)?,
+            None => None,
+        };
+        Ok(match earlier {
+            Some(version) => moment(&created_at(&version)),
+            None => i64::try_from(self.now_ms()).unwrap_or(i64::MAX),
         })
     }
 

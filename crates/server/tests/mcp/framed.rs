@@ -353,3 +353,57 @@ async fn no_answer_is_longer_than_the_bound() {
         assert!(long_ones >= 7, "{long_ones} answers were long");
     }
 }
+
+/// Adds up the bytes of the whole that a text which may be cut at both ends stands for.
+fn whole_len(shown: &str) -> usize {
+    let marks = shown.matches("[cut: ").count();
+    assert!((1..=2).contains(&marks), "{shown}");
+    let missing = shown.split("[cut: ").skip(1).map(|rest| {
+        let number = rest.split(' ').next().expect("a number");
+        number.parse::<usize>().expect("a number")
+    });
+    let missing: usize = missing.sum();
+    let mut kept = shown;
+    if let Some(rest) = kept.strip_prefix("[cut: ") {
+        kept = rest.split_once("] …").expect("a mark").1;
+    }
+    if let Some((before, _)) = kept.rsplit_once("… [cut: ") {
+        kept = before;
+    }
+    missing + kept.len()
+}
+
+#[tokio::test]
+async fn a_passage_is_cut_once_and_tells_no_places_of_another_text() {
+    let options = McpOptions {
+        answer_max_bytes: 8_000,
+        structured: true,
+        ..plain()
+    };
+    let mut client = Client::legacy(options).await;
+    let mut lens = Vec::new();
+    for n in 0..6 {
+        let line = |at| match at {
+            60 => format!("The {NEEDLE} of harbour {n} opens at dawn for ship {n}.\n\n"),
+            _ => format!("Line {at} of harbour {n} says nothing that is looked for.\n\n"),
+        };
+        let content: String = (0..120).map(line).collect();
+        client.put("ports", &content, Trust::Agent);
+        lens.push(content.len());
+    }
+    let asked = json!({"query": format!("{NEEDLE} dawn"), "floor": 0});
+    let (_, answer) = client.ok("icm_memory_recall", asked).await;
+    let results = answer["results"].as_array().expect("results");
+    assert!(results.len() > 3, "{answer}");
+    for result in results {
+        let passage = result["passage"].as_object().expect("a passage");
+        assert!(passage.contains_key("number") && passage.contains_key("of"));
+        assert!(!passage.contains_key("start") && !passage.contains_key("end"));
+        let content = result["content"].as_str().expect("a text");
+        assert!(content.len() < 1_400, "{} bytes", content.len());
+        assert!(content.contains(NEEDLE), "{content}");
+        let len = whole_len(content);
+        assert!(lens.contains(&len), "{len} of {lens:?}: {content}");
+    }
+    client.end().await;
+}

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use icm_text::word_places;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
@@ -101,11 +101,17 @@ struct Hit {
     topic: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "without_places"
+    )]
     passage: Option<Passage>,
     /// The content is not all of the memory's.
     #[serde(skip)]
     is_excerpt: bool,
+    /// The whole content as it is stored, of a result with a passage: its places are those of this text.
+    #[serde(skip)]
+    whole: Option<String>,
     importance: Importance,
     weight: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -142,6 +148,26 @@ struct Hit {
     says_the_same: Option<String>,
     #[serde(skip_serializing_if = "is_zero")]
     confirmations: u64,
+}
+
+/// A passage less its places: they are none of the excerpt's.
+fn without_places<S: Serializer>(
+    passage: &Option<Passage>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Told {
+        number: usize,
+        of: usize,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        path: Vec<String>,
+    }
+    let told = passage.as_ref().map(|passage| Told {
+        number: passage.number,
+        of: passage.of,
+        path: passage.path.iter().cloned().map(cleaned).collect(),
+    });
+    told.serialize(serializer)
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -217,10 +243,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ));
     }
     for hit in &mut hits {
-        if let Some(content) = &mut hit.content
-            && content.len() > fields_cap
-        {
-            *content = cut(content, fields_cap).into_owned();
+        let content = hit.content.as_deref();
+        if let Some(content) = content.filter(|content| content.len() > fields_cap) {
+            let passage = hit.passage_within(fields_cap);
+            hit.content = passage.or_else(|| Some(cut(content, fields_cap).into_owned()));
         }
     }
     let mut structured = json!({"basis": answer.basis, "scope": scope, "results": hits});
@@ -263,9 +289,10 @@ fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Fra
         let content = hit.content.as_deref().unwrap_or("(withheld)");
         let is_cut = framed_len(content) > cap_bytes;
         is_any_cut |= is_cut || hit.is_excerpt;
-        let shown = match is_cut {
-            true => excerpt(content, &word_places(query, content), cap_bytes),
-            false => content.into(),
+        let shown = match (is_cut, hit.passage_within(cap_bytes)) {
+            (false, _) => content.into(),
+            (true, Some(passage)) => passage.into(),
+            (true, None) => excerpt(content, &word_places(query, content), cap_bytes),
         };
         let passage = hit.passage.as_ref().map(|it| format!(", {}", it.told()));
         let found = format!("{}{}", found(hit), passage.unwrap_or_default());
@@ -414,7 +441,8 @@ impl Hit {
         let is_excerpt = matches!(shown, Some(Cow::Owned(_)));
         let content = shown.map(|text| cleaned(text.into_owned()));
         let says_the_same = repeats(&hit);
-        let memory = hit.memory;
+        let mut memory = hit.memory;
+        let whole = memory.content.take().filter(|_| hit.passage.is_some());
         let source = memory.source;
         Hit {
             id: memory.id,
@@ -426,6 +454,7 @@ impl Hit {
             content,
             passage: hit.passage,
             is_excerpt,
+            whole,
             importance: memory.importance,
             weight: rounded(memory.weight),
             keywords: memory.keywords.into_iter().map(cleaned).collect(),
@@ -454,6 +483,14 @@ impl Hit {
             says_the_same,
             confirmations: memory.confirmations,
         }
+    }
+
+    /// Returns the passage anew where less of it fits than its content has: an excerpt of an excerpt would say of
+    /// neither how much is missing. `None` without a passage.
+    fn passage_within(&self, cap_bytes: usize) -> Option<String> {
+        let (whole, passage) = (self.whole.as_deref()?, self.passage.as_ref()?);
+        let shown = passage.excerpt(whole, &self.matched, cap_bytes);
+        Some(cleaned(shown.into_owned()))
     }
 }
 

@@ -13,8 +13,12 @@ use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Memory, Trust};
 
-/// Memories of a topic that are looked at, the newest first. More cost a read each.
-const LOOKED_AT: usize = 100;
+/// Memories of a topic whose newest ones are looked for: without reading the ids of all they are not found. Raised, recalls in
+/// large topics take longer.
+const TOPIC_MAX: u64 = 1_000;
+/// Memories of a topic that are looked at, the newest first. Raised, more is found in a topic that many scopes share; each costs
+/// a read.
+const LOOKED_AT: usize = 24;
 /// So many of the newest of a topic and scope are compared.
 const NEWEST: usize = 8;
 /// From here on two texts are near enough to be compared if their topics differ, in parts per million.
@@ -121,6 +125,10 @@ pub(crate) fn newest_of(
     (topic, scope): (&str, &str),
     position: Position,
 ) -> QueryResult<Vec<(Said, Version)>> {
+    let (memories, _) = views.listed(topic)?;
+    if memories > TOPIC_MAX {
+        return Ok(Vec::new());
+    }
     let members = views.members(topic)?;
     let known = match position < views.tally().position {
         true => known_at(views, &members, position)?,

@@ -229,9 +229,18 @@ impl Judge {
         Some(answer.unwrap_or_else(|error| panic!("recall {query} --at {at:?}: {error}")))
     }
 
-    fn found(&self, answer: &RecallAnswer) -> Rows {
+    /// The rows of an answer. Of memories that say the same as a result their ids are told: they count as the rows that
+    /// `should` has of them, if it has them.
+    fn found(&self, answer: &RecallAnswer, should: &Rows) -> Rows {
         let of = |memory: &Memory| (self.run.alias(&memory.id), Row::of(memory));
-        answer.results.iter().map(|hit| of(&hit.memory)).collect()
+        let mut found: Rows = answer.results.iter().map(|hit| of(&hit.memory)).collect();
+        for id in answer.results.iter().flat_map(|hit| &hit.repeats) {
+            let alias = self.run.alias(id);
+            if let Some(row) = should.get(&alias) {
+                found.insert(alias, row.clone());
+            }
+        }
+        found
     }
 
     /// A query that fits everything finds the living rows, now and at every position.
@@ -249,7 +258,7 @@ impl Judge {
         };
         differ(
             "what the text finds now",
-            &self.found(&now),
+            &self.found(&now, self.model.rows()),
             &living(self.model.rows()),
         )?;
         self.what_stands_out_agrees()?;
@@ -261,7 +270,7 @@ impl Judge {
                 .expect("the store has events");
             differ(
                 &format!("what the text finds at {at}"),
-                &self.found(&answer),
+                &self.found(&answer, &rows),
                 &rows,
             )?;
         }
@@ -323,7 +332,7 @@ impl Judge {
                 .expect("there are events");
             differ(
                 &format!("what happened by {}", basis.at),
-                &self.found(&answer),
+                &self.found(&answer, &rows),
                 &rows,
             )?;
         }
@@ -332,7 +341,7 @@ impl Judge {
         };
         differ(
             "what happened by the end of time",
-            &self.found(&all),
+            &self.found(&all, self.model.rows()),
             &living(self.model.rows()),
         )
     }

@@ -56,6 +56,8 @@ fn check(service: &Service, told: &Told, pick: usize) {
     let memories = service.list(&list).expect("it lists");
     let request = RecallRequest {
         query: asked.clone(),
+        // Each of these texts seems to replace those before it.
+        no_links: true,
         ..RecallRequest::default()
     };
     let recalled = service.recall(&Caller::default(), &request);

@@ -215,7 +215,7 @@ pub struct Receipt {
     /// most. No link is written.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub seems_to_replace: Vec<Replaced>,
-    /// Those that the judge has yet to decide on; empty in what a front answers.
+    /// Older memories that the judge has yet to decide on; empty in what a front answers.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub to_be_judged: Vec<Replaced>,
     /// Nothing changed, and it is noted that somebody else has stored it, too.
@@ -268,7 +268,7 @@ pub struct Replaced {
     pub id: String,
     /// Why, in a phrase for people.
     pub reason: String,
-    /// What it says.
+    /// Its text.
     pub content: String,
 }
 

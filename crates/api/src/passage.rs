@@ -13,7 +13,7 @@ pub const SHOWN_BYTES: usize = 1_600;
 /// A passage of a text of more than some 200 words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
-    /// Which one it is, from 1.
+    /// Its number, from 1.
     pub number: usize,
     /// Passages of the text.
     pub of: usize,

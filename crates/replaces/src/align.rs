@@ -1,4 +1,4 @@
-//! What two statements have in common, in order, and what stands in the place of what.
+//! The words that two statements have in common, in order, and the words that take the place of others.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct Hunk {
 pub(crate) struct Alignment {
     /// Places of common words: in the older statement, in the newer one.
     pub(crate) common: Vec<(usize, usize)>,
-    /// What differs, in order. One side of a hunk may be empty.
+    /// The differences, in order. One side of a hunk may be empty.
     pub(crate) hunks: Vec<Hunk>,
 }
 

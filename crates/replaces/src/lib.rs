@@ -28,7 +28,7 @@ mod tests;
 
 pub use statement::{Statement, WORDS_MAX};
 
-/// How sure it is that a newer statement replaces an older one.
+/// The certainty that a newer statement replaces an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Both may be true.
@@ -80,7 +80,7 @@ impl Reason {
 /// An answer of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judgement {
-    /// How sure it is.
+    /// The certainty.
     pub verdict: Verdict,
     /// Why.
     pub reason: Reason,

@@ -217,7 +217,7 @@ impl Pair<'_> {
         ended.map(|(_, word)| word).any(has_subject) && words.iter().any(is_new)
     }
 
-    /// Who has a role is another one.
+    /// The role has another holder.
     fn another_holder(&self) -> bool {
         let mut gone = self
             .older

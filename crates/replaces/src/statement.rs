@@ -14,7 +14,7 @@ const LEN_MAX: usize = 1_200;
 /// Words of the value of a statement whose verb is unknown, counted from its end.
 const VALUE_WORDS: usize = 3;
 
-/// What may be the first verb of a statement.
+/// A word that may be the first verb of a statement.
 const VERBS: [Role; 5] = [
     Role::Copula,
     Role::Verb,
@@ -86,7 +86,7 @@ pub struct Statement {
     pub(crate) words: Vec<Word>,
     /// The place of the first word behind the subject: the first verb, or what stands for it.
     pub(crate) pivot: usize,
-    /// How many sentences there are.
+    /// The number of sentences.
     pub(crate) sentences: usize,
     /// Whether the verb is known.
     pub(crate) knows_verb: bool,

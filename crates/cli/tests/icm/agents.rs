@@ -146,7 +146,7 @@ fn a_server_does_not_talk_of_a_store_that_is_not_there() {
 fn the_longest_answer_can_be_chosen() {
     let world = World::new();
     for number in 0..10 {
-        // Of each a passage is shown.
+        // A passage of each is shown.
         let long = format!("The garden {number} has a long wall. ").repeat(400);
         world.icm(["store", "-t", "t", "-c", &long]).ok();
     }

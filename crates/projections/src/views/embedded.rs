@@ -202,7 +202,7 @@ impl Views {
         kept.insert(held).clone()
     }
 
-    /// How many passages a model has vectors of.
+    /// Returns the number of passages that a model has vectors of.
     pub fn embedded(&self, model: ModelId<'_>) -> Embedded {
         let of = self.tail.next_passage();
         Embedded {

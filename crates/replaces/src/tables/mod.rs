@@ -11,7 +11,7 @@ mod spanish;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What a word does in a statement.
+/// The role of a word in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// Has no subject and no value: articles, prepositions, pronouns.
@@ -118,7 +118,7 @@ impl Entry {
         }
     }
 
-    /// How many words the entry takes at the beginning of `words`; `None` if it does not fit.
+    /// The number of words that the entry takes at the beginning of `words`; `None` if it does not fit.
     fn takes(&self, words: &[&str]) -> Option<usize> {
         let len = self.words.len();
         let fits =
@@ -175,7 +175,7 @@ pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
                     continue;
                 };
                 for at in at..at + len {
-                    // What stands between the two words of a phrase is none of it.
+                    // A word that stands between the two words of a phrase is none of it.
                     if entry.then.is_none()
                         || entry.words.contains(&words[at])
                         || entry.then == Some(words[at])

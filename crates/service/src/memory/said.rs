@@ -1,4 +1,4 @@
-//! What the rules of `icm-replaces` look at of a memory, and which two memories they may compare.
+//! The part of a memory that the rules of `icm-replaces` look at, and which two memories they may compare.
 
 use icm_log::{Position, SubjectId, facts};
 use icm_projections::Views;
@@ -24,7 +24,7 @@ const NEWEST: usize = 8;
 /// From here on two texts are near enough to be compared if their topics differ, in parts per million.
 const NEAR_PPM: u32 = 600_000;
 
-/// What the rules look at of a memory.
+/// The part of a memory that the rules look at.
 pub(crate) struct Said {
     /// The id as text.
     pub(crate) id: String,
@@ -100,7 +100,7 @@ impl Said {
         let newer = (self.valid_ms, &self.id) > (older.valid_ms, &older.id);
         // The older one was changed after the newer one was stored: nobody knows which text is the newer one.
         let changed = older.changed_ms.is_some_and(|at| at > self.valid_ms);
-        // What came from elsewhere does not push aside what a person or an agent said here.
+        // A memory from elsewhere does not push aside what a person or an agent said here.
         let trusted = !self.is_external || older.is_external;
         newer && !changed && trusted && self.scope == older.scope
     }

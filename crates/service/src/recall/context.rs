@@ -128,7 +128,7 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
         let (head, tail) = around(hit, markdown, now);
         let room = most.saturating_sub(frame.len_bytes() + head.len() + tail.len());
         let part = room.saturating_sub(CUT_MARK_BYTES);
-        // Of a long text its passage: the rest of the budget is worth more to other memories.
+        // The passage of a long text is enough: the rest of the budget is worth more to other memories.
         let content = hit.shown(part.saturating_sub(CUT_MARK_BYTES).min(SHOWN_BYTES));
         let content = content.as_deref().unwrap_or("(withheld)");
         let item = (&*head, content, &*tail);

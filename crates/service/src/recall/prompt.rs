@@ -266,7 +266,7 @@ mod tests {
         ] {
             assert!(lines(line).iter().all(|line| !line.is_own), "{line}");
         }
-        // What comes again is no person's.
+        // A line that comes again is no person's.
         assert!(
             lines("worker lost its lease\nworker lost its lease")
                 .iter()

@@ -376,7 +376,7 @@ impl<'a> Candidates<'a> {
             }
             if let Some(coverage) = &self.coverage {
                 let mut union = candidate.text.likeness.as_ref().clone();
-                // Of a long text beside it the end that is nearer.
+                // The nearer end of a long text beside it.
                 let last = before.iter().map(|it| self.views.last_passage(*it));
                 let first = after.iter().map(|it| self.views.first_passage(*it));
                 for passage in last.chain(first) {

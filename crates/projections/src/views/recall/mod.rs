@@ -47,7 +47,7 @@ pub struct RecallHit {
     pub features: Features,
     /// The cosine with the query; `None` where there was none to look at.
     pub cosine: Option<f32>,
-    /// Which of the [passages](icm_text::passages) of its text it was found by, from 0; `None` where that is one.
+    /// The number among the [passages](icm_text::passages) of its text it was found by, from 0; `None` where that is one.
     pub passage: Option<usize>,
     /// The row as of the basis.
     pub version: Version,

@@ -96,7 +96,7 @@ impl<'m> Said<'m> {
             one.is_none() || other.is_none() || one == other
         };
         let is_text = match (&self.statement, &other.statement) {
-            // What one agent says of itself another does not say.
+            // An agent speaks of itself alone.
             (Some(one), Some(other_said)) => {
                 one == other_said && (!one.is_personal || self.agent == other.agent)
             }

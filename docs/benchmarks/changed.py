@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Stores pairs of an older and a newer statement, asks each pair's question, and counts what is said of them.
 
-    docs/benchmarks/changed.py ICM FILE [--pairs]
+    docs/benchmarks/changed.py ICM FILE... [--pairs]
 
 ICM is the program, FILE one of docs/benchmarks/changed/*.jsonl. All pairs go into one new store, each in a topic of
 its own: the older statement as of a month ago, the newer one as of now. Each question is asked twice: of the whole
 store, and of the pair's topic. `--pairs` prints a line of JSON for each pair before the table.
 
-For changed pairs `newer` should be high, for similar ones `wrong` low, and `older` no lower than before:
+For changed pairs `newer` should be high, for similar ones `wrong` low, and `right` no lower than before:
   newer   the newer statement stands before the older one, or the older one is not among the results
-  older   the same of the older statement
+  older   the older statement stands before the newer one, or the newer one is not among the results
+  none    neither is among the results; the pair counts in no other column of the answer
+  right   of similar pairs that say which statement answers: that one stands first
   said    the answer says that the newer statement seems to replace the older one
   stored  the receipt of the newer statement says so
 """
@@ -19,11 +21,16 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 
-icm, file = sys.argv[1], sys.argv[2]
-show_pairs = "--pairs" in sys.argv[3:]
-with open(file, encoding="utf-8") as lines:
-    pairs = [json.loads(line) for line in lines]
+icm, files = sys.argv[1], [file for file in sys.argv[2:] if file != "--pairs"]
+show_pairs = "--pairs" in sys.argv
+pairs = []
+for file in files:
+    with open(file, encoding="utf-8") as lines:
+        pairs += [{**json.loads(line), "file": Path(file).stem} for line in lines]
+for number, pair in enumerate(pairs):
+    pair["place"] = f"{pair['topic']} {number}"
 
 
 def run(*arguments):
@@ -53,33 +60,42 @@ def asked(pair, *arguments):
 with tempfile.TemporaryDirectory() as folder:
     open(f"{folder}/none.toml", "w").close()
     for pair in pairs:
-        topic = f"{pair['topic']} {pair['id']}"
-        older = run("store", "--allow-secret", "-t", topic, "-c", pair["older"], "--occurred-at", "30d ago")
-        newer = run("store", "--allow-secret", "-t", topic, "-c", pair["newer"])
+        store = ("store", "--allow-secret", "-t", pair["place"], "-c")
+        older = run(*store, pair["older"], "--occurred-at", "30d ago")
+        newer = run(*store, pair["newer"])
         pair["ids"] = older["id"], newer["id"]
         replaces = newer.get("seems_to_replace") or []
         pair["stored"] = older["id"] in [one["id"] for one in replaces]
+        pair["reasons"] = [one["reason"] for one in replaces]
     for pair in pairs:
         pair["all"] = asked(pair)
-        pair["topic only"] = asked(pair, "-t", f"{pair['topic']} {pair['id']}")
+        pair["topic only"] = asked(pair, "-t", pair["place"])
 
 if show_pairs:
     for pair in pairs:
         print(json.dumps(pair, ensure_ascii=False))
 
+
+def share(group, fits):
+    return f"{100 * sum(map(fits, group)) / len(group):.1f}" if group else ""
+
+
 groups = defaultdict(list)
 for pair in pairs:
-    for language in ("all", "not en" if pair["language"] != "en" else "", pair["language"]):
-        if language:
-            groups[pair["kind"], language].append(pair)
-columns = ["pairs", "stored"] + [f"{way} {what}" for way in ("all", "topic only") for what in ("newer", "older", "said")]
-print("| kind | language | " + " | ".join(columns) + " |")
+    others = ["not en", pair["language"]] if pair["language"] != "en" else ["en"]
+    for group in ["all", pair["file"], *others]:
+        groups[pair["kind"], group].append(pair)
+    if "author" in pair:
+        groups[pair["kind"], f"author {pair['author']}"].append(pair)
+columns = ["pairs", "stored"]
+columns += [f"{way} {what}" for way in ("all", "topic only") for what in ("newer", "older", "none", "right", "said")]
+print("| kind | group | " + " | ".join(columns) + " |")
 print("|---" * (len(columns) + 2) + "|")
-for (kind, language), group in sorted(groups.items()):
-    share = lambda fits: f"{100 * sum(map(fits, group)) / len(group):.1f}"
-    cells = [str(len(group)), share(lambda pair: pair["stored"])]
+for (kind, name), group in sorted(groups.items()):
+    cells = [str(len(group)), share(group, lambda pair: pair["stored"])]
     for way in ("all", "topic only"):
-        cells.append(share(lambda pair: pair[way]["first"] in ("newer", "none")))
-        cells.append(share(lambda pair: pair[way]["first"] == "older"))
-        cells.append(share(lambda pair: pair[way]["said"]))
-    print(f"| {kind} | {language} | " + " | ".join(cells) + " |")
+        cells += [share(group, lambda pair: pair[way]["first"] == first) for first in ("newer", "older", "none")]
+        telling = [pair for pair in group if kind == "similar" and pair.get("answer") in ("older", "newer")]
+        cells.append(share(telling, lambda pair: pair[way]["first"] == pair["answer"]))
+        cells.append(share(group, lambda pair: pair[way]["said"]))
+    print(f"| {kind} | {name} | " + " | ".join(cells) + " |")

@@ -80,6 +80,16 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
 }
 
 impl Pair<'_> {
+    /// Whether the newer statement has a word of change. One that the older one has, too, tells of another change.
+    fn tells_change(&self) -> bool {
+        let mut changes = self
+            .newer
+            .words
+            .iter()
+            .filter(|word| word.has(Role::Change));
+        changes.any(|word| !self.older.has_like(word))
+    }
+
     fn says_the_same(&self) -> bool {
         let differs = |hunk: &Hunk| {
             self.older.words[hunk.older.clone()]
@@ -110,11 +120,20 @@ impl Pair<'_> {
             .words
             .iter()
             .any(|word| matches!(word.kind, Kind::Date | Kind::Time));
-        let moves_a_date = dated && self.newer.any(Role::Change);
+        let moves_a_date = dated && self.tells_change();
         if news(Role::Bounded) && !moves_a_date {
             return true;
         }
-        self.is_another_event()
+        self.is_another_in_row() || self.is_another_event()
+    }
+
+    /// Whether both tell of one among several in a row, and of different ones: *the first quarter*, *the second*.
+    fn is_another_in_row(&self) -> bool {
+        let in_row = |of: &Statement, other: &Statement| {
+            let mut in_row = of.words.iter().filter(|word| word.has(Role::Ordinal));
+            in_row.any(|word| !other.has_like(word))
+        };
+        in_row(self.older, self.newer) && in_row(self.newer, self.older) && !self.tells_change()
     }
 
     fn another_person(&self) -> bool {
@@ -133,7 +152,7 @@ impl Pair<'_> {
             self.older.words[hunk.older.clone()].iter().any(is_other)
                 && self.newer.words[hunk.newer.clone()].iter().any(is_other)
         });
-        days && (numbers || others) && !self.newer.any(Role::Change) && !self.newer.any(Role::End)
+        days && (numbers || others) && !self.tells_change() && !self.newer.any(Role::End)
     }
 
     /// Whether both have values of a kind, and others.
@@ -172,6 +191,10 @@ impl Pair<'_> {
 
     /// A value of the older statement stands in a clause that says that something has ended.
     fn old_value_ended(&self) -> bool {
+        // The end of one thing says nothing of another end.
+        if self.older.any(Role::End) {
+            return false;
+        }
         let words = &self.newer.words;
         let (mut all, mut kept) = (0, 0);
         for word in self.older.content() {
@@ -189,10 +212,15 @@ impl Pair<'_> {
             word.is_content() && places.any(|at| alike(&self.older.words[at], word))
         };
         let is_ended = |at: usize, word: &Word| {
+            let mut clause = words.iter().filter(|other| other.clause == word.clause);
+            let comes_again = clause.any(|word| word.has(Role::Repeated));
             let ended = words.iter().enumerate().any(|(place, other)| {
-                other.clause == word.clause
+                let between = &words[place.min(at)..place.max(at)];
+                !comes_again
+                    && other.clause == word.clause
                     && other.has(Role::End)
                     && place.abs_diff(at) <= ENDED_WITHIN
+                    && !between.iter().any(|word| word.has(Role::Relative))
             });
             let before = |back: usize| at.checked_sub(back).map(|at| &words[at]);
             let replaced = (1..=BEHIND).filter_map(before).any(|other| {
@@ -249,7 +277,7 @@ impl Pair<'_> {
             .is_some_and(|word| {
                 ["the", "der", "die", "das", "le", "la", "l", "el"].contains(&word.text.as_str())
             });
-        names && shared >= 2 && (role && the || self.newer.any(Role::Change))
+        names && shared >= 2 && (role && the || self.tells_change())
     }
 
     /// A word that begins its statement may be a name.
@@ -262,7 +290,8 @@ impl Pair<'_> {
         let older = self.older;
         let verb = older.words.get(older.pivot);
         if !older.knows_verb
-            || verb.is_some_and(|word| word.has(Role::Many) || word.has(Role::Past))
+            || older.any(Role::Many)
+            || verb.is_some_and(|word| word.has(Role::Past))
         {
             return false;
         }
@@ -410,14 +439,20 @@ impl Pair<'_> {
     /// Another value of the same kind and unit, in a statement that has most of the words.
     fn another_measure(&self) -> bool {
         let (shared, all) = self.coverage();
-        let changes = self.newer.any(Role::Change);
+        let changes = self.tells_change();
         let enough = match changes {
             true => 2 * shared >= all,
             false => 3 * shared >= 2 * all,
         };
         let verb = self.older.words.get(self.older.pivot);
-        let is_event = !self.older.knows_verb || verb.is_some_and(|word| word.has(Role::Past));
-        if shared == 0 || !enough || is_event && !changes || !self.measures_differ() {
+        let is_event = !self.older.knows_verb
+            || verb.is_some_and(|word| word.has(Role::Past) || word.has(Role::Change));
+        if shared == 0
+            || !enough
+            || is_event && !changes
+            || !self.measures_differ()
+            || !changes && self.is_narrowed()
+        {
             return false;
         }
         let untyped = self.replaced().filter(|hunk| {
@@ -481,7 +516,7 @@ impl Pair<'_> {
 
     /// A word of change, with the subject and another value or the same verb.
     fn changed(&self) -> bool {
-        if !self.newer.any(Role::Change) {
+        if !self.tells_change() {
             return false;
         }
         let older = self.older;

@@ -89,7 +89,16 @@ fn another_subject_person_event_or_exception_stands_beside() {
                  The team uses Slack for chat. || The team uses Notion for docs.
                  The user speaks German. || The user also speaks Italian.
                  Anna has a cat. || Anna has a dog.
-                 The laptop has 32 GB of RAM. || The laptop has a 1 TB disk.";
+                 The laptop has 32 GB of RAM. || The laptop has a 1 TB disk.
+                 The lift was out of order on 3 July. || The lift was out of order again on 21 August, it was the door.
+                 Unknown ids return 404. || Lookups return 410 for ids that were deleted.
+                 mTLS is mandatory in the mesh. || Certificates for mTLS in the mesh are replaced every 24 hours.
+                 Marta became a nurse in 2016. || Marta became a mother in 2019.
+                 The parser dropped Python 2 in version 4. || The parser dropped callbacks in version 5.
+                 The outbound flight leaves on Monday at 09:10. || The flight back leaves on Wednesday at 18:45.
+                 Rent for the flat is 1,150 a month. || Heating for the flat is 180 a month.
+                 Le club ouvre à 7 h en semaine. || Le dimanche, le club ouvre à 9 h.
+                 Mia is allergic to peanuts. || Mia is allergic to cat hair.";
     for (older, newer) in pairs(lines) {
         let (verdict, reason) = judged(older, newer);
         assert_ne!(verdict, Verdict::Yes, "{older} || {newer}: {reason:?}");

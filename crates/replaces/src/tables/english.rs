@@ -77,6 +77,11 @@ pub(super) const ROWS: Rows = &[
          last_fri* last_sat* last_sun* last_year_s this_year_s last_month_s next_week until temporarily exceptionally once_a \
          stood_in covers_for acting",
     ),
+    (Role::Relative, "that who whose"),
+    (
+        Role::Repeated,
+        "every each always automatically weekly daily monthly yearly nightly hourly periodically regularly",
+    ),
     (Role::Also, "also too as_well additionally besides plus"),
     (
         Role::Kin,

@@ -60,6 +60,11 @@ pub(super) const ROWS: Rows = &[
         "si pendant sauf cette_semaine hier demain lundi_dernier mardi_dernier mercredi_dernier jeudi_dernier vendredi_dernier samedi_dernier dimanche_dernier jusqu exceptionnellement temporairement une_fois tant \
          lors durant",
     ),
+    (Role::Relative, "qui que dont"),
+    (
+        Role::Repeated,
+        "chaque tous_les toutes_les automatiquement regulierement",
+    ),
     (Role::Also, "aussi egalement en_plus en_outre"),
     (
         Role::Kin,

@@ -71,6 +71,11 @@ pub(super) const ROWS: Rows = &[
         "wenn falls sofern wahrend ausser diese_woche heute morgen gestern letzten_mont* letzten_dienst* letzten_mittw* letzten_donn* letzten_frei* letzten_sams* letzten_sonn* letzte_woche nachste_woche \
          vorubergehend ausnahmsweise einmal einmalig bis solange nur_nach vertretung vertritt",
     ),
+    (Role::Relative, "welche welcher welches deren dessen"),
+    (
+        Role::Repeated,
+        "jede jeden jedes jeder automatisch taglich wochentlich monatlich jahrlich regelmassig",
+    ),
     (Role::Also, "auch ausserdem zusatzlich ebenfalls daneben"),
     (
         Role::Kin,

@@ -46,6 +46,10 @@ pub(crate) enum Role {
     Bounded,
     /// Something beside what is known: *also*.
     Also,
+    /// Begins a clause that tells of which one it speaks: *that*, *who*.
+    Relative,
+    /// Comes again: *every*.
+    Repeated,
     /// Another person by way of one: *sister*.
     Kin,
     /// The person whose memory it is.

@@ -60,6 +60,8 @@ pub(super) const ROWS: Rows = &[
         "durante salvo excepto esta_semana hoy manana ayer lunes_pasado martes_pasado miercoles_pasado jueves_pasado viernes_pasado sabado_pasado domingo_pasado hasta temporalmente excepcionalmente \
          una_vez mientras",
     ),
+    (Role::Relative, "que quien quienes"),
+    (Role::Repeated, "cada todos_los todas_las automaticamente"),
     (Role::Also, "tambien ademas asimismo"),
     (
         Role::Kin,

@@ -1,44 +1,44 @@
-//! What a measurement of recall is asked and answers.
+//! The request and the reports of a recall benchmark.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Measures how well recall finds evidence that is known.
+/// A request to measure how well recall finds known evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchRequest {
     /// Folders of pairs, files of pairs, LongMemEval's files.
     pub paths: Vec<PathBuf>,
-    /// Places to look at, each from 1 to `limit`.
+    /// The ranks k to score at, each from 1 to `limit`.
     pub ks: Vec<usize>,
-    /// Results that are asked for, 10 to 1000.
+    /// Results per recall, 10 to 1000.
     pub limit: usize,
-    /// What a memory is, of LongMemEval's files; default: a turn where turns are marked.
+    /// The size of a memory made of LongMemEval's files. Default: a turn if turns are marked.
     pub granularity: Option<Granularity>,
-    /// What counts how much.
+    /// The weights of the ranking.
     pub weights: icm_projections::ranking::Ranking,
-    /// Only one signal, instead.
+    /// The only signal to rank by; `None` for all.
     pub only: Option<Signal>,
-    /// Least fit of a result, 0 to 1; with 0 everything is scored.
+    /// Least fit of a result, 0 to 1; with 0 every result is scored.
     pub floor: f64,
-    /// Whether stores are also asked questions that nothing in them answers.
+    /// `true` to ask each store foreign questions, too: nothing in the store answers them.
     pub foreign: bool,
-    /// Whether rankings carry the features of each result.
+    /// `true` to add the features of each result to the rankings.
     pub features: bool,
 }
 
-/// What becomes one memory of a conversation.
+/// The part of a conversation that becomes one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
-    /// What one side said at a time.
+    /// The words of one side until the other side speaks.
     Turn,
     /// A whole session.
     Session,
 }
 
-/// What a recall ranks by.
+/// A signal that a recall ranks by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signal {
@@ -48,7 +48,7 @@ pub enum Signal {
     Vectors,
 }
 
-/// How well recall found the evidence. Shares are from 0 to 1.
+/// The report of a benchmark. Shares are from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BenchReport {
     /// Stores that were made.
@@ -57,13 +57,13 @@ pub struct BenchReport {
     pub memories: u64,
     /// Questions that were asked.
     pub questions: u64,
-    /// Questions that were not.
+    /// Questions that were not asked.
     pub skipped: Skipped,
     /// Pieces of evidence that name no memory; they count as never found.
     pub unknown_evidence: u64,
     /// Texts beyond the limit of a memory; only their beginning was stored.
     pub cut: u64,
-    /// Results that each recall was asked for.
+    /// Results per recall.
     pub limit: usize,
     /// The one signal that was used; `None` for all.
     pub only: Option<Signal>,
@@ -71,44 +71,44 @@ pub struct BenchReport {
     pub floor: f64,
     /// Wall time of the recalls.
     pub latency_ms: Latency,
-    /// One entry a folder or file, in the order of the request.
+    /// One entry per folder or file, in the order of the request.
     pub sets: Vec<SetScores>,
-    /// Over the questions of all sets.
+    /// Figures over the questions of all sets.
     pub all: SetScores,
-    /// Over all questions.
+    /// Scores over all questions.
     pub overall: Scores,
-    /// And over those of a category.
+    /// Scores over the questions of each category.
     pub categories: BTreeMap<String, Scores>,
 }
 
-/// Questions that were not asked, by why.
+/// Questions that were not asked, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// No evidence is known.
+    /// The set does not say what the evidence is.
     pub no_evidence: u64,
-    /// There is none: the right answer is that nothing is known.
+    /// There is no evidence: the right answer is that nothing is known.
     pub abstention: u64,
 }
 
 /// Percentiles of a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Half took no longer.
+    /// The median: half the recalls took no longer.
     pub p50: f64,
-    /// And 95 of 100.
+    /// 95 of 100 recalls took no longer.
     pub p95: f64,
 }
 
-/// Means over questions; all 0 where there were none.
+/// Means over questions; all 0 if there were no questions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// Questions that were asked.
     pub n: u64,
-    /// Questions that were not.
+    /// Questions that were not asked.
     pub skipped: u64,
     /// Share of questions with a piece of evidence among the first k, by k.
     pub any_at: BTreeMap<usize, f64>,
-    /// With all of it.
+    /// Share of questions with all evidence among the first k, by k.
     pub all_at: BTreeMap<usize, f64>,
     /// Mean share of a question's evidence among the first k.
     pub evidence_at: BTreeMap<usize, f64>,
@@ -137,7 +137,7 @@ pub struct SetScores {
     pub evidence_in_tokens: BTreeMap<usize, f64>,
     /// Wall time of the recalls.
     pub latency_ms: Latency,
-    /// What fit is worth.
+    /// The quality of fit as a mark of evidence.
     pub fit: FitScores,
 }
 
@@ -148,11 +148,11 @@ pub struct Figure {
     pub mean: f64,
     /// 2.5 % of the resamples have a smaller mean.
     pub low: f64,
-    /// 2.5 % have a larger one.
+    /// 2.5 % of the resamples have a larger mean.
     pub high: f64,
 }
 
-/// How well fit tells answers from everything else. All of it is from recalls with floor 0.
+/// The quality of fit: does it tell answers from everything else? Measured in recalls with floor 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FitScores {
     /// First results by their fit, in steps of 0.1.
@@ -161,7 +161,7 @@ pub struct FitScores {
     pub sure: Share,
     /// First results that are evidence, and the share of them that has fit ≥ 0.5.
     pub right: Share,
-    /// The default floor: `ranking.floor`. The next three are at this floor.
+    /// The default floor, `ranking.floor`; the next three shares are at this floor.
     pub floor: f64,
     /// Questions with evidence among the first ten, and the share that loses all of it.
     pub own: Share,
@@ -186,16 +186,16 @@ pub struct FitBin {
     pub right: f64,
 }
 
-/// A share and what it is of.
+/// A share, and the number of things that it is a share of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// How many.
+    /// The number of things.
     pub of: u64,
-    /// From 0 to 1; 0 of none.
+    /// The share, from 0 to 1; 0 if `of` is 0.
     pub share: f64,
 }
 
-/// What a floor lets through, and what it costs.
+/// The results that a floor lets through, and the evidence that it costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Least fit of a result.
@@ -208,65 +208,64 @@ pub struct CurvePoint {
     pub other_set: f64,
 }
 
-/// One question and what was found, for others to score.
+/// One question and its results, to be scored by other programs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
-    /// The folder or file that the store is of.
+    /// The folder or file that the store belongs to.
     pub set: String,
     /// The pair's name, or LongMemEval's file.
     pub store: String,
-    /// The question is of another store or half: nothing here answers it.
+    /// `true` if the question belongs to another store or half, so nothing here answers it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub foreign: bool,
-    /// The store that a foreign question is of, as `SET/STORE`.
+    /// The store of a foreign question, as `SET/STORE`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
     /// LongMemEval's id, or the line of the questions' file.
     pub question: String,
-    /// What was asked.
+    /// The text of the question.
     pub query: String,
-    /// Its category; `none` where none is given.
+    /// Its category; `none` if the set gives none.
     pub category: String,
-    /// What a memory is; `None` where memories came as they are.
+    /// The size of a memory; `None` if the set brings memories of its own.
     pub granularity: Option<Granularity>,
-    /// Names of the memories that answer it.
+    /// Names of the memories that answer the question.
     pub evidence: Vec<String>,
-    /// The topic of the first of them that is a memory.
+    /// The topic of the first evidence that is a memory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub topic: Option<String>,
-    /// What was found, best first.
+    /// The results, best first.
     pub ranked: Vec<Ranked>,
 }
 
 /// One result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
-    /// The memory's name: its key, or `SESSION` or `SESSION:TURN` of LongMemEval's. `None` for one
-    /// without a key.
+    /// The memory's name: its key, or `SESSION` or `SESSION:TURN` of LongMemEval. `None` if it has no key.
     pub key: Option<String>,
-    /// As recall gave it.
+    /// The score that recall gave.
     pub score: f64,
-    /// How sure it is that this answers the question.
+    /// Fit: confidence that the memory answers the question, 0 to 1.
     pub fit: f64,
-    /// Tokens of its content, as they are estimated here.
+    /// Tokens of its content, estimated by [`crate::tokens`].
     pub tokens: usize,
-    /// Values that the score is made of, by name, where the ranking explains them.
+    /// The features behind the score, by name; empty unless the request asked for features.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub features: BTreeMap<String, f64>,
 }
 
-/// How alike two answers to the same recalls are.
+/// The agreement of two runs of the same recalls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Recalls with the same results in the same order.
     pub same: u64,
-    /// With the same first result.
+    /// Recalls with the same first result.
     pub same_first: u64,
-    /// With the same results, in whatever order.
+    /// Recalls with the same results in any order.
     pub same_set: u64,
-    /// The share of what either answer has that both have, from 0 to 1, as the mean over the recalls.
+    /// Results that both answers have, as a share of those that either has: the mean over the recalls, from 0 to 1.
     pub overlap: f64,
-    /// Recalls.
+    /// Recalls that were compared.
     pub of: u64,
 }
 
@@ -275,21 +274,21 @@ pub struct Agreement {
 pub struct Recalled {
     /// Its id.
     pub id: String,
-    /// What it said then; `None` where that is withheld or was not looked at.
+    /// Its text at the time; `None` if the text is withheld or was not looked up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
-/// A recall that has another answer.
+/// A recorded recall whose answer differs when it is asked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayedRecall {
-    /// The event that recorded it.
+    /// Position of the event that recorded the recall.
     pub position: u64,
-    /// What was asked.
+    /// The query.
     pub query: String,
-    /// As in [`Agreement`], of this one.
+    /// The overlap of this recall, as in [`Agreement::overlap`].
     pub overlap: f64,
-    /// The first result, if it is another one.
+    /// The new first result, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Recalled>,
     /// Results that are new.
@@ -298,18 +297,19 @@ pub struct ReplayedRecall {
     pub went: Vec<Recalled>,
 }
 
-/// Recorded recalls, asked again.
+/// The report on recorded recalls that were asked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayBenchReport {
     /// Recalls that were asked again.
     pub recalls: u64,
-    /// Those that say no longer what was asked.
+    /// Recorded recalls whose query is withheld.
     pub withheld: u64,
-    /// What was answered then, and what would be now.
+    /// The recorded answers compared with today's.
     pub since: Agreement,
-    /// What would be answered now, and with the other settings.
+    /// Today's answers compared with those of the other settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Agreement>,
-    /// What changes most first: with the other settings, or else since then.
+    /// The recalls whose answers differ most, most changed first: by the other settings if given, else since they were
+    /// recorded.
     pub changed: Vec<ReplayedRecall>,
 }

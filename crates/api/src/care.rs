@@ -4,122 +4,122 @@ use serde::{Deserialize, Serialize};
 
 use super::log::OriginHead;
 
-/// A repair of the log.
+/// A request to repair the log.
 #[derive(Debug, Clone, Default)]
 pub struct RepairRequest {
-    /// Why, in the words of who does it; stays in the log.
+    /// The reason, in the caller's words; it stays in the log.
     pub reason: Option<String>,
-    /// Only say what would be done.
+    /// Only return the plan, change nothing.
     pub dry_run: bool,
-    /// Do just what was shown: the `plan` of an earlier answer.
+    /// The `plan` of an earlier answer: do exactly that.
     pub plan: Option<String>,
 }
 
-/// Bytes that are set aside.
+/// Bytes that a repair sets aside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairAside {
     /// File below the store.
     pub file: String,
-    /// Where in it, in bytes.
+    /// Offset in that file, in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// What they are.
+    /// A description of the bytes.
     pub what: String,
 }
 
-/// An event beside some that are gone.
+/// A known event next to a gap in its chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairBeside {
-    /// Its position, as its author counted.
+    /// Its position, by its author's count.
     pub position: u64,
     /// Its time.
     pub at: String,
 }
 
-/// Events that are gone.
+/// A gap in a chain: events that are gone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairGone {
-    /// Whose.
+    /// Origin of the chain, hex.
     pub origin: String,
     /// Seq of the first one.
     pub from_seq: u64,
-    /// Seq of the last one; one less where none is gone, but the chain does not hold together.
+    /// Seq of the last one; `from_seq` − 1 if no event is gone but the chain does not hold together here.
     pub to_seq: u64,
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// The newest event before them.
+    /// The newest event before the gap.
     pub after: Option<RepairBeside>,
-    /// The oldest event after them.
+    /// The oldest event after the gap.
     pub before: Option<RepairBeside>,
 }
 
 /// An event whose payload is gone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairPayload {
-    /// Whose.
+    /// Origin of the chain, hex.
     pub origin: String,
     /// Its place in its chain.
     pub seq: u64,
     /// The event.
     pub event: String,
-    /// Its position, as its author counted.
+    /// Its position, by its author's count.
     pub position: u64,
     /// Its time.
     pub at: String,
     /// Its kind.
     pub kind: String,
-    /// The memory that it is about, if it is about one.
+    /// The memory that the event is about, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory: Option<String>,
-    /// The topic of that memory, where that is known without the payload.
+    /// The topic of that memory, if it is known without the payload.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub topic: Option<String>,
 }
 
-/// What a repair did, or would do.
+/// A repair that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairAnswer {
-    /// There is something to repair, or was.
+    /// `true` if there was damage.
     pub damaged: bool,
-    /// Nothing was done yet.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
-    /// Names this plan: give it back to do just what was shown.
+    /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,
-    /// The event that says what is gone (the last one of several).
+    /// The event that records the gaps (the last one of several).
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
-    /// What is set aside in `torn/`.
+    /// Bytes that are set aside in `torn/`.
     pub set_aside: Vec<RepairAside>,
-    /// Events that are gone.
+    /// Gaps in the chains.
     pub gone: Vec<RepairGone>,
-    /// How many.
+    /// Events that are gone, in all gaps.
     pub gone_events: u64,
     /// Events that stay without their payload.
     pub payloads: Vec<RepairPayload>,
-    /// Events whose text a redaction took out, which is gone: a new one says it again.
+    /// Events whose text was taken out by a redaction that is gone; a new redaction takes its place.
     pub redacted: Vec<RepairPayload>,
-    /// Events of other machines that are without their text, and nothing that is left says why: one of
-    /// those that are gone may have been a redaction. `icm redact` says it again.
+    /// Events of other machines without their text, for no known reason: a redaction may be among the lost events. `icm
+    /// redact` redacts them again.
     pub unexplained: Vec<RepairPayload>,
-    /// Events that were taken from elsewhere.
+    /// Events that were restored from elsewhere.
     pub refilled_events: u64,
-    /// Payloads that were.
+    /// Payloads that were restored from elsewhere.
     pub refilled_payloads: u64,
     /// Segments that are written anew.
     pub segments_written: u64,
-    /// Segments that are no longer there, as what they held lies elsewhere.
+    /// Segments that were removed because their events lie elsewhere.
     pub segments_removed: u64,
-    /// Why the store writes under a new origin from here on, if it does.
+    /// The reason why the store writes under a new origin from now on; `None` if it does not.
     pub new_origin: Option<String>,
-    /// The store's secret is a new one: ids of actors and request keys start afresh.
+    /// `true` if the store got a new secret: ids of actors and request keys start afresh.
     pub new_secret: bool,
-    /// It finishes a repair that was begun before.
+    /// `true` if this finished a repair that was begun earlier.
     pub resumed: bool,
 }
 
-/// What a rebuild did.
+/// The report of a rebuild of the views.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RebuildReport {
     /// Events folded.
@@ -130,53 +130,53 @@ pub struct RebuildReport {
     pub positions: u64,
     /// Hash over the living values, hex.
     pub state_hash: String,
-    /// Seconds it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// What `icm doctor` found.
+/// The report of `icm doctor`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkup {
-    /// No check is a problem.
+    /// `true` if no check found a problem.
     pub ok: bool,
-    /// What was looked at.
+    /// Every check that was made.
     pub checks: Vec<Check>,
-    /// One of the problems is damage.
+    /// `true` if one of the problems is damage.
     #[serde(skip)]
     pub damaged: bool,
 }
 
-/// One thing that was looked at.
+/// One check of `icm doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// `config`, `model`, `store`, `permissions`, `files`, `log`, `format`, `clock`, `views`, `locks`, `space`
-    /// or `place`. There may be several of one name.
+    /// `config`, `model`, `store`, `permissions`, `files`, `log`, `format`, `clock`, `views`, `locks`, `space` or
+    /// `place`. Several checks may share a name.
     pub name: String,
-    /// How it is.
+    /// The outcome.
     pub status: CheckStatus,
-    /// One line that says what was found.
+    /// The outcome in one line.
     pub message: String,
-    /// What to run, where a command helps.
+    /// A command that helps, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
     /// As it should be.
     Ok,
-    /// Wants a look; everything works.
+    /// Everything works, but somebody should look.
     Warning,
     /// Something does not work.
     Problem,
 }
 
-/// What a backup holds.
+/// The contents of a new backup.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BackupReceipt {
-    /// Where it is; what is no Unicode of it is replaced.
+    /// Path of the backup; bytes that are not Unicode are replaced.
     pub file: String,
     /// Bytes of the file.
     pub bytes: u64,
@@ -188,12 +188,12 @@ pub struct BackupReceipt {
     pub origins: Vec<OriginHead>,
 }
 
-/// What was restored.
+/// The receipt of a restore.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RestoreReceipt {
-    /// The very store was there already, and nothing was done.
+    /// `true` if this very store was there already: nothing was done.
     pub unchanged: bool,
-    /// Where the store is; what is no Unicode of it is replaced.
+    /// Path of the store; bytes that are not Unicode are replaced.
     pub store: String,
     /// Bytes of its files.
     pub bytes: u64,

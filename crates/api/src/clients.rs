@@ -1,13 +1,13 @@
-//! Clients by the names that they give themselves, and the agents that they are in the log.
+//! Names of client programs, and the agents that these programs are in the log.
 //!
-//! An actor is an agent, `agent:codex`, whatever program of it connects. Logs from before this table hold the names
-//! that clients gave: [`same_actor`] says that both are one actor.
+//! All programs of an agent are one actor in the log, for instance `agent:codex`. Older logs hold the names that the
+//! programs gave: [`same_actor`] returns `true` for the old and the new name of an actor.
 
-/// Begins the names of actors that are agents.
+/// Prefix of the names of actors that are agents.
 pub const AGENT: &str = "agent:";
 
-/// Names that clients give themselves in the handshake, and the agents they are. A client may add the name of the
-/// server behind a `-`, as Qwen Code does.
+/// Pairs of a name from the MCP handshake and its agent. A program may append `-` and the name of the server, as Qwen
+/// Code does.
 const AGENTS: [(&str, &str); 11] = [
     ("codex-mcp-client", "codex"),
     ("gemini-cli-mcp-client", "gemini-cli"),
@@ -22,7 +22,7 @@ const AGENTS: [(&str, &str); 11] = [
     ("windsurf-client", "windsurf"),
 ];
 
-/// Returns the agent that a client of this name is: its own name where the table does not have it.
+/// Returns the agent for the name of a client program, or the name itself if the table lacks it.
 pub fn agent_name(client: &str) -> &str {
     let is_named = |known: &str| {
         let given = client.get(..known.len());
@@ -33,7 +33,7 @@ pub fn agent_name(client: &str) -> &str {
     known.map_or(client, |(_, agent)| agent)
 }
 
-/// Returns whether two names of actors mean the same one; the case of an agent's name does not count.
+/// Returns `true` if both names mean the same actor; the case of an agent's name does not count.
 pub fn same_actor(one: &str, other: &str) -> bool {
     let agent = |actor: &'_ str| {
         actor

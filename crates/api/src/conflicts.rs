@@ -1,55 +1,54 @@
-//! What machines wrote beside each other, and which of it holds.
+//! Conflicts: fields for which concurrent writes left several values.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::memory::{Basis, Receipt};
 
-/// Asks what concurrent writes left open.
+/// A request for the conflicts of a store.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConflictsRequest {
-    /// Only memories that are in this topic; with `/` at its end, everything below it too. Memoirs and
-    /// concepts are in none.
+    /// Only memories in this topic; `a/` for `a` and everything below it. Memoirs and concepts have no topic.
     pub topic: Option<String>,
-    /// How many are told of; all are counted.
+    /// Most conflicts to list; all are counted.
     pub limit: Option<usize>,
-    /// As of.
+    /// The moment to answer for, as `--at`.
     pub at: Option<String>,
 }
 
-/// What concurrent writes left open.
+/// The conflicts of a store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conflicts {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// What was written last comes first.
+    /// The conflicts, the most recently written first.
     pub conflicts: Vec<Conflict>,
-    /// How many there are.
+    /// Number of all conflicts.
     pub total: u64,
 }
 
-/// A field for which machines that did not know of each other wrote different values.
+/// A field that got different values from machines that did not know of each other's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// ULID.
     pub id: String,
-    /// What it is the id of.
+    /// The kind of row that `id` names.
     pub of: ConflictOf,
     /// The topic of a memory, else the memoir's name.
     pub topic: String,
     /// The concept's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// `content`, `importance`, …; of a concept `definition` or `confidence`, of a memoir `description`;
-    /// `forgotten` where it was forgotten on one machine while it was written on another.
+    /// `content`, `importance`, …; of a concept `definition` or `confidence`; of a memoir `description`. `forgotten` if
+    /// one machine forgot the row while another wrote it.
     pub field: String,
-    /// What is shown, on every machine that knows the same.
+    /// The value that is shown, the same on every machine with the same events.
     pub shown: ConflictValue,
-    /// What else was written, the newest first; what says the same is left out.
+    /// The other values, newest first, without repeats.
     pub others: Vec<ConflictValue>,
 }
 
-/// What a conflict is about.
+/// The kind of row that a conflict is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConflictOf {
@@ -61,13 +60,13 @@ pub enum ConflictOf {
     Concept,
 }
 
-/// One of the values.
+/// One value of a field in conflict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConflictValue {
-    /// As the memory has it; `null` where nothing was given, or it is withheld. Of what was forgotten `true`,
-    /// and beside it the fields that were written meanwhile.
+    /// The value, as the memory has it; `null` if it is empty or withheld. For `forgotten`: `true`, and in the other
+    /// values the fields that were written meanwhile.
     pub value: Value,
-    /// The text was taken out or is damaged.
+    /// `true` if the text was taken out or is damaged.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub withheld: bool,
     /// The event that wrote it (64 hex digits).
@@ -76,27 +75,27 @@ pub struct ConflictValue {
     pub at: String,
     /// Name of the actor.
     pub actor: String,
-    /// The installation that wrote it.
+    /// The origin that wrote it.
     pub origin: String,
 }
 
-/// Says which of the values holds.
+/// A request to settle a conflict.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SettleRequest {
-    /// Full id; of a memory a unique prefix will do.
+    /// Full id; a unique prefix is enough for a memory.
     pub id: String,
-    /// These fields; all that conflict where none is named.
+    /// The fields to settle; empty for all in conflict.
     pub fields: Vec<String>,
-    /// The event whose values are taken, as an id, its beginning or a position; without it what is shown stays.
+    /// The event whose values win: an id, a prefix or a position. `None` keeps the values that are shown.
     pub take: Option<String>,
 }
 
 /// The receipt of a settled conflict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettleReceipt {
-    /// As of an update; of a concept or a memoir the topic is the memoir's name.
+    /// The receipt of the update. For a concept or a memoir, the topic is the memoir's name.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// The fields that are settled.
+    /// The fields that were settled.
     pub settled: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! One summary in place of many memories.
+//! Consolidation: one summary in place of many memories.
 
 use std::time::Duration;
 
@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Importance, Receipt, Trust};
 
-/// A command of the user's that makes summaries, for the platform's shell. It reads the texts on stdin and writes the
+/// A command of the user that makes summaries, run by the platform's shell. It reads the texts on stdin and writes the
 /// summary to stdout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summarizer {
     /// The command line.
     pub command: String,
-    /// How long it may take.
+    /// Longest run of the command.
     pub timeout: Duration,
 }
 
 impl Summarizer {
-    /// Longest run of a command by default, 60 s. Raised, a command that hangs holds `consolidate` up; lowered, models on
-    /// slow machines are stopped.
+    /// Default for the longest run of a command, 60 s. Raised, a command that hangs holds `consolidate` up longer;
+    /// lowered, models on slow machines are stopped.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 }
 
-/// Where a summary comes from.
+/// The source of a summary.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Summary {
-    /// Somebody wrote it; at most 64 KiB.
+    /// The caller's own text, at most 64 KiB.
     Given(String),
-    /// Made of the memories' own sentences; at most 4 KiB.
+    /// Sentences of the memories, chosen by rules; at most 4 KiB.
     Rules,
-    /// This command makes it.
+    /// The output of this command.
     Command(Summarizer),
-    /// The configured command makes it, or rules where none is configured.
+    /// The output of the configured command; by rules if none is configured.
     #[default]
     Configured,
 }
@@ -42,36 +42,36 @@ impl From<String> for Summary {
     }
 }
 
-/// Asks for one summary in place of the memories of a topic.
+/// A request to replace the memories of a topic by one summary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsolidateRequest {
-    /// The topic; with `/` at its end, everything below it too.
+    /// The topic; `a/` for `a` and everything below it.
     pub topic: String,
-    /// Where the summary comes from.
+    /// The source of the summary.
     pub summary: Summary,
-    /// Default: the highest of the originals.
+    /// Importance of the summary. Default: the highest of the originals.
     pub importance: Option<Importance>,
-    /// Default: those of the originals.
+    /// Keywords of the summary. Default: those of the originals.
     pub keywords: Vec<String>,
-    /// Only memories of this scope. Without it they all have to be of one.
+    /// Only memories of this scope; `None` requires that all have the same scope.
     pub scope: Option<String>,
-    /// The originals stay as they are beside it.
+    /// Keep the originals beside the summary.
     pub keep_originals: bool,
-    /// What looks like a secret is stored all the same.
+    /// Store the summary even if it looks like it holds a secret.
     pub allow_secret: bool,
-    /// Who vouches for it.
+    /// Trust of the summary.
     pub trust: Trust,
-    /// An idempotency key; only for a summary that is given.
+    /// An idempotency key; only with a summary that the caller gives.
     pub request_id: Option<String>,
 }
 
-/// Who made a summary.
+/// The author of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SummaryBy {
-    /// Whoever asked.
+    /// The caller.
     Given,
-    /// Rules.
+    /// The built-in rules.
     Rules,
     /// A command.
     Command,
@@ -82,9 +82,10 @@ pub enum SummaryBy {
 pub struct MadeSummary {
     /// The text.
     pub text: String,
-    /// Who made it.
+    /// Its author.
     pub by: SummaryBy,
-    /// Memories that it stands for and that were not put into it, because another one supersedes them.
+    /// Memories that were left out of the text because another memory supersedes them; the summary stands for them,
+    /// too.
     pub superseded: u64,
     /// Memories whose text was taken out or is damaged.
     pub withheld: u64,
@@ -94,30 +95,30 @@ pub struct MadeSummary {
     pub no_room: u64,
 }
 
-/// What a consolidation did.
+/// The receipt of a consolidation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsolidateReceipt {
-    /// Of the summary.
+    /// The receipt of the summary.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// The summary; `None` in the second receipt of one request.
+    /// The summary; `None` if the same request was answered before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub summary: Option<MadeSummary>,
-    /// Ids of the memories that it stands for.
+    /// Ids of the memories that the summary stands for.
     pub originals: Vec<String>,
 }
 
-/// What a consolidation would do.
+/// The preview of a consolidation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsolidatePreview {
     /// Always true.
     pub dry_run: bool,
-    /// The topic that the summary would be in.
+    /// The topic of the summary.
     pub topic: String,
-    /// The scope that it would have.
+    /// The scope of the summary.
     pub scope: String,
     /// The summary.
     pub summary: MadeSummary,
-    /// Ids of the memories that it would stand for.
+    /// Ids of the memories that the summary would stand for.
     pub originals: Vec<String>,
 }

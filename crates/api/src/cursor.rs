@@ -1,24 +1,24 @@
-//! Where a paged answer goes on.
+//! Cursors: the start of the next page of a paged answer.
 
 use std::fmt;
 
 use crate::error::ServiceError;
 
-/// The place where the next page begins, as `position-offset`. No number reads like that, so
-/// a client that writes texts as numbers cannot change it.
+/// The start of the next page, as `position-offset`. The `-` keeps clients that turn texts into numbers from changing
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// The position that every page is as of.
+    /// The position that all pages are as of.
     pub position: u64,
-    /// What was shown before: results, or bytes of a text.
+    /// Results, or bytes of a text, on the pages before.
     pub offset: usize,
 }
 
 impl Cursor {
-    /// Reads what a page before said. The error names the `argument` and what goes on.
+    /// Parses the cursor of an earlier page. The error names `argument` and the paged thing, `of`.
     ///
     /// # Errors
-    /// `Invalid` for anything else.
+    /// `Invalid` if `given` is not a cursor.
     pub fn parse(given: &str, argument: &str, of: &str) -> Result<Cursor, ServiceError> {
         let given = given.trim();
         let cursor = given.split_once('-').and_then(|(position, offset)| {
@@ -30,7 +30,7 @@ impl Cursor {
         cursor.ok_or_else(|| Cursor::refused(given, argument, of))
     }
 
-    /// That `given` is no place in what goes on.
+    /// Returns the error for a cursor that does not fit.
     pub fn refused(given: &str, argument: &str, of: &str) -> ServiceError {
         ServiceError::invalid_with(
             format!("`{given}` is no place where {of} goes on"),
@@ -38,7 +38,7 @@ impl Cursor {
         )
     }
 
-    /// Its position as a moment.
+    /// Returns the position in the form of `--at`: `@123`.
     pub fn at(self) -> String {
         format!("@{}", self.position)
     }

@@ -1,25 +1,25 @@
-//! Decay and prune.
+//! Decay and prune: requests, receipts and the policy.
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::Memory;
 
-/// How memories fade, and what becomes of those that have faded. Shares are in parts per million.
+/// The rates at which memories fade, and the threshold of a prune. Shares are in parts per million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DecayPolicy {
-    /// What a memory of medium importance loses a day, at most 1,000,000.
+    /// Weight that a memory of medium importance loses a day, at most 1,000,000.
     pub rate_ppm: u32,
-    /// How many times that a critical one loses, at most 100,000,000; so of the others.
+    /// Multiple of `rate_ppm` for critical memories, at most 100,000,000 like the next three.
     pub critical_ppm: u32,
-    /// One of high importance.
+    /// Multiple for memories of high importance.
     pub high_ppm: u32,
-    /// One of medium importance.
+    /// Multiple for memories of medium importance.
     pub medium_ppm: u32,
-    /// One of low importance.
+    /// Multiple for memories of low importance.
     pub low_ppm: u32,
-    /// A recall that is recorded writes the tick of a day that has none.
+    /// `true` if the first recorded recall of a day writes the day's tick.
     pub auto: bool,
-    /// The weight below which a prune forgets, at most 1,000,000.
+    /// Weight below which a prune forgets, at most 1,000,000.
     pub prune_threshold_ppm: u32,
 }
 
@@ -37,42 +37,42 @@ impl Default for DecayPolicy {
     }
 }
 
-/// Asks for the tick of today.
+/// A request to write today's tick.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DecayRequest {
-    /// What a memory of medium importance loses a day, 0 to 1; the policy's unless it is given.
+    /// Weight that a memory of medium importance loses a day, 0 to 1. Default: the policy's.
     pub rate: Option<f64>,
-    /// Only say what would be written.
+    /// Only return what would be written.
     pub dry_run: bool,
 }
 
-/// What a tick came to.
+/// The outcome of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecayAction {
-    /// It was written, or would be.
+    /// The tick was written, or would be.
     Decayed,
-    /// Memories fade so already.
+    /// Memories fade at these rates already.
     Unchanged,
 }
 
 /// The receipt of a tick.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecayReceipt {
-    /// What was done.
+    /// The outcome.
     pub action: DecayAction,
-    /// Nothing was written: it was only asked what would be.
+    /// `true` if nothing was written because only a preview was asked for.
     pub dry_run: bool,
     /// The UTC day up to which memories fade (`2026-11-23`).
     pub day: String,
-    /// What a memory of medium importance loses a day, 0 to 1.
+    /// Weight that a memory of medium importance loses a day, 0 to 1.
     pub rate: f64,
-    /// Living memories that can fade at these rates; those that were stored today begin tomorrow.
+    /// Living memories that can fade at these rates. Memories stored today begin tomorrow.
     pub memories: u64,
-    /// The rate that another tick has set for today, where this one takes its place.
+    /// The rate of an earlier tick of today that this tick replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces_rate: Option<f64>,
-    /// Ticks for days that have not come.
+    /// Ticks for days in the future.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<TickAhead>,
     /// The event (64 hex digits), if one was written.
@@ -81,62 +81,61 @@ pub struct DecayReceipt {
     pub position: Option<u64>,
 }
 
-/// A tick for days that have not come: it was written while a clock stood in the future, and what is
-/// stored meanwhile fades by it until it is undone.
+/// A tick for days in the future, written while a clock was ahead. Memories stored until those days fade by it, unless
+/// it is undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickAhead {
     /// The event, 64 hex digits.
     pub event: String,
-    /// The last UTC day that it is for.
+    /// Its last UTC day.
     pub day: String,
 }
 
-/// Memories that would not go, were it not for a stretch of days without any event. The store rested, or a clock was
-/// behind before it or ahead after it.
+/// Memories that go only because of a stretch of days without any event: the store rested, or a clock was behind before
+/// the stretch or ahead after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrunedPause {
-    /// The last UTC day with an event before it.
+    /// The last UTC day with an event before the stretch.
     pub from: String,
-    /// The first one after it.
+    /// The first UTC day with an event after it.
     pub to: String,
-    /// The memories, the lightest first.
+    /// The memories, lightest first.
     pub ids: Vec<String>,
 }
 
-/// Asks to forget what has faded.
+/// A request to forget faded memories.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PruneRequest {
-    /// Memories of medium and low importance whose weight is below this, 0 to 1; the policy's unless
-    /// it is given.
+    /// Forget memories of medium and low importance below this weight, 0 to 1. Default: the policy's.
     pub threshold: Option<f64>,
-    /// Only say what would be forgotten.
+    /// Only return what would be forgotten.
     pub dry_run: bool,
-    /// The plan of the preview that was agreed to: with another one nothing is done.
+    /// The plan of an accepted preview; nothing is done if the plan has changed.
     pub plan: Option<String>,
 }
 
-/// What a prune did, or would do.
+/// A prune that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PruneAnswer {
-    /// Nothing was done yet.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
-    /// Names this plan: give it back to do just what was shown.
+    /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,
     /// The weight below which memories go, 0 to 1.
     pub threshold: f64,
-    /// How many memories go.
+    /// Number of memories to forget.
     pub memories: u64,
-    /// Their ids, the lightest first.
+    /// Their ids, lightest first.
     pub ids: Vec<String>,
     /// The first ten of them.
     pub first: Vec<Memory>,
-    /// Ticks for days that have not come: without them fewer memories may go.
+    /// Ticks for days in the future; without them fewer memories might go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<TickAhead>,
-    /// Memories of these that go because of a pause of the log, which a wrong clock may have made.
+    /// Memories among these that go because of a pause of the log, which a wrong clock may have caused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<PrunedPause>,
-    /// The event that forgot them (64 hex digits; the last one of several), if one was written.
+    /// The event that forgot them (64 hex digits; the last of several), if one was written.
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,

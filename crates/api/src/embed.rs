@@ -1,26 +1,26 @@
-//! Embedding with a model.
+//! Embedding with a model: progress and report.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a model is.
+/// The progress of a model on the memories of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmbedStatus {
     /// The model's id, or `none`.
     pub model: String,
-    /// Numbers in a vector; 0 where there is no model.
+    /// Dimensions of a vector; 0 without a model.
     pub dim: usize,
-    /// Versions of memories that can be recalled now or as of an earlier moment.
+    /// Row versions that can be recalled, now or as of an earlier moment.
     pub versions: u64,
-    /// Those that have a vector.
+    /// Row versions that have a vector.
     pub embedded: u64,
 }
 
-/// What was embedded.
+/// The report of an embedding run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmbedReport {
-    /// Versions that got a vector now, from the model or the cache.
+    /// Row versions that got a vector now, from the model or the cache.
     pub new: u64,
-    /// How far the model is now.
+    /// The progress of the model now.
     #[serde(flatten)]
     pub status: EmbedStatus,
 }

@@ -9,29 +9,27 @@ use thiserror::Error;
 /// Longest wait of an answer for the views' files while another process writes them.
 pub use icm_wait::bounds::PEER as VIEWS_WAIT;
 
-/// Why a command or a query failed. The text is one line and says what to do next where that is
-/// known; [`ServiceError::hint`] gives it apart.
+/// The reason why a command or a query failed. The text is one line; [`ServiceError::hint`] says what to do next.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServiceError {
     /// An argument is not acceptable.
     #[error("{message}")]
     Invalid {
-        /// What is wrong, naming the limit.
+        /// The fault, with the limit if there is one.
         message: String,
-        /// What to do.
+        /// Advice for the next step.
         hint: Option<String>,
     },
-    /// What was asked for is fine, but there is nothing that it could be done to: it was forgotten, was
-    /// not there yet, or there is no more of it.
+    /// The request is fine, but its target is forgotten, not there yet, or has no more to give.
     #[error("{message}")]
     Nothing {
-        /// Of what there is nothing.
+        /// The message.
         message: String,
-        /// Where to look.
+        /// Advice for the next step.
         hint: String,
     },
-    /// A text holds a secret; nothing was written. The secret itself is never repeated.
+    /// A text holds a secret; nothing was written. The message never repeats the secret.
     #[error("the {field} holds what looks like a secret ({rule}): it was not stored")]
     Secret {
         /// `content`, `topic`, …
@@ -39,39 +37,39 @@ pub enum ServiceError {
         /// Name of the rule that found it.
         rule: &'static str,
     },
-    /// No such memory, event, …
+    /// No memory, event, … has this id.
     #[error("no {what} {id}")]
     NotFound {
         /// `memory`, `event`, `topic`.
         what: &'static str,
-        /// As given.
+        /// The id, as given.
         id: String,
-        /// The nearest ones.
+        /// The nearest ids.
         nearest: Vec<String>,
     },
-    /// A prefix fits several.
+    /// A prefix fits several ids.
     #[error("{what} {prefix} is ambiguous: {}", .matches.join(", "))]
     Ambiguous {
         /// `memory`, `event`.
         what: &'static str,
-        /// As given.
+        /// The prefix, as given.
         prefix: String,
-        /// What it fits, at most ten.
+        /// Ids that it fits, at most ten.
         matches: Vec<String>,
     },
-    /// What was shown and agreed to is not what would be done now.
+    /// The plan that was shown and accepted is not what would be done now.
     #[error("the memories have changed since this was shown: nothing was done")]
     OtherPlan,
-    /// The same request id with other content.
+    /// The request id was used before, for other content.
     #[error("request id {request_id} was already used for other content")]
     Conflict {
-        /// As given.
+        /// The request id, as given.
         request_id: String,
     },
     /// Another process holds the lock.
     #[error("the store is busy: another process has been writing for more than {waited_ms} ms")]
     Busy {
-        /// How long it was waited for.
+        /// Duration of the wait.
         waited_ms: u64,
     },
     /// The process that holds the lock is stopped; reads go on.
@@ -80,69 +78,69 @@ pub enum ServiceError {
         if *.asked { "; what it was asked it may do once it goes on" } else { "" }
     )]
     Stopped {
-        /// The process.
+        /// The stopped process.
         pid: u32,
-        /// Whether this was asked of the owner before, which has not answered: it may be done all the same.
+        /// `true` if the owner got the request and has not answered: it may still do it.
         asked: bool,
     },
-    /// The store is damaged; reads of what is whole go on.
+    /// The store is damaged; undamaged parts can be read.
     #[error("the log is damaged: {what}")]
     Damaged {
-        /// Where and how.
+        /// Place and kind of the damage.
         what: String,
     },
-    /// Written by a newer icm.
+    /// A newer icm wrote the store.
     #[error("the store was written by a newer icm: {what}")]
     NewerFormat {
-        /// What is too new.
+        /// The part that is too new.
         what: String,
     },
-    /// A backup is cut, changed or damaged; nothing was restored of it.
+    /// A backup is cut, changed or damaged; nothing was restored from it.
     #[error("the backup {file} is damaged: {why}")]
     BadBackup {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
-    /// An export of a log is cut, changed or damaged; nothing of it was taken.
+    /// An export of a log is cut, changed or damaged; nothing was taken from it.
     #[error("{why}")]
     BadExport {
-        /// Which, and what is wrong with it.
+        /// The export and its fault.
         why: String,
     },
-    /// An export of a log does not join up with this store; nothing of it was taken.
+    /// An export of a log does not join up with this store; nothing was taken from it.
     #[error("{why}")]
     DoesNotFit {
-        /// What is missing, or contradicts.
+        /// The missing or contradicting part.
         why: String,
     },
     /// The store cannot be written.
     #[error("the store cannot be written: {why}")]
     ReadOnly {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The disk is full; the command did not happen and nothing is lost.
     #[error("{why}")]
     NoSpace {
-        /// Which disk.
+        /// The disk that is full.
         why: String,
     },
-    /// The operating system said no.
+    /// The operating system refused an operation.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done, with the path.
+        /// The operation, with the path.
         doing: String,
-        /// The error.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// An import failed after some of its lines were taken; those stay.
+    /// An import failed after some of its lines were stored; they stay.
     #[error("{}; {taken} are in already", plain(.source))]
     ImportEnded {
-        /// How many lines or memories are in.
+        /// Number of lines or memories that were stored.
         taken: String,
-        /// Why it failed.
+        /// The error that ended the import.
         source: Box<ServiceError>,
     },
     /// A bug of ours; the store is untouched.
@@ -151,7 +149,7 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// An argument error without a hint.
+    /// Returns an argument error without a hint.
     pub fn invalid(message: impl Into<String>) -> Self {
         ServiceError::Invalid {
             message: message.into(),
@@ -159,7 +157,7 @@ impl ServiceError {
         }
     }
 
-    /// What was named is not there (any more, or yet); what to do.
+    /// Returns an error for a target that is not there (any more, or yet), with a hint.
     pub fn nothing(message: impl Into<String>, hint: impl Into<String>) -> Self {
         ServiceError::Nothing {
             message: message.into(),
@@ -167,7 +165,7 @@ impl ServiceError {
         }
     }
 
-    /// An argument error that says what to do.
+    /// Returns an argument error with a hint.
     pub fn invalid_with(message: impl Into<String>, hint: impl Into<String>) -> Self {
         ServiceError::Invalid {
             message: message.into(),
@@ -175,7 +173,7 @@ impl ServiceError {
         }
     }
 
-    /// What to do next, if anything.
+    /// Returns advice for the next step, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             ServiceError::Invalid { hint, .. } => hint.clone(),
@@ -262,7 +260,7 @@ impl ServiceError {
     }
 }
 
-/// What to do about an error of the operating system, if anything.
+/// Returns advice about an error of the operating system, if there is any.
 pub fn io_hint(source: &io::Error) -> Option<&'static str> {
     Some(match source.kind() {
         io::ErrorKind::NotFound => "see whether the path is right, with `ls`",
@@ -280,15 +278,15 @@ pub fn io_hint(source: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// Fields that no single write can allow: they name the caller in all of them.
+/// Returns `true` for fields that name the caller in all its writes: no single write can allow a secret there.
 fn is_of_caller(field: &str) -> bool {
     ["actor", "session", "client", "project"].contains(&field)
 }
 
-/// Shorthand.
+/// Result with [`ServiceError`].
 pub type Result<T> = std::result::Result<T, ServiceError>;
 
-/// What was said, without the operating system's `(os error 2)`, which says nothing to people.
+/// Returns the text of an error without the operating system's `(os error 2)`, which tells people nothing.
 pub fn plain(error: impl std::fmt::Display) -> String {
     let mut text = error.to_string();
     while let Some(start) = text.find(" (os error ") {

@@ -1,41 +1,40 @@
-//! What goes out to other machines and files, and what comes in.
+//! Export and import: requests, receipts and reports.
 
 use serde::{Deserialize, Serialize};
 
-/// What whoever gets an export of the log has already.
+/// The events that the receiver of a log export has already.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ExportSince {
-    /// Nothing.
+    /// None: export all.
     #[default]
     Start,
-    /// What these lines of `icm log heads` name, and all before it in each chain.
+    /// Events named by these lines of `icm log heads`, and all before them in their chains.
     Heads(String),
-    /// What this store knew at a moment, given as to `--at`.
+    /// Events that this store knew at a moment, as `--at`.
     Moment(String),
 }
 
-/// What an export of the log holds.
+/// The contents of a log export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogExported {
     /// The file; `None` for a stream.
     pub file: Option<String>,
-    /// Machines and installations whose events it holds.
+    /// Number of origins with events in it.
     pub origins: u64,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// Events without their text: redacted, or damaged.
     pub withheld: u64,
-    /// Machines and installations of whose events some are damaged or missing, and what comes after
-    /// them left out: the log wants repair.
+    /// Origins with damaged or missing events. Their later events were left out: the log wants repair.
     pub incomplete: Vec<String>,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
-/// What an import of a log brought, or would bring.
+/// The result of a log import, or its preview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogImportAnswer {
-    /// Nothing was done yet.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
     /// Events that are new here.
     pub added: u64,
@@ -45,29 +44,28 @@ pub struct LogImportAnswer {
     pub refilled_events: u64,
     /// Texts that were lost here and are back.
     pub refilled_payloads: u64,
-    /// Texts that were left out, since a redaction names them.
+    /// Texts that were left out because a redaction names them.
     pub left_out: u64,
-    /// Texts of this store that were taken out, since a redaction came along.
+    /// Texts of this store that were taken out because the import brought their redaction.
     pub redacted: u64,
-    /// Files in the store's folder that may hold such a text, and that only a person can judge.
+    /// Files in the store's folder that may hold such a text and that a person has to check.
     pub out_of_reach: Vec<String>,
-    /// Places where a chain branches: two machines wrote under one origin. Both branches are kept.
+    /// New forks: two machines wrote under one origin. Both branches are kept.
     pub forks: Vec<ChainPlace>,
-    /// What lies more than a day in the future by this machine's clock, and was left out.
+    /// Events more than a day in the future by this machine's clock; they were left out.
     pub later: Vec<ChainPlace>,
-    /// What would stand in for lost events of this store, but nothing here vouches for it: it was left
-    /// out, and `log repair` takes it.
+    /// Events that would replace lost ones of this store, but nothing here vouches for them. They were left out; `log
+    /// repair` takes them.
     pub unproven: Vec<ChainPlace>,
-    /// From where on chains take back events that are not here: they were left out until those are.
+    /// Starts of chain parts that undo events missing here. They were left out until those events arrive.
     pub waiting: Vec<ChainPlace>,
-    /// Where this store has written other events than the export has of it, and lost those that they go on from: they were left
-    /// out.
+    /// Starts of branches of this store's own chains whose preceding events are lost here. They were left out.
     pub own_forks: Vec<ChainPlace>,
-    /// The event that brought it; `None` where nothing had to be noted.
+    /// The event that records the import; `None` if there was nothing to record.
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
-    /// Fields that are in conflict now and were not before; `None` where it brought too much to look.
+    /// Fields that are newly in conflict; `None` if the import was too large to check.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conflicts: Option<u64>,
 }
@@ -77,46 +75,46 @@ pub struct LogImportAnswer {
 pub struct ChainPlace {
     /// The origin.
     pub origin: String,
-    /// Place in its chain.
+    /// Seq in its chain.
     pub seq: u64,
 }
 
-/// A line that was not imported.
+/// A line that an import refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// From 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// File it stood in.
+    /// The file of the line.
     pub file: String,
     /// The reason, in one line.
     pub why: String,
 }
 
-/// A good line of an import: the memory that it is about, and whether it changed that memory.
+/// A good line of an import and its memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedLine {
-    /// From 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// A ULID; `None` if several memories without a name have the line's text.
+    /// Id of the memory (ULID); `None` if several memories without a name have the line's text.
     pub id: Option<String>,
-    /// Whether the memory was there before, and stays as it was.
+    /// `true` if the memory was there before and stays as it was.
     pub unchanged: bool,
-    /// Secrets that were stored or masked, in one line each.
+    /// Secrets that were stored or masked, one line each.
     pub warnings: Vec<String>,
 }
 
-/// What an import did.
+/// The report of an import of lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportReport {
     /// New memories.
     pub added: u64,
     /// Memories that got new content.
     pub updated: u64,
-    /// Lines that were already there.
+    /// Lines whose memory was already there.
     pub unchanged: u64,
-    /// Bad lines.
+    /// Lines that were refused.
     pub rejected: Vec<Rejected>,
-    /// Lines with a secret that was stored, or masked.
+    /// Lines with a secret that was stored or masked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
 }

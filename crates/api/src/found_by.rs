@@ -1,17 +1,17 @@
-//! How a line about a result says what the search found it by.
+//! Phrases for a result: the words that matched, its repeats, its fit.
 
 use icm_guard::sanitize::clean_line;
 
 use crate::recall::RecallHit;
 
-/// Bytes of words that a line shows; more costs each result of an answer so many tokens.
+/// Most bytes of matched words in a line. Raised, each result costs more tokens.
 const WORDS_MAX_BYTES: usize = 60;
 
-/// Most bytes of what [`found_by`] returns, about.
+/// Most bytes that [`found_by`] returns, about.
 pub const FOUND_BY_BYTES: usize = WORDS_MAX_BYTES + 20;
 
-/// Returns `matched a, b and 3 more`, or `near in meaning` where no word matched. The words come from the query; they
-/// are cleaned, and those that a short line has no room for are counted.
+/// Returns `matched a, b and 3 more`, or `near in meaning` if no word matched. The words come from the query and are
+/// cleaned; words beyond the room of a short line are counted.
 pub fn found_by(matched: &[String]) -> String {
     if matched.is_empty() {
         return "near in meaning".to_owned();
@@ -36,7 +36,7 @@ pub fn found_by(matched: &[String]) -> String {
     said
 }
 
-/// `1 long word`
+/// Returns `1 long word` or `3 words`.
 fn count(words: usize) -> String {
     match words {
         1 => "1 long word".to_owned(),
@@ -44,7 +44,7 @@ fn count(words: usize) -> String {
     }
 }
 
-/// Ids and topics of repeats that a line shows; each costs the reader tokens, and the fields of an answer have all.
+/// Most ids and topics of repeats in a line. Raised, each result costs more tokens; the answer's fields have all.
 const REPEATS_SHOWN: usize = 3;
 
 /// Returns `9 more say the same: ID, ID, ID, …`; `None` for a result without repeats.
@@ -66,7 +66,7 @@ pub fn repeats(hit: &RecallHit) -> Option<String> {
     ))
 }
 
-/// Returns `also in TOPIC, TOPIC and 2 more`, the topics of a result's repeats; `None` if they are all in its own.
+/// Returns `also in TOPIC, TOPIC and 2 more`, the other topics of a result's repeats; `None` if there are none.
 pub fn also_in(hit: &RecallHit) -> Option<String> {
     let topics = hit.also_in.iter().take(REPEATS_SHOWN);
     let topics: Vec<_> = topics.map(|topic| clean_line(topic)).collect();
@@ -82,8 +82,8 @@ pub fn fit(fit: f64) -> String {
     format!("fit {fit:.2}")
 }
 
-/// Returns the line for a model that got nothing, because all that was found lies below the floor. The nearest is an
-/// id: no stored text is in the line.
+/// Returns the line for a model whose recall found only memories below the floor. The nearest is an id, so the line
+/// holds no stored text.
 pub fn nothing_fits(nearest: &str, its_fit: f64) -> String {
     format!(
         "nothing fits; nearest: {nearest} ({}); ask with other words, or floor 0 to see everything",

@@ -1,4 +1,4 @@
-//! What is asked and answered about memoirs and concepts.
+//! Memoirs and concepts: requests, answers and receipts.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,15 @@ pub struct Memoir {
     pub id: String,
     /// Unique in the store.
     pub name: String,
-    /// What it is about; `null` when that was taken out or is damaged.
+    /// Its subject; `null` if the text was taken out or is damaged.
     pub description: Option<String>,
     /// Living concepts.
     pub concepts: u64,
     /// RFC 3339.
     pub created_at: String,
-    /// RFC 3339, of the last change of the memoir or of a concept in it.
+    /// Last change of the memoir or of a concept in it, RFC 3339.
     pub updated_at: String,
-    /// It was deleted; its concepts are hidden.
+    /// `true` if it was deleted, which hides its concepts.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub forgotten: bool,
 }
@@ -34,19 +34,19 @@ pub struct Concept {
     pub memoir: String,
     /// Unique in its memoir.
     pub name: String,
-    /// What it means; `null` when that was taken out or is damaged.
+    /// Its meaning; `null` if the text was taken out or is damaged.
     pub definition: Option<String>,
-    /// `namespace:value`, or a value alone, in order of addition.
+    /// `namespace:value` or a plain value, in order of addition.
     pub labels: Vec<String>,
-    /// 0 to 1; grows with each refinement unless it is given.
+    /// 0 to 1; grows with each refinement unless a value is given.
     pub confidence: f64,
-    /// 1, and one more each time it was refined.
+    /// Starts at 1; one more per refinement.
     pub revision: u32,
     /// RFC 3339.
     pub created_at: String,
     /// RFC 3339.
     pub updated_at: String,
-    /// It was deleted.
+    /// `true` if it was deleted.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub forgotten: bool,
 }
@@ -54,22 +54,22 @@ pub struct Concept {
 /// A link between two concepts of a memoir.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ConceptLink {
-    /// Name of their memoir.
+    /// Name of the memoir.
     pub memoir: String,
-    /// Name of the concept that it goes out from.
+    /// Name of the concept at its start.
     pub from: String,
     /// For instance `depends_on`.
     pub relation: String,
-    /// Name of the concept that it goes to.
+    /// Name of the concept at its end.
     pub to: String,
     /// The event that added it (64 hex digits).
     pub event: String,
-    /// Why, where that was said; looked up for exports and for the links of a concept that is inspected.
+    /// The reason, if given; only in exports and in the links of an inspected concept.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
 }
 
-/// Creates a memoir, or gives one another description.
+/// A request to create a memoir or to describe it anew.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoirRequest {
     /// At most 128 bytes.
@@ -80,26 +80,26 @@ pub struct MemoirRequest {
     pub allow_secret: bool,
 }
 
-/// Adds a concept, or refines one.
+/// A request to add or refine a concept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConceptRequest {
     /// The memoir's name, or its id.
     pub memoir: String,
     /// At most 256 bytes.
     pub name: String,
-    /// At most 64 KiB; `None`, of a refinement alone, leaves it as it is.
+    /// At most 64 KiB. `None` keeps the definition, in a refinement only.
     pub definition: Option<String>,
-    /// At most 32 of at most 64 bytes; of a refinement those that come on top.
+    /// At most 32 labels of at most 64 bytes. A refinement adds them.
     pub labels: Vec<String>,
-    /// From 0 to 1. Default: 0.5, and a tenth more at each refinement.
+    /// From 0 to 1. Default: 0.5, plus 0.1 per refinement.
     pub confidence: Option<f64>,
-    /// Memories that it is taken from: full ids or unique prefixes, on top of those there are.
+    /// Memories that the concept is taken from, added to those it has: full ids or unique prefixes.
     pub sources: Vec<String>,
     /// Write it even if it holds a secret.
     pub allow_secret: bool,
 }
 
-/// Changes the labels of a concept.
+/// A request to change the labels of a concept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelRequest {
     /// The memoir's name, or its id.
@@ -108,24 +108,24 @@ pub struct LabelRequest {
     pub name: String,
     /// Labels to add.
     pub add: Vec<String>,
-    /// Labels to take away.
+    /// Labels to remove.
     pub remove: Vec<String>,
     /// Write it even if it holds a secret.
     pub allow_secret: bool,
 }
 
-/// Links a concept to another one, or takes that away.
+/// A request to link two concepts, or to remove that link.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConceptLinkRequest {
     /// The memoir's name, or its id.
     pub memoir: String,
-    /// Name or id of the concept that it goes out from.
+    /// Name or id of the concept at its start.
     pub from: String,
-    /// Name or id of the concept that it goes to.
+    /// Name or id of the concept at its end.
     pub to: String,
     /// One of the nine relations, in snake_case, kebab-case or camelCase.
     pub relation: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
     /// Write it even if it holds a secret.
     pub allow_secret: bool,
@@ -136,138 +136,137 @@ pub struct ConceptLinkRequest {
 pub struct GraphReceipt {
     /// The memoir or concept.
     pub id: String,
-    /// The event that did it (64 hex digits); for `unchanged` one that holds.
+    /// The event that did it (64 hex digits); for `unchanged`, an event that is in force.
     pub event: String,
     /// The position of that event.
     pub position: u64,
-    /// What was done.
+    /// The outcome.
     pub action: Action,
     /// Name of the memoir.
     pub memoir: String,
-    /// Name of the concept, where one was changed.
+    /// Name of the concept, if one was changed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// Of a link: how the concept relates to the other.
+    /// Relation of a link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub relation: Option<String>,
-    /// Of a link: name of the other concept.
+    /// Name of the concept at the end of a link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to: Option<String>,
-    /// Of a concept.
+    /// Revision of a concept.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revision: Option<u32>,
-    /// Of a concept, 0 to 1.
+    /// Confidence of a concept, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<f64>,
-    /// Concepts that went or came with a memoir.
+    /// Number of concepts that were deleted or brought back with a memoir.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub concepts: Option<u64>,
-    /// What to tell whoever wrote it, a line each.
+    /// Warnings for the writer, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
 }
 
-/// Every memoir.
+/// All memoirs of a store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoirList {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// By name.
+    /// The memoirs, by name.
     pub memoirs: Vec<Memoir>,
 }
 
-/// Asks for a page of a memoir's concepts.
+/// A request for a page of a memoir's concepts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShowRequest {
     /// Name or id.
     pub name: String,
-    /// As of a moment.
+    /// The moment to answer for, as `--at`.
     pub at: Option<String>,
-    /// Most concepts; `None` for all of them.
+    /// Most concepts; `None` for all.
     pub limit: Option<usize>,
-    /// The page after this concept (`next` of the page before).
+    /// The concept to go on after: `next` of the page before.
     pub after: Option<String>,
 }
 
-/// A memoir, with what it is made of.
+/// A memoir with a page of its concepts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoirShow {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
     /// The memoir.
     #[serde(flatten)]
     pub memoir: Memoir,
     /// Links between its concepts.
     pub links: u64,
-    /// Mean confidence of its concepts, 0 to 1; `null` where there are none.
+    /// Mean confidence of its concepts, 0 to 1; `null` without concepts.
     pub confidence: Option<f64>,
-    /// Labels and how many concepts have them, the commonest first.
+    /// Labels with their number of concepts, most frequent first.
     pub labels: Vec<(String, u64)>,
-    /// Its concepts by name, as many as were asked for.
+    /// A page of its concepts, by name.
     pub concept_list: Vec<Concept>,
-    /// Where the next page goes on: give it as `after`.
+    /// Start of the next page: pass it as `after`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
 }
 
-/// Asks for a concept and what is around it.
+/// A request for a concept and the concepts around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InspectRequest {
     /// The memoir's name, or its id.
     pub memoir: String,
     /// The concept's name, or its id.
     pub name: String,
-    /// Steps to walk along links in both directions, 0 to 10. Default: 1.
+    /// Most steps along links in either direction, 0 to 10. Default: 1.
     pub depth: Option<usize>,
-    /// Walk along links of this relation alone.
+    /// Follow links of this relation only.
     pub relation: Option<String>,
     /// Most concepts around it, 1 to 100,000. Default: 1,000.
     pub limit: Option<usize>,
-    /// The page after (`next` of the page before, of the same question); it is as of the same moment.
+    /// Start of the page: `next` of the page before, for the same request. It answers for the same moment.
     pub after: Option<String>,
-    /// As of a moment; left alone where `after` is given.
+    /// The moment to answer for, as `--at`; ignored with `after`.
     pub at: Option<String>,
 }
 
-/// A concept, what it meant before, and what is around it.
+/// A concept with its earlier definitions and the concepts around it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspected {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
     /// The concept.
     pub concept: Concept,
-    /// Memories that it is taken from.
+    /// Memories that the concept is taken from.
     #[serde(flatten)]
     pub sources: Sources,
-    /// What it was ever said to mean, in the order that every machine folds the same events in.
+    /// All its definitions, in the canonical order, which is the same on every machine.
     pub definitions: Vec<Definition>,
-    /// Concepts around it on the pages before this one.
+    /// Number of concepts around it on the pages before.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub offset: usize,
     /// Concepts around it, nearest first.
     pub around: Vec<Around>,
-    /// Links among all of these, and those of the pages before, that were walked along; without those
-    /// that the pages before had.
+    /// Links that were followed among the concepts of this page and the pages before, except links on those pages.
     pub links: Vec<ConceptLink>,
-    /// There are more concepts than the limit.
+    /// `true` if there are more concepts than the limit.
     pub truncated: bool,
-    /// Where the next page goes on: give it as `after`.
+    /// Start of the next page: pass it as `after`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
 }
 
-/// Memories that a concept is taken from, by id; those that are forgotten are left out.
+/// Memories that a concept is taken from, by id. Forgotten memories are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// Those that can be read.
+    /// Ids of the memories that can be read.
     pub sources: Vec<String>,
-    /// Those whose text was taken out or is damaged.
+    /// Ids of the memories whose text was taken out or is damaged.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sources_withheld: Vec<String>,
 }
 
 impl Sources {
-    /// As they are shown: ids, and of those that cannot be read that it is so.
+    /// Returns the ids for people, with `(withheld)` behind those that cannot be read; `None` without sources.
     pub fn shown(&self) -> Option<String> {
         let withheld = self.sources_withheld.iter();
         let withheld = withheld.map(|id| format!("{id} (withheld)"));
@@ -276,46 +275,45 @@ impl Sources {
     }
 }
 
-/// What an event says that a concept means, or how sure it is of that.
+/// A definition of a concept, or a confidence in it, as one event gave it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
-    /// 1 for the first; what is undone counts no more for those after it.
+    /// Its revision, from 1. Undone events are not counted.
     pub revision: u32,
-    /// The text, and where the event only says how sure it is, the one that it says so of; `null` when
-    /// that was taken out or is damaged.
+    /// The text; if the event only gave a confidence, the text that the confidence is about. `null` if the text was
+    /// taken out or is damaged.
     pub definition: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
     /// RFC 3339.
     pub at: String,
-    /// Who said so.
+    /// Name of the actor.
     pub actor: String,
     /// The event (64 hex digits).
     pub event: String,
-    /// What became of it.
+    /// Its status now.
     pub status: DefinitionStatus,
-    /// The undo that took the event back (64 hex digits), while that is in force; of several the one
-    /// with the smallest id.
+    /// The undo that took the event back (64 hex digits), while that undo is in force. Among several, the smallest id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub undone_by: Option<String>,
 }
 
-/// What became of a definition.
+/// The status of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DefinitionStatus {
-    /// It is the one that is shown.
+    /// It is the definition that is shown.
     Holds,
-    /// Whoever gave a later one knew it.
+    /// The author of a later definition knew this one.
     Replaced,
-    /// It lost to one that was given beside it.
+    /// It lost to a concurrent definition.
     Lost,
     /// Its event is undone.
     Undone,
 }
 
 impl DefinitionStatus {
-    /// Why it is not what holds, where nobody replaced it.
+    /// Returns why the definition is not shown; `None` if it holds or was replaced.
     pub fn why_not_shown(self) -> Option<&'static str> {
         match self {
             DefinitionStatus::Holds | DefinitionStatus::Replaced => None,
@@ -325,16 +323,16 @@ impl DefinitionStatus {
     }
 }
 
-/// A concept that is some steps away from another one.
+/// A concept some steps away from an inspected one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Around {
     /// Steps, from 1.
     pub depth: usize,
-    /// The relation of the link that it was first met by.
+    /// Relation of the link that led to it first.
     pub relation: String,
-    /// Where that link goes, seen from the concept that was there before.
+    /// Direction of that link, seen from the nearer concept.
     pub direction: Direction,
-    /// All links between it and concepts one step nearer, that one first.
+    /// All links between it and concepts one step nearer, the first-met link first.
     pub relations: Vec<AroundLink>,
     /// The concept.
     #[serde(flatten)]
@@ -346,16 +344,16 @@ pub struct Around {
 pub struct AroundLink {
     /// For instance `depends_on`.
     pub relation: String,
-    /// Where it goes, seen from the nearer concept.
+    /// Its direction, seen from the nearer concept.
     pub direction: Direction,
     /// Name of the nearer concept.
     pub with: String,
 }
 
-/// Asks which concepts fit.
+/// A request to search concepts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConceptSearchRequest {
-    /// What to look for; may be empty where there is a label.
+    /// Words to search for; may be empty if there is a label.
     pub query: String,
     /// Only this memoir: name or id.
     pub memoir: Option<String>,
@@ -363,37 +361,37 @@ pub struct ConceptSearchRequest {
     pub label: Option<String>,
     /// Most results, 1 to 1,000. Default: 10.
     pub limit: Option<usize>,
-    /// Least [`ConceptHit::fit`], 0 to 1. Default: 0, as the usual floor is measured on memories.
+    /// Least [`ConceptHit::fit`], 0 to 1. Default: 0, because the usual floor is measured on memories.
     pub floor: Option<f64>,
-    /// The page after (`next` of the page before, of the same search); it is as of the same moment.
+    /// Start of the page: `next` of the page before, for the same search. It answers for the same moment.
     pub after: Option<String>,
-    /// As of a moment; left alone where `after` is given.
+    /// The moment to answer for, as `--at`; ignored with `after`.
     pub at: Option<String>,
 }
 
-/// Concepts that fit, best first.
+/// The results of a search for concepts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConceptSearch {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// Results on the pages before this one.
+    /// Number of results on the pages before.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub offset: usize,
-    /// Best first; by name where only a label was asked for.
+    /// The results, best first; by name if the search had only a label.
     pub results: Vec<ConceptHit>,
-    /// Present where something was found, and all of it lies below the floor.
+    /// The best concept below the floor; present if there is no result above it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nearest: Option<NearestConcept>,
-    /// Where the next page goes on: give it as `after`.
+    /// Start of the next page: pass it as `after`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
-    /// What to know of how it was answered.
+    /// A remark on how the search was answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
 
 impl ConceptSearch {
-    /// Where a page goes on that comes after the first `shown` results of this one.
+    /// Returns the cursor of a page that starts after the first `shown` results of this one.
     pub fn after(&self, shown: usize) -> String {
         let cursor = Cursor {
             position: self.basis.position,
@@ -407,12 +405,12 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// The best of the concepts that were found, where all of them lie below the floor.
+/// The best concept that was found, if all lie below the floor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NearestConcept {
     /// The concept, a ULID.
     pub id: String,
-    /// As that of a result.
+    /// Its fit, as of a result.
     pub fit: f64,
     /// Its memoir's name.
     pub memoir: String,
@@ -420,41 +418,41 @@ pub struct NearestConcept {
     pub name: String,
 }
 
-/// A concept that fits.
+/// One result of a search for concepts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConceptHit {
     /// Larger is better.
     pub score: f64,
-    /// How sure it is that the concept answers the query, 0 to 1 in thousandths; 1 where only a label was asked for.
+    /// Confidence that the concept answers the query, 0 to 1 in thousandths; 1 if the search had only a label.
     #[serde(default)]
     pub fit: f64,
-    /// Words of the query that matched; none where it was found by its meaning.
+    /// Words of the query that matched; empty if the concept was found by its meaning.
     pub matched: Vec<String>,
     /// The concept.
     #[serde(flatten)]
     pub concept: Concept,
 }
 
-/// What a memoir is written out as.
+/// A text format for a memoir.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GraphFormat {
-    /// The whole of it, for programs.
+    /// JSON with everything, for programs.
     Json,
-    /// For Graphviz.
+    /// Input for Graphviz.
     Dot,
-    /// For Mermaid.
+    /// Input for Mermaid.
     Mermaid,
     /// A tree of lines, for people.
     Ascii,
     /// Headings and lists, for a model.
     Markdown,
-    /// For graph editors.
+    /// GraphML, for graph editors.
     Graphml,
 }
 
 impl GraphFormat {
-    /// Every one.
+    /// All formats.
     pub const ALL: [GraphFormat; 6] = [
         GraphFormat::Json,
         GraphFormat::Dot,
@@ -464,7 +462,7 @@ impl GraphFormat {
         GraphFormat::Graphml,
     ];
 
-    /// As users write it.
+    /// Returns the name that users write.
     pub fn name(self) -> &'static str {
         match self {
             GraphFormat::Json => "json",
@@ -480,16 +478,16 @@ impl GraphFormat {
 /// A memoir written out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoirText {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// The whole of it; it ends with a line break.
+    /// The text; it ends with a line break.
     pub text: String,
 }
 
-/// A whole memoir.
+/// A whole memoir, for exports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoirGraph {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
     /// The memoir.
     pub memoir: Memoir,
@@ -499,62 +497,62 @@ pub struct MemoirGraph {
     pub links: Vec<ConceptLink>,
 }
 
-/// A concept with all that is known of it.
+/// A concept with its sources and all its definitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WholeConcept {
     /// The concept.
     #[serde(flatten)]
     pub concept: Concept,
-    /// Memories that it is taken from.
+    /// Memories that the concept is taken from.
     #[serde(flatten)]
     pub sources: Sources,
-    /// What it was ever said to mean, in the order that every machine folds the same events in.
+    /// All its definitions, in the canonical order, which is the same on every machine.
     pub definitions: Vec<Definition>,
 }
 
-/// How the graph at one moment differs from that at an earlier one.
+/// The differences between the graph at one moment and at an earlier one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraphDiff {
-    /// Memoirs that are there now and were not.
+    /// Memoirs that are new.
     pub memoirs_added: Vec<Memoir>,
     /// Memoirs that are gone.
     pub memoirs_forgotten: Vec<Memoir>,
-    /// Memoirs that are described otherwise.
+    /// Memoirs with another description.
     pub memoirs_changed: Vec<GraphChange>,
-    /// Concepts that are there now and were not.
+    /// Concepts that are new.
     pub added: Vec<Concept>,
     /// Concepts that are gone.
     pub forgotten: Vec<Concept>,
-    /// Concepts that say something else.
+    /// Concepts with other values.
     pub changed: Vec<GraphChange>,
-    /// Links that are there now and were not.
+    /// Links that are new.
     pub linked: Vec<ConceptLink>,
     /// Links that are gone.
     pub unlinked: Vec<ConceptLink>,
 }
 
-/// What differs in one memoir or concept.
+/// The differences in one memoir or concept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GraphChange {
     /// ULID.
     pub id: String,
     /// Name of the memoir.
     pub memoir: String,
-    /// Name of the concept, if it is one.
+    /// Name of the concept; `None` for a memoir.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// Names of the fields that differ: `definition`, `labels`, `confidence`; of a memoir `description`.
+    /// Names of the fields that differ: `definition`, `labels`, `confidence`; for a memoir `description`.
     pub fields: Vec<String>,
-    /// Those fields as they were.
+    /// The old values of those fields.
     pub before: serde_json::Map<String, serde_json::Value>,
-    /// And as they are.
+    /// Their new values.
     pub after: serde_json::Map<String, serde_json::Value>,
-    /// The definition or description word by word; empty unless both texts are there and differ.
+    /// The definition or description, word by word; empty unless both texts are readable and differ.
     pub text_diff: Vec<DiffPiece>,
 }
 
 impl GraphChange {
-    /// Which of the fields is the one that `text_diff` is of.
+    /// Returns the name of the field that `text_diff` compares.
     pub fn text_field(&self) -> &'static str {
         match self.name {
             Some(_) => "definition",
@@ -564,7 +562,7 @@ impl GraphChange {
 }
 
 impl GraphDiff {
-    /// How much differs.
+    /// Returns the number of differences.
     pub fn count(&self) -> usize {
         self.memoirs_added.len()
             + self.memoirs_forgotten.len()
@@ -576,7 +574,7 @@ impl GraphDiff {
             + self.unlinked.len()
     }
 
-    /// Whether nothing differs.
+    /// Returns `true` if nothing differs.
     pub fn is_empty(&self) -> bool {
         *self == GraphDiff::default()
     }

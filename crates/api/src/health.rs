@@ -1,19 +1,19 @@
-//! What of the memories wants a look.
+//! Health: memories that somebody should look at.
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::Basis;
 
-/// Asks what wants a look.
+/// A request for the health of a store or a topic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HealthRequest {
-    /// Only this topic; with `/` at its end, everything below it too.
+    /// Only this topic; `a/` for `a` and everything below it.
     pub topic: Option<String>,
-    /// As of.
+    /// The moment to answer for, as `--at`.
     pub at: Option<String>,
-    /// Days after which a memory that nothing changed or recalled is stale.
+    /// Age in days, without change and recall, from which a memory is stale.
     pub stale_days: u32,
-    /// How many of each finding are named; all are counted.
+    /// Most memories, pairs or topics to name per finding; all are counted.
     pub named: usize,
 }
 
@@ -28,61 +28,61 @@ impl Default for HealthRequest {
     }
 }
 
-/// What wants a look.
+/// The health of a store or a topic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// Living memories that were looked at: all of the topic, or of the store.
+    /// Living memories that were checked: all of the topic or the store.
     pub memories: u64,
-    /// What was found, always in the order of [`FindingKind`]; those of which there is nothing too.
+    /// One finding per kind, in the order of [`FindingKind`], also if its count is 0.
     pub findings: Vec<HealthFinding>,
 }
 
-/// What can be found.
+/// A kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// Of medium or low importance, and for long neither changed nor recalled.
+    /// Memories of medium or low importance that were long neither changed nor recalled.
     Stale,
-    /// Pairs that say nearly the same: linked as similar, or found by their words.
+    /// Pairs of memories that say nearly the same, by a link or by their words.
     NearDuplicates,
-    /// Pairs that are linked as contradicting each other.
+    /// Pairs of memories with a link that says they contradict each other.
     Contradictions,
-    /// Older than 30 days, and no recall ever showed it.
+    /// Memories older than 30 days that no recall has shown.
     NeverRecalled,
-    /// Topics with so many memories of one scope that one summary in their place would help.
+    /// Topics with so many memories of one scope that a summary in their place would help.
     OverFull,
 }
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HealthFinding {
-    /// What.
+    /// Its kind.
     pub finding: FindingKind,
-    /// How many memories, pairs or topics.
+    /// Number of memories, pairs or topics.
     pub count: u64,
-    /// The first of them.
+    /// The first of them, at most `named`.
     pub first: Vec<Found>,
     /// The command that helps.
     pub command: String,
 }
 
-/// A memory, a pair or a topic that was found.
+/// A memory, a pair of memories or a topic, as part of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// The topic.
     pub topic: String,
-    /// The memory, or both of a pair, the older one first; none of a topic.
+    /// Id of the memory, or of both of a pair, the older first; empty for a topic.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub ids: Vec<String>,
-    /// How alike they are, 0 to 1, where that is known.
+    /// Similarity of a pair, 0 to 1, if it is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub score: Option<f64>,
-    /// How many memories the topic has.
+    /// Number of memories in the topic.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memories: Option<u64>,
-    /// The scope that they are of, where the topic has memories of others, too.
+    /// Their scope, if the topic has memories of other scopes, too.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scope: Option<String>,
 }

@@ -9,22 +9,22 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Characters of a memory id.
 pub const ID_LEN: usize = 26;
 
-/// Gives out new ids: 48 bits of milliseconds, 80 random bits. Ids that one process gives out rise,
-/// also within a millisecond, so memories stand in the order in which they were stored. They rise by
-/// random steps of up to 2^64, so that a short beginning tells the lines of an import apart.
+/// Generator of memory ids: 48 bits of milliseconds, 80 random bits. Ids of one process rise, even within a
+/// millisecond, so memories sort in the order in which they were stored. Steps are random, up to 2^64, so short
+/// prefixes tell the lines of an import apart.
 #[derive(Debug, Default)]
 pub struct NewIds {
     last: Mutex<u128>,
 }
 
 impl NewIds {
-    /// Returns an id that sorts after all that this returned before.
+    /// Returns an id that sorts after all ids that it returned before.
     pub fn next(&self, env: &dyn Env) -> SubjectId {
         let mut bytes = icm_log::env::random_16(env);
         bytes[..6].copy_from_slice(&env.now_ms().to_be_bytes()[2..]);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = u128::from_be_bytes(bytes);
-        // Also when the clock was set back.
+        // Also `true` if the clock was set back.
         let same_ms = fresh >> 80 <= *last >> 80;
         *last = if same_ms {
             last.saturating_add(1 + (fresh & u128::from(u64::MAX)))
@@ -35,7 +35,7 @@ impl NewIds {
     }
 }
 
-/// The 26 characters of an id.
+/// Returns the 26 characters of an id.
 pub fn id_text(id: SubjectId) -> String {
     let number = u128::from_be_bytes(id.0);
     (0..ID_LEN)
@@ -46,8 +46,8 @@ pub fn id_text(id: SubjectId) -> String {
         .collect()
 }
 
-/// The ids that start with a prefix, as an inclusive range; `None` when no id can. Case and the
-/// look-alikes that the alphabet leaves out (`i`, `l`, `o`) do not matter.
+/// Returns the ids that start with a prefix, as an inclusive range; `None` if no id can. Case does not count, and `i`,
+/// `l` and `o`, which the alphabet lacks, count as the digits they look like.
 pub fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
     let prefix = prefix.trim();
     if prefix.is_empty() || prefix.chars().count() > ID_LEN {
@@ -63,7 +63,7 @@ pub fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
             other => other,
         };
         let value = DIGITS.iter().position(|digit| *digit as char == upper)? as u128;
-        // The first character holds three bits: 26 characters of 5 are two more than 128.
+        // 26 characters of 5 bits are two more than 128: the first one holds only three.
         if digits == 0 && value > 7 {
             return None;
         }
@@ -78,12 +78,12 @@ pub fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
     Some((SubjectId(low.to_be_bytes()), SubjectId(high.to_be_bytes())))
 }
 
-/// Whether text looks like the start of an event id: at least four hexadecimal digits.
+/// Returns the text in lower case if it looks like the start of an event id: 4 to 64 hexadecimal digits.
 pub fn event_prefix(text: &str) -> Option<String> {
     beginning_of_event(text).filter(|text| text.len() >= 4)
 }
 
-/// As [`event_prefix`], however short, for where nothing but an event can be meant.
+/// Like [`event_prefix`], but from one digit: for arguments that can only be events.
 pub fn beginning_of_event(text: &str) -> Option<String> {
     let text = text.trim().to_ascii_lowercase();
     let fits = (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());

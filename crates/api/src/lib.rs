@@ -63,21 +63,21 @@ pub use topics::*;
 pub use turn::*;
 pub use undo::*;
 
-/// Told how long work goes on. Silent unless somebody watches.
+/// A listener to the progress of long work; silent by default.
 pub trait Progress: Sync {
-    /// A new phase of `total` steps (`None`: unknown).
+    /// Starts a phase of `total` steps (`None`: unknown).
     fn start(&self, phase: &str, total: Option<u64>);
-    /// `steps` more are done.
+    /// Counts `steps` more as done.
     fn advance(&self, steps: u64);
-    /// The phase ended.
+    /// Ends the phase.
     fn finish(&self);
-    /// Whoever asked has given up: what can be left undone is.
+    /// Returns `true` if the caller has given up, so the work may stop early.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Nobody watches.
+/// A listener that shows nothing.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct NoProgress;
 

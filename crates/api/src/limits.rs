@@ -1,37 +1,37 @@
-//! Ceilings on what callers may give, and the checks that name them.
+//! Limits on what callers may give, and checks whose errors name the limit.
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Result, ServiceError};
 
-/// Bytes of a memory's content.
+/// Most bytes of a memory's content.
 pub const CONTENT_LEN_MAX: usize = 64 * 1_024;
-/// Bytes of a verbatim excerpt.
+/// Most bytes of a verbatim excerpt.
 pub const RAW_EXCERPT_LEN_MAX: usize = 64 * 1_024;
-/// Bytes of a topic.
+/// Most bytes of a topic.
 pub const TOPIC_LEN_MAX: usize = 128;
-/// Bytes of a key.
+/// Most bytes of a key.
 pub const KEY_LEN_MAX: usize = 256;
-/// Keywords of a memory.
+/// Most keywords of a memory.
 pub const KEYWORDS_MAX: usize = 32;
-/// Bytes of a keyword.
+/// Most bytes of a keyword.
 pub const KEYWORD_LEN_MAX: usize = 64;
-/// Bytes of a metadata object, as JSON.
+/// Most bytes of a metadata object, as JSON.
 pub const METADATA_LEN_MAX: usize = 64 * 1_024;
-/// Bytes of each part of a source, and of a scope's id.
+/// Most bytes of each part of a source, and of a scope's id.
 pub const SOURCE_LEN_MAX: usize = 1_024;
-/// Bytes of the name of who acts.
+/// Most bytes of an actor's name.
 pub const ACTOR_LEN_MAX: usize = 256;
-/// Longest scope with its kind in front, in bytes.
+/// Most bytes of a scope with its kind in front.
 pub const SCOPE_LEN_MAX: usize = SOURCE_LEN_MAX + "session:".len();
-/// Bytes of a query of a benchmark, and of the part of a prompt's task that is recalled by.
+/// Most bytes of a benchmark's query, and of the part of a prompt's task that is recalled by.
 pub const QUERY_LEN_MAX: usize = 8 * 1_024;
-/// Results of a recall.
+/// Most results of a recall.
 pub const RECALL_LIMIT_MAX: usize = 1_000;
-/// Bytes of an idempotency key.
+/// Most bytes of an idempotency key.
 pub const REQUEST_ID_LEN_MAX: usize = 256;
 
-/// A length, as people say it.
+/// Returns a length for people.
 fn size(bytes: usize) -> String {
     if bytes >= 1_024 && bytes.is_multiple_of(1_024) {
         format!("{} KiB", bytes / 1_024)
@@ -87,7 +87,7 @@ pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
     Ok(name)
 }
 
-/// Checks and normalises a name that one has to type again: without characters that cannot be seen, too.
+/// Checks and normalises a name that people have to type again: also refuses invisible characters.
 pub fn visible_name(what: &str, given: &str, max: usize) -> Result<String> {
     let name = name(what, given, max)?;
     visible(what, &name)?;
@@ -104,7 +104,7 @@ fn visible(what: &str, given: &str) -> Result<()> {
     }
 }
 
-/// Checks and normalises a topic: a name whose levels, between `/`, all have a name.
+/// Checks and normalises a topic: a name with `/` between levels that are not empty.
 pub fn topic(given: &str) -> Result<String> {
     let topic = visible_name("the topic", given, TOPIC_LEN_MAX)?;
     match topic.split('/').all(|level| !level.trim().is_empty()) {
@@ -116,12 +116,12 @@ pub fn topic(given: &str) -> Result<String> {
     }
 }
 
-/// Checks and normalises keywords: trimmed, without empty and repeated ones, in order.
+/// Checks and normalises keywords: trimmed, in order, without empty and repeated ones.
 pub fn keywords(given: &[String]) -> Result<Vec<String>> {
     words("keyword", given)
 }
 
-/// The same of words that are called otherwise.
+/// Like [`keywords`], for words that messages call `called`.
 pub fn words(called: &str, given: &[String]) -> Result<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     for word in given {
@@ -143,7 +143,7 @@ pub fn words(called: &str, given: &[String]) -> Result<Vec<String>> {
     Ok(words)
 }
 
-/// Checks a metadata object and gives its text.
+/// Checks a metadata object and returns its JSON.
 pub fn metadata(value: &serde_json::Value) -> Result<String> {
     if !value.is_object() {
         return Err(ServiceError::invalid_with(
@@ -173,7 +173,7 @@ fn has_nul(value: &serde_json::Value) -> bool {
     }
 }
 
-/// Checks a word of the caller's about itself: its actor, its session.
+/// Checks a word of the caller about itself, such as its actor or session.
 pub fn label(what: &str, given: &str, max: usize) -> Result<()> {
     optional_text(what, given, max)?;
     match given.chars().any(char::is_control) {
@@ -184,7 +184,7 @@ pub fn label(what: &str, given: &str, max: usize) -> Result<()> {
     }
 }
 
-/// The same of one that is going to be written.
+/// Like [`label`], for words that will be written: also refuses invisible characters.
 pub fn visible_label(what: &str, given: &str, max: usize) -> Result<()> {
     label(what, given, max)?;
     visible(what, given)

@@ -1,8 +1,8 @@
-//! The log itself: events, heads, findings.
+//! The log for readers: events, heads, findings of `verify`.
 
 use serde::{Deserialize, Serialize};
 
-/// Selects events.
+/// A selection of events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogRequest {
     /// Kind (`memory.stored`) or family (`memory`).
@@ -11,7 +11,7 @@ pub struct LogRequest {
     pub id: Option<String>,
     /// Memories that are or were in this topic.
     pub topic: Option<String>,
-    /// This memoir, by name or id, and what is or was in it.
+    /// This memoir, by name or id, and all that is or was in it.
     pub memoir: Option<String>,
     /// Actor name.
     pub actor: Option<String>,
@@ -21,18 +21,18 @@ pub struct LogRequest {
     pub since: Option<String>,
     /// Not after this time.
     pub until: Option<String>,
-    /// Newest first when false.
+    /// `false`: newest first.
     pub oldest_first: bool,
-    /// `None` for all.
+    /// Most events; `None` for all.
     pub limit: Option<usize>,
-    /// Continue before (or after, oldest first) this position.
+    /// Continue before this position; after it if `oldest_first`.
     pub cursor: Option<u64>,
 }
 
 /// One event of the log, for people and scripts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogEntry {
-    /// Place in this machine's order of learning.
+    /// Position: place in this machine's order of learning.
     pub position: u64,
     /// Event id (64 hex digits).
     pub event: String,
@@ -42,37 +42,37 @@ pub struct LogEntry {
     pub at: String,
     /// Origin, hex.
     pub origin: String,
-    /// Place in the origin's chain.
+    /// Place in the origin's chain, from 1.
     pub seq: u64,
-    /// What it is about, if anything (a memory's ULID).
+    /// Id of the row that the event is about, if any (for a memory, a ULID).
     pub subject: Option<String>,
     /// Name of the actor.
     pub actor: String,
     /// Session id, if any.
     pub session: Option<String>,
-    /// Command id, hex: shared by all events of one command.
+    /// Command id, hex; all events of one command share it.
     pub command: String,
-    /// One line for people.
+    /// The event in one line for people.
     pub summary: String,
     /// The facts, decoded.
     pub facts: serde_json::Value,
     /// The payload, decoded; `null` when withheld or damaged.
     pub payload: serde_json::Value,
-    /// `present`, `withheld` or `damaged`.
+    /// State of the payload: `present`, `withheld` or `damaged`.
     pub body: String,
 }
 
 /// Everything about one event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventDetail {
-    /// As in the list.
+    /// The entry in the list of events.
     #[serde(flatten)]
     pub entry: LogEntry,
     /// Id of the event before it in its chain, hex.
     pub prev: String,
-    /// Events it observed, hex.
+    /// Events that it observed, hex.
     pub refs: Vec<String>,
-    /// Index and count in its batch.
+    /// Index in its batch, and size of the batch.
     pub batch: (u16, u16),
     /// Commitment, hex.
     pub commitment: String,
@@ -80,9 +80,9 @@ pub struct EventDetail {
     pub head_len_bytes: u64,
     /// Length of the payload in bytes.
     pub payload_len_bytes: u64,
-    /// Segment file it lies in.
+    /// Name of the segment file.
     pub segment: String,
-    /// Offset in that file.
+    /// Offset in that segment, in bytes.
     pub offset_bytes: u64,
 }
 
@@ -91,9 +91,9 @@ pub struct EventDetail {
 pub struct Finding {
     /// Short stable code, for instance `damaged_head`.
     pub code: String,
-    /// `damage`, or `notice` for what needs no repair.
+    /// `damage`, or `notice` if no repair is needed.
     pub severity: String,
-    /// One line that says where and what to do.
+    /// One line: the place and what to do.
     pub message: String,
     /// File, relative to the store.
     pub file: Option<String>,
@@ -104,7 +104,7 @@ pub struct Finding {
 /// The head of one origin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OriginHead {
-    /// Hex.
+    /// Origin, hex.
     pub origin: String,
     /// Newest seq.
     pub seq: u64,
@@ -118,18 +118,18 @@ pub struct OriginHead {
 /// The report of `icm verify` and `icm log verify`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerifyReport {
-    /// No damage and no disagreement.
+    /// `true` if there is neither damage nor disagreement.
     pub ok: bool,
     /// Events read.
     pub events: u64,
     /// Newest position.
     pub positions: u64,
-    /// Heads.
+    /// Heads of all origins.
     pub origins: Vec<OriginHead>,
     /// Hash over the living values, hex; `None` for `icm log verify`.
     pub state_hash: Option<String>,
     /// Events whose body is withheld or damaged.
     pub missing_bodies: u64,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Finding>,
 }

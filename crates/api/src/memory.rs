@@ -1,4 +1,4 @@
-//! What is asked and answered about single memories.
+//! Single memories: requests, receipts and answers.
 
 use crate::error;
 use icm_log::facts;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use icm_guard::shell;
 
-/// How much a memory matters. Decides how fast it fades.
+/// Importance of a memory: decides how fast it fades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Importance {
@@ -21,7 +21,7 @@ pub enum Importance {
 }
 
 impl Importance {
-    /// As JSON has it.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Importance::Low => "low",
@@ -32,20 +32,20 @@ impl Importance {
     }
 }
 
-/// Where a text came from, as far as trusting it goes.
+/// Trust in a memory, by the origin of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// A person typed it.
+    /// A person wrote it.
     User,
     /// An agent wrote it.
     Agent,
-    /// It was imported or extracted from elsewhere.
+    /// It was imported or extracted from another source.
     External,
 }
 
 impl Trust {
-    /// As JSON has it.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Trust::User => "user",
@@ -55,47 +55,47 @@ impl Trust {
     }
 }
 
-/// Where a memory came from. All fields are free text, given by the writer.
+/// The origin of a memory. All fields are free text from the writer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Who wrote it, for instance `claude-code`.
+    /// The writer, for instance `claude-code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The program it came through, for instance `icm-cli/0.1.0`.
+    /// The program that it came through, for instance `icm-cli/0.1.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The session it was written in.
+    /// The session of the writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The project it was written in.
+    /// The project of the writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// A file it speaks of or was read from.
+    /// The file that it is about or was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// Who is asking, through what. One per process or connection.
+/// The actor behind a request, and its program. One per process or connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
-    /// The actor's name, for instance `user` or `agent:claude-code`; named once in the log.
+    /// The actor's name, for instance `user` or `agent:claude-code`; stored once in the log.
     pub actor: String,
     /// The program and its version.
     pub client: Option<String>,
     /// The agent's session id, from the environment or an argument.
     pub session: Option<String>,
-    /// The server made that session, because nobody named one: it tells what was done together, and is no scope.
+    /// `true` if the server made up the session. Such a session groups what was done together; it is not a scope.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub session_is_made: bool,
-    /// The project found from the working folder, by its name.
+    /// Name of the project of the working folder.
     pub project: Option<String>,
-    /// What that project is told from others by, in scopes: `project:ID`.
+    /// Id of that project, for scopes: `project:ID`.
     pub project_id: Option<String>,
-    /// The working folder is in a shallow clone of a git repository, which lacks the commit that a project is named by.
+    /// `true` in a shallow clone of a git repository: it lacks the commit that the project is named by.
     pub shallow: bool,
 }
 
-/// Stores one memory.
+/// A request to store one memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreRequest {
     /// Required, at most 128 bytes.
@@ -106,21 +106,21 @@ pub struct StoreRequest {
     pub importance: Option<Importance>,
     /// At most 32 of at most 64 bytes.
     pub keywords: Vec<String>,
-    /// Verbatim text the content was made from, at most 64 KiB.
+    /// The verbatim text behind the content, at most 64 KiB.
     pub raw_excerpt: Option<String>,
-    /// The caller's own stable id within the topic: storing the same topic and key again updates.
+    /// The caller's own stable id within the topic. Storing the same topic and key again updates the memory.
     pub key: Option<String>,
-    /// When it happened, apart from when it was recorded (RFC 3339, date, `2h ago` …).
+    /// Time of the event that the memory is about (RFC 3339, date, `2h ago` …).
     pub occurred_at: Option<String>,
-    /// Overrides of what the caller says of itself.
+    /// Overrides of the caller's own values.
     pub source: Source,
     /// A JSON object.
     pub metadata: Option<serde_json::Value>,
     /// `global` (default), `project:ID` or `session:ID`.
     pub scope: Option<String>,
-    /// Who vouches for it.
+    /// Trust of the memory.
     pub trust: Trust,
-    /// An idempotency key: the same key and content gives the first receipt again.
+    /// An idempotency key: the same key and content returns the first receipt again.
     pub request_id: Option<String>,
     /// Store it even if it holds a secret.
     pub allow_secret: bool,
@@ -146,7 +146,7 @@ impl Default for StoreRequest {
     }
 }
 
-/// Changes one memory; what is `None` stays.
+/// A request to change one memory; `None` keeps a value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UpdateRequest {
     /// Full id or a unique prefix.
@@ -155,13 +155,13 @@ pub struct UpdateRequest {
     pub content: Option<String>,
     /// New importance.
     pub importance: Option<Importance>,
-    /// Replaces the whole set of keywords.
+    /// New keywords, in place of all old ones.
     pub keywords: Option<Vec<String>>,
-    /// Moves the memory.
+    /// New topic.
     pub topic: Option<String>,
-    /// Moves the memory.
+    /// New scope.
     pub scope: Option<String>,
-    /// Who vouches for it from now on.
+    /// New trust.
     #[serde(default)]
     pub trust: Option<Trust>,
     /// An idempotency key.
@@ -170,7 +170,7 @@ pub struct UpdateRequest {
     pub allow_secret: bool,
 }
 
-/// What a changing command did.
+/// The outcome of a command that changes a memory, memoir or concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -182,61 +182,60 @@ pub enum Action {
     Linked,
     /// A link was taken away.
     Unlinked,
-    /// Nothing to change, nothing was written.
+    /// Nothing had to change, so nothing was written.
     Unchanged,
     /// The memory is a tombstone now.
     Forgotten,
     /// The memory is back.
     Revived,
-    /// The memory is shown to every session that wakes up.
+    /// The memory is pinned: every session that wakes up sees it.
     Pinned,
     /// The memory is no longer pinned.
     Unpinned,
 }
 
-/// The receipt of a changing command.
+/// The receipt of a command that changes a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The memory.
     pub id: String,
-    /// The event that did it (64 hex digits); for `unchanged` the event that last changed it, or that confirms it.
+    /// The event that did it (64 hex digits); for `unchanged`, the event that last changed or confirmed the memory.
     pub event: String,
     /// The position of that event.
     pub position: u64,
-    /// What was done.
+    /// The outcome.
     pub action: Action,
-    /// The topic the memory is in.
+    /// The topic of the memory.
     pub topic: String,
-    /// A memory of the topic that says nearly the same: it was linked to, or it is the one that was
-    /// updated.
+    /// A memory of the topic that says nearly the same: the new one was linked to it, or it was updated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub similar: Option<Similar>,
-    /// Memories of the topic that the new one seems to replace: a guess by rules or by the judge, the newest first, three at
-    /// most. No link is written.
+    /// Memories of the topic that the new one seems to replace, by rules or by the judge; newest first, three at most.
+    /// No link is written.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub seems_to_replace: Vec<Replaced>,
-    /// Older memories that the judge has yet to decide on; empty in what a front answers.
+    /// Older memories that the judge has still to decide on; empty in the answer of a front.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub to_be_judged: Vec<Replaced>,
-    /// Nothing changed, and it is noted that somebody else has stored it, too.
+    /// `true` if nothing changed and it was recorded that another author stored the memory, too.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub confirmed: bool,
-    /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
+    /// Warnings for the writer, one line each: a secret was stored or masked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
-    /// That the topic of a new memory is crowded now.
+    /// Present if the topic of a new memory is crowded now.
     #[serde(flatten)]
     pub crowded: Option<Crowded>,
 }
 
-/// So many memories of a topic that one summary in their place would help; see
+/// A topic with so many memories that a summary in their place would help; see
 /// [`Service::with_hint_over`](icm_service::Service::with_hint_over).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crowded {
-    /// How many of the memory's topic and scope there are.
+    /// Number of memories in the memory's topic and scope.
     #[serde(rename = "crowded")]
     pub memories: u64,
-    /// That scope, where the topic has memories of others, too: a consolidation takes those of one.
+    /// That scope, if the topic has memories of other scopes, too: a consolidation takes one scope.
     #[serde(
         rename = "crowded_scope",
         skip_serializing_if = "Option::is_none",
@@ -246,13 +245,13 @@ pub struct Crowded {
 }
 
 impl Crowded {
-    /// The command that helps, as one types it into a shell.
+    /// Returns the shell command that helps.
     pub fn command(&self, topic: &str) -> String {
         consolidate_command(topic, self.scope.as_deref())
     }
 }
 
-/// The command that consolidates a topic, as one types it into a shell.
+/// Returns the shell command that consolidates a topic.
 pub fn consolidate_command(topic: &str, scope: Option<&str>) -> String {
     let mut command = format!("icm consolidate {}", shell::option("topic", 't', topic));
     if let Some(scope) = scope {
@@ -266,41 +265,41 @@ pub fn consolidate_command(topic: &str, scope: Option<&str>) -> String {
 pub struct Replaced {
     /// ULID.
     pub id: String,
-    /// Why, in a phrase for people.
+    /// The reason, in a phrase for people.
     pub reason: String,
     /// Its text.
     pub content: String,
 }
 
-/// A memory that says nearly what was stored.
+/// A memory that says nearly the same as the stored text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Similar {
     /// ULID.
     pub id: String,
-    /// How alike the texts are, 0 to 1.
+    /// Similarity of the texts, 0 to 1.
     pub score: f64,
-    /// What it said then; `null` when that was taken out or is damaged.
+    /// Its text before; `null` if the text was taken out or is damaged.
     pub content: Option<String>,
 }
 
-/// What a store does where its topic says nearly the same already.
+/// The reaction to a text that the topic nearly has already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnSimilar {
-    /// Both are kept, and linked.
+    /// Store the new memory and link it to the similar one.
     #[default]
     Link,
-    /// The one that is there gets the new text.
+    /// Update the similar memory with the new text.
     Update,
-    /// Nothing is looked for: what is stored twice is there twice.
+    /// Do not compare texts: the same text is stored again.
     Off,
 }
 
 impl OnSimilar {
-    /// Every one.
+    /// All reactions.
     pub const ALL: [OnSimilar; 3] = [OnSimilar::Link, OnSimilar::Update, OnSimilar::Off];
 
-    /// As it stands in a config file.
+    /// Returns the name in the config file.
     pub fn name(self) -> &'static str {
         match self {
             OnSimilar::Link => "link",
@@ -310,12 +309,12 @@ impl OnSimilar {
     }
 }
 
-/// How stores treat what is there already.
+/// The handling of texts that a store has already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Dedup {
-    /// From here on texts are similar, parts per million; 0 when only the same text is looked for.
+    /// Least similarity of similar texts, in parts per million; 0 finds only equal texts.
     pub similar_ppm: u32,
-    /// What is done then.
+    /// The reaction to a similar text.
     pub on_similar: OnSimilar,
 }
 
@@ -328,68 +327,68 @@ impl Default for Dedup {
     }
 }
 
-/// Links a memory to another one, or takes that away.
+/// A request to link two memories, or to remove that link.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LinkRequest {
-    /// The memory that it goes out from: full id or a unique prefix.
+    /// The memory at its start: full id or a unique prefix.
     pub from: String,
-    /// The memory that it goes to.
+    /// The memory at its end: full id or a unique prefix.
     pub to: String,
     /// `related`, `supersedes`, `contradicts`, `derived_from` or `similar_to`.
     pub relation: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
     /// Write it even if it holds a secret.
     pub allow_secret: bool,
 }
 
-/// The receipt of a link.
+/// The receipt of a link between memories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkReceipt {
-    /// Of the memory that it goes out from.
+    /// The receipt of the memory at its start.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// How it relates to the other.
+    /// Relation of the link.
     pub relation: String,
-    /// The other memory.
+    /// Id of the memory at its end.
     pub to: String,
 }
 
-/// Another memory that one is linked to or from.
+/// A memory at the other end of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Related {
     /// ULID.
     pub id: String,
     /// For instance `supersedes`.
     pub relation: String,
-    /// Where the link goes.
+    /// Direction of the link.
     pub direction: Direction,
     /// The event that added it (64 hex digits).
     pub event: String,
 }
 
-/// Where a link goes, seen from a memory.
+/// Direction of a link, seen from a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// To the other one.
+    /// To the other memory.
     Out,
-    /// From the other one.
+    /// From the other memory.
     In,
 }
 
-/// A basis: what an answer was computed at. Giving `event` or `@position` back repeats the answer.
+/// A basis: the moment that an answer was computed at. Passing `event` or `@position` as `--at` repeats the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
-    /// Place in this machine's order of learning; 0 in an empty store.
+    /// Position: place in this machine's order of learning; 0 in an empty store.
     pub position: u64,
-    /// Event id at that position (64 hex digits), empty in an empty store.
+    /// Id of the event there (64 hex digits); empty in an empty store.
     pub event: String,
     /// Time of that event, RFC 3339.
     pub at: String,
 }
 
-/// One memory as it stood at some basis.
+/// A memory at some basis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// ULID.
@@ -398,63 +397,62 @@ pub struct Memory {
     pub key: Option<String>,
     /// Topic.
     pub topic: String,
-    /// The text. `null` in JSON when it was taken out by a redaction or is damaged.
+    /// The text; `null` in JSON if it was redacted or is damaged.
     pub content: Option<String>,
-    /// Verbatim text the content was made from.
+    /// The verbatim text behind the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_excerpt: Option<String>,
-    /// How much it matters.
+    /// Importance of the memory.
     pub importance: Importance,
-    /// 0 to 1.
+    /// Weight: its present importance, after decay, 0 to 1.
     pub weight: f64,
     /// Keywords, in order of addition.
     pub keywords: Vec<String>,
     /// `global`, `project:ID`, `session:ID`.
     pub scope: String,
-    /// Who vouches for it.
+    /// Trust of the memory.
     pub trust: Trust,
-    /// Where it came from.
+    /// Origin of the memory.
     pub source: Source,
     /// RFC 3339.
     pub created_at: String,
     /// RFC 3339.
     pub updated_at: String,
-    /// When it happened, RFC 3339.
+    /// Time of the event that it is about, RFC 3339.
     pub occurred_at: Option<String>,
-    /// RFC 3339, of the newest recall that showed it.
+    /// Time of the newest recall that showed it, RFC 3339.
     pub last_accessed: Option<String>,
     /// Number of recalls that showed it.
     pub access_count: u64,
-    /// Until when it is pinned, RFC 3339, or `unpinned` if it stays pinned until then.
+    /// End of its pin, RFC 3339, or `unpinned` if it is pinned until it is unpinned.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pinned_until: Option<String>,
-    /// The writer's JSON object.
+    /// JSON object of the writer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
-    /// True for a tombstone (only in history and where asked for).
+    /// `true` for a tombstone (only in history and on request).
     pub forgotten: bool,
-    /// True while nothing that stored it is in force (only in history and where asked for).
+    /// `true` while no event that stored it is in force (only in history and on request).
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub undone: bool,
-    /// The summary that stands for it, of a tombstone that a consolidation made (not in lists).
+    /// Id of the summary, for a tombstone of a consolidation (not in lists).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub consolidated_into: Option<String>,
     /// Names of the fields whose text is withheld.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub withheld: Vec<String>,
-    /// Memories that it is linked to or from, while both are to be seen.
+    /// Memories at the other end of its links, while both can be seen.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub related: Vec<Related>,
-    /// Memories that at least three recalls showed together with it, the most often shown first, three at
-    /// most (only where one memory is asked for).
+    /// Memories that at least three recalls showed together with it, most often first, three at most (only for a single
+    /// memory).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub often_together: Vec<String>,
-    /// How many others confirm it: sessions (or else actors) whose own memory says nearly the same or was
-    /// derived from it.
+    /// Number of other sessions (or else actors) with a memory of their own that says nearly the same or was derived
+    /// from it.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub confirmations: u64,
-    /// Fields for which several machines wrote different values beside each other (only where one memory is
-    /// asked for, or its history).
+    /// Fields with conflicting values of several machines (only for a single memory or its history).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub conflicts: Vec<String>,
 }
@@ -506,10 +504,10 @@ impl From<Trust> for facts::Trust {
 }
 
 impl Caller {
-    /// A scope as somebody writes it: `project` and `session` alone stand for those of the caller.
+    /// Returns a scope for what a user wrote: `project` and `session` alone become those of the caller.
     ///
     /// # Errors
-    /// `Invalid` where the caller is in none.
+    /// `Invalid` if the caller has no project or session.
     pub fn scope(&self, given: Option<String>) -> error::Result<Option<String>> {
         let Some(given) = given else { return Ok(None) };
         let word = given.trim().to_ascii_lowercase();

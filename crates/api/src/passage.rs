@@ -1,4 +1,4 @@
-//! The passage of a long text by which a result was found, and how it is shown.
+//! The passage of a long text that a recall found, and its excerpt for readers.
 
 use std::borrow::Cow;
 
@@ -7,27 +7,27 @@ use icm_guard::sanitize::clean_line;
 use icm_text::word_places;
 use serde::{Deserialize, Serialize};
 
-/// Bytes that are shown of a long text, unless there is less room: its passage, and what stands around it.
+/// Most bytes of a long text in an answer: the passage and its surroundings. Raised, answers cost more tokens.
 pub const SHOWN_BYTES: usize = 1_600;
 
-/// A passage of a text of more than some 200 words.
+/// A passage of a text of more than about 200 words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
     /// Its number, from 1.
     pub number: usize,
-    /// Passages of the text.
+    /// Number of passages of the text.
     pub of: usize,
     /// Its first byte in the text.
     pub start: usize,
-    /// The byte behind its last one.
+    /// Its end in the text, exclusive.
     pub end: usize,
-    /// The headings, or the keys, that it stands under, the outermost first.
+    /// The headings or keys above it, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
 }
 
 impl Passage {
-    /// Returns the passage of a text with this number, from 0; `None` of a text that has no other.
+    /// Returns passage `number` of a text, from 0; `None` if the text is a single passage or `number` is too large.
     pub fn of(text: &str, number: usize) -> Option<Passage> {
         let mut passages = icm_text::passages(text);
         let of = passages.len();
@@ -44,7 +44,7 @@ impl Passage {
         })
     }
 
-    /// Returns `passage 3 of 12, Deploy › Rollback`, cleaned.
+    /// Returns `passage 3 of 12, Deploy › Rollback`, cleaned for one line.
     pub fn told(&self) -> String {
         let path: Vec<String> = self
             .path
@@ -58,8 +58,8 @@ impl Passage {
         }
     }
 
-    /// Returns a text as it is shown where it may take `cap_bytes` of a frame: all of it, or this passage with what stands around
-    /// it and marks that say how much is left out. Of a passage that takes more, that part which has the words that `matched`.
+    /// Returns the text as shown in `cap_bytes` of a frame: whole, or the passage with its surroundings and marks for
+    /// the parts left out. A passage beyond `cap_bytes` is cut to the parts with `matched` words.
     pub fn excerpt<'t>(&self, text: &'t str, matched: &[String], cap_bytes: usize) -> Cow<'t, str> {
         let place = self.start..self.end;
         match text.get(place.clone()) {

@@ -1,4 +1,4 @@
-//! What was: history, reasons, differences.
+//! The past: history, reasons for a memory, differences between moments.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use super::graph::GraphDiff;
 use super::memory::{Basis, Memory, Source};
 
-/// One step in the life of a memory.
+/// A version of a memory, or an event that made none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Version {
     /// Position of the event that made it.
     pub position: u64,
-    /// The position at which it was replaced.
+    /// The position at which the next version replaced it.
     pub until: Option<u64>,
     /// The event (64 hex digits).
     pub event: String,
@@ -23,13 +23,12 @@ pub struct Version {
     pub actor: String,
     /// Names of the fields that changed.
     pub changed: Vec<String>,
-    /// The memory as it stood from then on.
+    /// The memory as it stood from this event on.
     pub memory: Memory,
-    /// The text that the event wrote, where another value is shown: one that was written beside it,
-    /// or that came with it in an import.
+    /// The text of an event whose text is not shown: another value, concurrent or from an import, is shown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_shown: Option<String>,
-    /// The same of other fields, by name.
+    /// Values of other fields that are not shown, by name.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub not_shown_fields: Map<String, Value>,
     /// Position of the undo that took the event back, while that undo is in force.
@@ -38,12 +37,12 @@ pub struct Version {
 }
 
 impl Version {
-    /// Whether it is an event that made no version: another value is shown.
+    /// Returns `true` if the event made no version because another value is shown.
     pub fn is_not_shown(&self) -> bool {
         self.not_shown.is_some() || !self.not_shown_fields.is_empty()
     }
 
-    /// Why the text of the event is not shown.
+    /// Returns why the text of the event is not shown.
     pub fn why_not_shown(&self) -> &'static str {
         match self.undone_at.is_some() {
             true => "not shown: its event is undone",
@@ -52,26 +51,26 @@ impl Version {
     }
 }
 
-/// Where a memory came from and what became of it.
+/// The origin of a memory and everything that happened to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Why {
-    /// As it stands now.
+    /// The memory as it stands now.
     pub memory: Memory,
-    /// Where it came from.
+    /// Its origin.
     pub from: WhyFrom,
-    /// Id of the summary that stands for it, if one does.
+    /// Id of the summary that stands for it; `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub covered_by: Option<String>,
     /// The events that made and changed it, oldest first.
     pub events: Vec<WhyEvent>,
-    /// The recalls that showed it to somebody, newest first; as many as were asked for.
+    /// The recalls that showed it, newest first, as many as were asked for.
     pub recalls: Vec<WhyRecall>,
-    /// How many there were in all.
+    /// Number of all recalls that showed it.
     pub recalls_total: u64,
-    /// The times that hooks and wake-up packs showed it unasked, newest first; as many as recalls were asked for.
+    /// The hooks and wake-up packs that showed it unasked, newest first, as many as recalls were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub injections: Vec<WhyRecall>,
-    /// How many there were in all.
+    /// Number of all of those.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub injections_total: u64,
 }
@@ -80,15 +79,15 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Who or what a memory is from.
+/// The origin of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WhyFrom {
     /// Name of the actor that stored it.
     pub actor: String,
-    /// What the writer said of it: agent, client, session, project, file.
+    /// The writer's own words: agent, client, session, project, file.
     #[serde(flatten)]
     pub source: Source,
-    /// Ids of the memories that it is the summary of.
+    /// Ids of the memories that it summarises.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub consolidated_from: Vec<String>,
 }
@@ -108,7 +107,7 @@ pub struct WhyEvent {
     pub actor: String,
     /// Session id, if any.
     pub session: Option<String>,
-    /// Names of the fields that it changed.
+    /// Names of the fields that the event changed.
     pub changed: Vec<String>,
 }
 
@@ -121,65 +120,63 @@ pub struct WhyRecall {
     pub event: String,
     /// RFC 3339.
     pub at: String,
-    /// Who asked.
+    /// Name of the actor.
     pub actor: String,
     /// Session id, if any.
     pub session: Option<String>,
-    /// What was asked; `null` when it was taken out or is damaged.
+    /// The query; `null` if the text was taken out or is damaged.
     pub query: Option<String>,
     /// The memory's place among the results, from 1.
     pub rank: u16,
-    /// The way on which it was shown: `recall`, `context`, `wake-up` or `hook`; older events do not say it.
+    /// The front that showed it: `recall`, `context`, `wake-up` or `hook`; `None` in older events.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub front: Option<String>,
-    /// The recall was undone: it no longer counts.
+    /// `true` if the recall was undone, so it does not count.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub undone: bool,
 }
 
-/// Asks what became of memories and memoirs between two moments.
+/// A request to compare two moments.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiffRequest {
-    /// The earlier moment, as every `--at`.
+    /// The earlier moment, as `--at`.
     pub from: String,
-    /// The later one; `None` for now.
+    /// The later moment, as `--at`; `None` for now.
     pub to: Option<String>,
-    /// Memories that were or are in this topic; `a/` for everything below `a`.
+    /// Only memories that were or are in this topic; `a/` for everything below `a`.
     pub topic: Option<String>,
-    /// Memories that an event of this session changed in between.
+    /// Only memories that an event of this session changed in between.
     pub session: Option<String>,
-    /// Only this memoir, by name or id, with its concepts and links, and no memories; not together with a
-    /// topic or a session.
+    /// Only this memoir, by name or id, with its concepts and links, and no memories. Excludes a topic and a session.
     pub memoir: Option<String>,
 }
 
-/// How the memories at one moment differ from those at an earlier one. Lists are by topic, then id.
-/// What came and went in between is no difference.
+/// The differences between two moments. Lists are by topic, then id. Memories that came and went in between are not
+/// listed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
     /// The earlier moment.
     pub from: Basis,
-    /// The later one.
+    /// The later moment.
     pub to: Basis,
-    /// Memories that there were not.
+    /// Memories that are new.
     pub added: Vec<Memory>,
-    /// Memories that say something else.
+    /// Memories with other values.
     pub changed: Vec<MemoryChange>,
-    /// Memories that are tombstones now.
+    /// Memories that became tombstones.
     pub forgotten: Vec<Memory>,
-    /// Tombstones that live again; in `changed`, too, when they say something else.
+    /// Tombstones that were revived; with other values, also in `changed`.
     pub revived: Vec<Memory>,
-    /// Links between memories that there are now and were not.
+    /// Links between memories that are new.
     #[serde(default)]
     pub linked: Vec<MemoryLink>,
-    /// Links between memories that are gone, though both memories are not.
+    /// Links that are gone although both memories are there.
     #[serde(default)]
     pub unlinked: Vec<MemoryLink>,
-    /// Memoirs, concepts and their links; not where a topic or a session is asked for.
+    /// Changes of memoirs, concepts and their links; empty if a topic or a session was given.
     #[serde(skip_serializing_if = "GraphDiff::is_empty", default)]
     pub graph: GraphDiff,
-    /// How many other memories have another weight, through ticks of decay in between; not counted
-    /// for a session.
+    /// Number of other memories whose weight changed by ticks of decay; not counted for a session.
     #[serde(default)]
     pub faded: u64,
 }
@@ -187,50 +184,50 @@ pub struct Diff {
 /// A link between two memories.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MemoryLink {
-    /// The memory that it goes out from (ULID).
+    /// Id of the memory at its start (ULID).
     pub from: String,
     /// For instance `supersedes`.
     pub relation: String,
-    /// The memory that it goes to (ULID).
+    /// Id of the memory at its end (ULID).
     pub to: String,
     /// The event that added it (64 hex digits).
     pub event: String,
 }
 
-/// What differs in one memory.
+/// The differences in one memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryChange {
     /// ULID.
     pub id: String,
-    /// Topic it is in now.
+    /// Its topic at the later moment.
     pub topic: String,
     /// Names of the fields that differ.
     pub fields: Vec<String>,
-    /// Those fields as they were.
+    /// The old values of those fields.
     pub before: serde_json::Map<String, serde_json::Value>,
-    /// And as they are.
+    /// Their new values.
     pub after: serde_json::Map<String, serde_json::Value>,
-    /// The content word by word; empty unless both texts are there and differ.
+    /// The content, word by word; empty unless both texts are readable and differ.
     pub content_diff: Vec<DiffPiece>,
 }
 
-/// A stretch of text that stayed, went or came.
+/// A part of a text that stayed, went or came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffPiece {
-    /// What became of it.
+    /// Its change.
     pub op: DiffOp,
     /// The words, with the white space around them.
     pub text: String,
 }
 
-/// What became of a stretch of text.
+/// The change of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiffOp {
-    /// In both.
+    /// In both texts.
     Equal,
-    /// Only in the old one.
+    /// Only in the old text.
     Delete,
-    /// Only in the new one.
+    /// Only in the new text.
     Insert,
 }

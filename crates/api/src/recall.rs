@@ -1,4 +1,4 @@
-//! Searching, listing and counting.
+//! Recall, context, lists and statistics: requests and answers.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -9,104 +9,104 @@ use serde::{Deserialize, Serialize};
 use super::memory::{Basis, Importance, Memory, Trust};
 use super::passage::Passage;
 
-/// Asks for memories.
+/// A request to search memories.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecallRequest {
     /// Words; never query syntax.
     pub query: String,
-    /// Exact topic, or `a/` for everything below `a`.
+    /// Exact topic; `a/` for everything below `a`.
     pub topic: Option<String>,
     /// Only memories with this keyword.
     pub keyword: Option<String>,
-    /// What is seen from this scope, or `all`; without it what is seen from where the caller is: `global`, and
-    /// the caller's project and session with its parents and children.
+    /// A scope to see from, or `all`. Default: the caller's own scopes, which are `global`, its project, and its
+    /// session with parents and children.
     pub scope: Option<String>,
-    /// Only memories at least so important.
+    /// Only memories at least this important.
     pub importance: Option<Importance>,
-    /// Only memories at least so trusted: a person more than an agent, an agent more than what came
-    /// from elsewhere.
+    /// Only memories at least this trusted. A user is trusted more than an agent, an agent more than an outside source.
     pub trust: Option<Trust>,
-    /// Only what happened (or, where that is not known, was stored) at this time or later.
+    /// Only memories of this time or later: the time when it happened, or else when it was stored.
     pub since: Option<String>,
-    /// Only what happened at this time or earlier.
+    /// Only memories of this time or earlier.
     pub until: Option<String>,
-    /// Results that say different things, 1 to 1000; default 10.
+    /// Most results, each saying something different, 1 to 1000. Default: 10.
     pub limit: Option<usize>,
-    /// Results to skip, repeats among them: `next` of the answer before.
+    /// Results to skip, with their repeats: `next` of the answer before.
     #[serde(default)]
     pub offset: usize,
-    /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.
+    /// The moment of this machine's knowledge: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.
     pub at: Option<String>,
-    /// Events with time ≤ this among all known.
+    /// Use only events with a time up to this one, among all known events.
     pub happened_by: Option<String>,
-    /// Least [`RecallHit::fit`] of what the search finds, 0 to 1; with 0 everything is shown. `None` for the usual one.
+    /// Least [`RecallHit::fit`] of results that the search finds, 0 to 1; 0 shows everything. `None` for the configured
+    /// floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<f64>,
-    /// Ids of memories that are not shown.
+    /// Ids of memories to leave out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
-    /// The way on which it is asked for, as the record says it.
+    /// The front behind the request, for the record.
     #[serde(default)]
     pub front: Front,
     /// Write a `memory.recalled` event.
     pub record: bool,
-    /// Say how each result came to its rank.
+    /// Explain the rank of each result.
     pub explain: bool,
-    /// Say what is often recalled together with the first result.
+    /// Name memories that are often recalled together with the first result.
     pub together: bool,
-    /// Whether links are left alone: else what is superseded stands behind what supersedes it, what
-    /// contradicts one another stands together, and what is related is added.
+    /// Ignore links. Otherwise superseded memories stand behind their successors, contradictions stand together, and
+    /// related memories are added.
     pub no_links: bool,
 }
 
-/// The link by which a memory came into an answer that was not found by the search.
+/// The link that brought a memory into an answer although the search did not find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Via {
     /// For instance `supersedes`.
     pub relation: String,
-    /// The result that it came from, a ULID.
+    /// Id of the result at the other end (ULID).
     pub from: String,
 }
 
 /// One result of a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecallHit {
-    /// Larger is better; comparable within one answer only. 0 for what came by a link.
+    /// Rank score: larger is better, comparable within one answer only. 0 for a result that a link brought.
     pub score: f64,
-    /// How sure it is that the memory answers the query, 0 to 1 in thousandths, whatever else was found. 0 for what came
-    /// by a link.
+    /// Confidence that the memory answers the query, 0 to 1 in thousandths, whatever else was found. 0 for a result
+    /// that a link brought.
     #[serde(default)]
     pub fit: f64,
-    /// The query's words that matched; none where it was found by its meaning.
+    /// Words of the query that matched; empty if the memory was found by its meaning.
     pub matched: Vec<String>,
-    /// The part of its text that it was found by, where that is long.
+    /// The passage that was found, if the text is long.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub passage: Option<Passage>,
-    /// How it came into the answer, where the search did not find it.
+    /// The link that brought it, if the search did not find it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub via: Option<Via>,
-    /// It is only related to a result: nothing else speaks for it.
+    /// `true` if a link to another result is its only reason to be here.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub expanded: bool,
-    /// The memory that stands in its place by now.
+    /// Id of the newer memory that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub superseded_by: Option<String>,
-    /// Memories that contradict it, or that it contradicts.
+    /// Ids of memories that contradict it or that it contradicts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub contradicts: Vec<String>,
-    /// Memories that it seems to replace: a guess by rules, no link says so.
+    /// Ids of memories that it seems to replace: a guess by rules, without a link.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub seems_to_replace: Vec<String>,
-    /// The newest memory that seems to replace it, likewise.
+    /// Id of the newest memory that seems to replace it, by the same rules.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seems_replaced_by: Option<String>,
-    /// Its scope is neither global nor one's own.
+    /// `true` if its scope is neither global nor one of the caller's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub elsewhere: bool,
-    /// Memories that were found, too, and say the same in the same scope. They are no results of their own.
+    /// Ids of other memories that were found and say the same in the same scope. They are not results of their own.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub repeats: Vec<String>,
-    /// The topics of those, each once and without its own.
+    /// Topics of the repeats, each once, without the memory's own.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub also_in: Vec<String>,
     /// The memory as of the basis.
@@ -115,7 +115,7 @@ pub struct RecallHit {
 }
 
 impl RecallHit {
-    /// A memory that nothing found.
+    /// Returns a result for a memory without a search.
     pub fn of(memory: Memory) -> RecallHit {
         RecallHit {
             score: 0.0,
@@ -135,8 +135,8 @@ impl RecallHit {
         }
     }
 
-    /// Returns its text, of a long one the passage that it was found by with what stands around it; `None` where it is withheld.
-    /// See [`Passage::excerpt`].
+    /// Returns the text; of a long text, the passage that was found with its surroundings, see [`Passage::excerpt`].
+    /// `None` if the text is withheld.
     pub fn shown(&self, cap_bytes: usize) -> Option<Cow<'_, str>> {
         let text = self.memory.content.as_deref()?;
         Some(match &self.passage {
@@ -146,16 +146,16 @@ impl RecallHit {
     }
 }
 
-/// The best of what was found, where all of it lies below the floor.
+/// The best memory that was found, if all lie below the floor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nearest {
-    /// The memory, a ULID.
+    /// Its id (ULID).
     pub id: String,
-    /// As that of a result.
+    /// Its fit, as of a result.
     pub fit: f64,
     /// Its topic.
     pub topic: String,
-    /// The beginning of its text on one line, 80 characters at most; `None` where that is withheld.
+    /// The start of its text in one line, at most 80 characters; `None` if the text is withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
@@ -163,70 +163,70 @@ pub struct Nearest {
 /// The answer to a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecallAnswer {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// The scopes that were seen: `all`, or `global`, `project:ID`, `session:ID` and `session:ID/*`.
+    /// The scopes that were searched: `all`, or `global`, `project:ID`, `session:ID` and `session:ID/*`.
     pub scope: Vec<String>,
-    /// Best first; what links say may move some and add others. Those that say the same are one.
+    /// The results, best first; links move some and add others. Memories that say the same are one result.
     pub results: Vec<RecallHit>,
-    /// Present where something was found, and all of it lies below the floor.
+    /// The best memory below the floor; present if there is no result above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
-    /// The `offset` that shows the next ones, where the search found more.
+    /// The `offset` of the next results; `None` at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<usize>,
-    /// Memories that at least three recalls showed together with the first result, and this one did not;
-    /// the most often shown first, three at most. Only where it is asked for.
+    /// Ids of memories that at least three recalls showed together with the first result, but this one did not. Most
+    /// often first, three at most, only on request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub often_together: Vec<String>,
-    /// What whoever asks has to know of the answer: that the model could not be used. Said once.
+    /// A remark on the answer: the model could not be used. Given once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Present when asked for.
+    /// The explanation, on request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<serde_json::Value>,
 }
 
-/// Asks for memories as part of a prompt.
+/// A request for memories as part of a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextRequest {
-    /// Which ones; `limit` is 20 where it is not given.
+    /// The search; its `limit` is 20 by default.
     pub recall: RecallRequest,
-    /// Tokens that the text may have, 50 to 1,000,000; about four bytes each.
+    /// Most tokens of the text, 50 to 1,000,000, at about four bytes each.
     pub budget: usize,
-    /// As a list in Markdown.
+    /// `true` for a Markdown list.
     pub markdown: bool,
 }
 
 /// Memories as part of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// The scopes that were seen.
+    /// The scopes that were searched.
     pub scope: Vec<String>,
-    /// Tokens that there might have been.
+    /// The tokens that were allowed.
     pub budget: usize,
-    /// Tokens that there are, about.
+    /// The tokens of the text, about.
     pub tokens: usize,
-    /// The text, marked as data; empty where there is no memory to show.
+    /// The text, marked as data; empty if there are no memories to show.
     pub text: String,
-    /// Found, and left out because the budget is spent.
+    /// Number of results that the budget had no room for.
     pub left_out: usize,
     /// The memories in it, best first.
     pub results: Vec<RecallHit>,
     /// As in [`RecallAnswer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
-    /// Memories that were often recalled together with the first one.
+    /// Ids of memories that were often recalled together with the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub often_together: Vec<String>,
-    /// What whoever asks has to know of the answer.
+    /// A remark on the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Order of a list.
+/// The order of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sort {
     /// Newest first.
@@ -234,55 +234,55 @@ pub enum Sort {
     Created,
     /// Heaviest first.
     Weight,
-    /// Most recently recalled first.
+    /// Most recently shown by a recall first.
     Accessed,
 }
 
-/// Lists memories.
+/// A request for a list of memories.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListRequest {
-    /// Exact topic, or `a/` for everything below `a`.
+    /// Exact topic; `a/` for everything below `a`.
     pub topic: Option<String>,
-    /// `None` for all.
+    /// Most memories; `None` for all.
     pub limit: Option<usize>,
     /// Order.
     pub sort: Sort,
-    /// Only this scope; of a session those below it, too.
+    /// Only this scope; for a session, also the sessions below it.
     pub scope: Option<String>,
-    /// As of.
+    /// The moment to answer for, as `--at`.
     pub at: Option<String>,
     /// Include tombstones.
     pub forgotten: bool,
 }
 
-/// One topic.
+/// A topic with its number of memories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TopicSummary {
     /// Its name.
     pub topic: String,
     /// Living memories in it.
     pub memories: u64,
-    /// RFC 3339, newest change of a living memory.
+    /// Time of the newest change of a living memory, RFC 3339.
     pub updated_at: String,
 }
 
-/// How far a view is.
+/// The progress of a view along the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewProgress {
     /// `table`, `text` or `vectors`.
     pub view: String,
     /// Position it has reached.
     pub position: u64,
-    /// Events it has still to take in.
+    /// Events that it still has to follow.
     pub behind: u64,
     /// Bytes on disk.
     pub bytes: u64,
 }
 
-/// The whole store in numbers, as of a moment; bytes and views are always those of now.
+/// The numbers of a store at a moment. Sizes and views are those of now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
     /// Living memories.
     pub memories: u64,
@@ -293,17 +293,17 @@ pub struct Stats {
     /// Living memoirs.
     #[serde(default)]
     pub memoirs: u64,
-    /// Living concepts in them.
+    /// Living concepts.
     pub concepts: u64,
-    /// Events in the log, up to that moment.
+    /// Events in the log up to the basis.
     pub events: u64,
     /// Bytes of the store folder.
     pub bytes: u64,
     /// Bytes of `log/` alone.
     pub log_bytes: u64,
-    /// The position of that moment: the newest one, unless it was asked for an earlier one.
+    /// Newest position up to the basis.
     pub positions: u64,
-    /// Where the store is; in JSON what is no Unicode of it is replaced.
+    /// Path of the store; in JSON, bytes that are not Unicode are replaced.
     #[serde(serialize_with = "as_text")]
     pub store: PathBuf,
     /// This machine's origin, hex; `None` before the first write.
@@ -312,23 +312,23 @@ pub struct Stats {
     pub first_event_at: Option<String>,
     /// RFC 3339.
     pub last_event_at: Option<String>,
-    /// Views.
+    /// Progress of each view.
     pub views: Vec<ViewProgress>,
     /// Living memories by importance.
     pub by_importance: ByImportance,
     /// Living memories by the kind of their scope.
     pub by_scope: ByScope,
-    /// Living memories by who vouches for them.
+    /// Living memories by trust.
     pub by_trust: ByTrust,
-    /// The mean of the weights of the living memories, 0 to 1; `None` where there are none.
+    /// Mean weight of the living memories, 0 to 1; `None` without memories.
     pub mean_weight: Option<f64>,
-    /// When the oldest living memory was stored, RFC 3339.
+    /// Time when the oldest living memory was stored, RFC 3339.
     pub oldest_at: Option<String>,
-    /// When the newest one was.
+    /// Time when the newest living memory was stored, RFC 3339.
     pub newest_at: Option<String>,
-    /// Recalls that were recorded.
+    /// Recorded recalls.
     pub recalls: u64,
-    /// What `bytes` are made of.
+    /// The parts of `bytes`.
     pub sizes: PartSizes,
 }
 
@@ -348,22 +348,22 @@ pub struct ByImportance {
 /// Memories by the kind of their scope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByScope {
-    /// Those of everywhere.
+    /// Memories with global scope.
     pub global: u64,
-    /// Those of projects.
+    /// Memories with the scope of a project.
     pub project: u64,
-    /// Those of sessions.
+    /// Memories with the scope of a session.
     pub session: u64,
 }
 
-/// Memories by who vouches for them.
+/// Memories by trust.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByTrust {
-    /// A person.
+    /// From a person.
     pub user: u64,
-    /// An agent.
+    /// From an agent.
     pub agent: u64,
-    /// Whoever wrote what was imported.
+    /// From an outside source.
     pub external: u64,
 }
 
@@ -389,7 +389,7 @@ pub struct PartSizes {
 }
 
 impl PartSizes {
-    /// All of them.
+    /// Returns the sum of all parts.
     pub fn sum(&self) -> u64 {
         let PartSizes {
             log,

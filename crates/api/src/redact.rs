@@ -1,73 +1,73 @@
-//! Taking texts out for good.
+//! Redaction: request and answer.
 
 use serde::{Deserialize, Serialize};
 
-/// Asks to take texts out of the store for good: of memories and events that are named, or of every
-/// event that holds a text.
+/// A request to take texts out of the store for good: those of named memories and events, or of every event with a
+/// pattern.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RedactRequest {
-    /// Ids of memories (all of their events go, and every recall that showed them), event ids and
-    /// positions (they alone go).
+    /// Ids of memories (redacts all their events and every recall that showed them), event ids and positions (redact
+    /// only that event).
     pub targets: Vec<String>,
-    /// Every event whose text holds this, as it stands here.
+    /// A literal text: redacts every event that holds it.
     pub pattern: Option<String>,
-    /// Why; it stays in the log.
+    /// The reason; it stays in the log.
     pub reason: Option<String>,
-    /// Only say what would go.
+    /// Only return what would be redacted.
     pub dry_run: bool,
-    /// The plan of the preview that was agreed to: with another one nothing is done.
+    /// The plan of an accepted preview; nothing is done if the plan has changed.
     pub plan: Option<String>,
 }
 
-/// What a redaction took out, or would take out.
+/// A redaction that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RedactAnswer {
-    /// Nothing was done yet.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
-    /// Names this plan: give it back to do just what was shown.
+    /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,
-    /// The event that redacts (the last one of several).
+    /// The event of the redaction (the last one of several).
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
-    /// Events that lose their text.
+    /// Number of events that lose their text.
     pub events: u64,
-    /// Their part of all events that have one, 0 to 1.
+    /// Their share of all events with text, 0 to 1.
     pub share: f64,
-    /// Memories that they are about.
+    /// Memories of these events.
     pub memories: Vec<RedactMemory>,
-    /// How many events are redacted one by one.
+    /// Number of events that are redacted one by one.
     pub single_events_total: u64,
     /// The first 100 of them.
     pub single_events: Vec<RedactEvent>,
-    /// Summaries that were made from these memories: they stay, and may hold the same text.
+    /// Summaries made from these memories. They stay, and may hold the same text.
     pub summaries: Vec<String>,
-    /// Bodies that were taken out of the log's files.
+    /// Payloads that were taken out of the log's files.
     pub blanked_events: u64,
     /// Segments that were written anew.
     pub segments: u64,
-    /// Files below `torn/` that hold the text that was looked for: they go.
+    /// Files below `torn/` with the pattern; they are removed.
     pub torn: Vec<String>,
-    /// Files of `torn/` that were removed.
+    /// Number of files below `torn/` that were removed.
     pub torn_removed: u64,
-    /// Where the text may still be.
+    /// Places where the text may still be.
     pub out_of_reach: Vec<String>,
 }
 
-/// A memory that a redaction touches.
+/// A memory that loses text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RedactMemory {
     /// ULID.
     pub id: String,
-    /// Its topic, before.
+    /// Its topic before the redaction.
     pub topic: String,
-    /// All of its events go, not only some.
+    /// `true` if all of its events are redacted.
     pub whole: bool,
-    /// Its events that go.
+    /// Number of its events that are redacted.
     pub events: u64,
 }
 
-/// An event that is redacted by itself.
+/// An event that is redacted on its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RedactEvent {
     /// Event id.

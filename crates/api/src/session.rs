@@ -3,24 +3,24 @@
 use icm_log::facts::{SessionCause, SessionEnd};
 use serde::{Deserialize, Serialize};
 
-/// A session starts, or goes on with a fresh context. The caller names the session.
+/// The start of a session, also with a fresh context. The session itself is named by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionStart {
-    /// The session that it works for.
+    /// The parent session, for a sub-agent.
     pub parent: Option<String>,
-    /// The client in which it runs, for instance `claude-code`.
+    /// The client program, for instance `claude-code`.
     pub client: Option<String>,
-    /// The folder that it works in.
+    /// The working folder.
     pub folder: Option<String>,
-    /// The kind of sub-agent, if it is one.
+    /// The kind of sub-agent, if the session has one.
     pub agent: Option<String>,
-    /// Why it starts.
+    /// The cause of the start.
     pub cause: SessionCause,
 }
 
-/// A session ends. The caller names the session.
+/// The end of a session. The session itself is named by the caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionStop {
-    /// Why it ends.
+    /// The reason of the end.
     pub reason: SessionEnd,
 }

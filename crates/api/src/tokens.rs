@@ -1,20 +1,20 @@
-//! How many tokens a text is for a model, by an estimate that needs no model.
+//! An estimate of the tokens of a text that needs no model.
 
-/// Bytes of text that are counted as a token: about right for English, too few tokens for code and
-/// for other scripts.
+/// Bytes of text per token. The value fits English; code and other scripts have more tokens than it says. Raised,
+/// estimates get smaller.
 const TOKEN_BYTES: usize = 4;
 
-/// Tokens of a text: its bytes divided by four, rounded up.
+/// Returns the tokens of a text: its bytes divided by four, rounded up.
 pub fn estimate(text: &str) -> usize {
     text.len().div_ceil(TOKEN_BYTES)
 }
 
-/// Returns how many whole tokens fit into so many bytes.
+/// Returns the number of whole tokens that fit into this many bytes.
 pub fn within(bytes: usize) -> usize {
     bytes / TOKEN_BYTES
 }
 
-/// Bytes of text that so many tokens are.
+/// Returns the bytes of text for this many tokens.
 pub fn bytes(tokens: usize) -> usize {
     tokens.saturating_mul(TOKEN_BYTES)
 }

@@ -1,65 +1,65 @@
-//! The topics, as a list and as a tree.
+//! The topics of a store, as a list and as a tree.
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::Basis;
 
-/// Asks for topics.
+/// A request for topics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicsRequest {
-    /// Only this topic and what lies below it.
+    /// Only this topic and those below it.
     pub prefix: Option<String>,
-    /// Levels to show, 1 for the first ones only, counted below `prefix`; deeper ones still count.
+    /// Levels to show below `prefix`, from 1; memories of deeper levels are still counted.
     pub depth: Option<u32>,
-    /// Only topics that have memories themselves, without the levels above them.
+    /// `true` for topics with memories of their own only, without the levels above them.
     pub flat: bool,
-    /// Only what comes after this topic in the answer.
+    /// Start of the page: the last topic of the page before.
     pub after: Option<String>,
-    /// At most so many.
+    /// Most topics; `None` for all.
     pub limit: Option<usize>,
-    /// As of.
+    /// The moment to answer for, as `--at`.
     pub at: Option<String>,
 }
 
-/// Topics, or levels of them: each comes right after the one above it.
+/// A page of topics, or of levels: each stands right behind the level above it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Topics {
-    /// What it was computed at.
+    /// The basis of the answer.
     pub basis: Basis,
-    /// As many as were asked for.
+    /// The page.
     pub topics: Vec<TopicNode>,
-    /// How many there are, whatever was asked for by `after` and `limit`.
+    /// Number of all topics or levels, on all pages.
     pub total: u64,
-    /// Some are left.
+    /// `true` if more pages follow.
     pub more: bool,
 }
 
-/// One topic, or a level above some: where several ways go on, or where what is below is not shown.
+/// A topic, or a level above several topics or above topics that are not shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TopicNode {
     /// Its whole name.
     pub topic: String,
-    /// Living memories in it; 0 for a level that has only others below it.
+    /// Living memories in it; 0 for a level that only has others below it.
     pub memories: u64,
-    /// RFC 3339, newest change of a memory in it, or below it where it has none.
+    /// Newest change of a memory in it, or else below it, RFC 3339.
     pub updated_at: String,
-    /// The mean of the weights of the memories in it, 0 to 1; `None` where it has none.
+    /// Mean weight of the memories in it, 0 to 1; `None` without memories.
     pub mean_weight: Option<f64>,
-    /// Levels above it.
+    /// Number of levels above it.
     pub level: u32,
-    /// It and all below it.
+    /// Sums over this topic and all below it.
     pub with_below: TopicSum,
 }
 
-/// A topic and all below it.
+/// Sums over a topic and all topics below it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TopicSum {
-    /// Topics that have memories.
+    /// Topics with memories.
     pub topics: u64,
     /// Their living memories.
     pub memories: u64,
-    /// The mean of their weights, 0 to 1.
+    /// Mean weight of these memories, 0 to 1.
     pub mean_weight: f64,
-    /// RFC 3339, newest change.
+    /// Newest change, RFC 3339.
     pub updated_at: String,
 }

@@ -1,54 +1,54 @@
-//! Forgetting a whole topic, and bringing it back.
+//! Forgetting and reviving whole topics: request and answer.
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Memory, Receipt};
 
-/// What is to become of memories.
+/// The direction of a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Turn {
-    /// Those that live become tombstones.
+    /// Living memories become tombstones.
     #[default]
     Forget,
-    /// Tombstones live again.
+    /// Tombstones become living memories.
     Revive,
 }
 
-/// Asks to forget or revive a topic.
+/// A request to forget or revive a topic.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnTopicRequest {
-    /// The topic; with `/` at its end, everything below it too.
+    /// The topic; `a/` for `a` and everything below it.
     pub topic: String,
-    /// What is to become of it.
+    /// The direction.
     pub to: Turn,
-    /// Only say which memories it would be.
+    /// Only return which memories would change.
     pub dry_run: bool,
-    /// Do just what was shown: the `plan` of an earlier answer.
+    /// The `plan` of an earlier answer: do exactly that.
     pub plan: Option<String>,
-    /// How many of the memories a look shows.
+    /// Most memories to show in a preview.
     pub shown: usize,
 }
 
-/// What was forgotten or revived, or would be.
+/// A topic that was forgotten or revived, or the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnTopicAnswer {
-    /// Nothing was done yet.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
     /// The topic.
     pub topic: String,
-    /// Names what would be done: give it back to do just that.
+    /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,
-    /// How many memories it is about.
+    /// Number of memories that change.
     pub memories: u64,
-    /// How many topics they are in.
+    /// Number of their topics.
     pub topics: u64,
-    /// The newest of them; nothing once it is done.
+    /// The newest of these memories; empty once it is done.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shown: Vec<Memory>,
-    /// The last of the events, once it is done: an undo of it takes all of them back.
+    /// The last event, once it is done; undoing it takes all of the events back.
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
-    /// A receipt each, once it is done.
+    /// One receipt per memory, once it is done.
     pub receipts: Vec<Receipt>,
 }

@@ -1,81 +1,79 @@
-//! Undoing.
+//! Undo: request and answer.
 
 use serde::{Deserialize, Serialize};
 
 use super::graph::Concept;
 use super::memory::Memory;
 
-/// Asks to undo events: some that are named, or those that fit all of the rest.
+/// A request to undo events: the named ones, or those that match all other filters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UndoRequest {
-    /// Event ids (prefixes) and positions; their commands are undone as wholes. Or one range,
-    /// `@12..@20`.
+    /// Event ids (prefixes) and positions, whose whole commands are undone; or one range, `@12..@20`.
     pub events: Vec<String>,
-    /// The named events alone, not the commands that they are part of.
+    /// Undo only the named events, not their whole commands.
     pub only: bool,
-    /// The newest so many commands that changed something; recalls do not count.
+    /// The newest commands that changed something, this many; recalls do not count.
     pub last: Option<usize>,
     /// Session id.
     pub session: Option<String>,
     /// Actor name.
     pub actor: Option<String>,
-    /// Memories that are or were in this topic; with `/` at its end, below it too.
+    /// Memories that are or were in this topic; `a/` for `a` and everything below it.
     pub topic: Option<String>,
-    /// This memoir, by name or id, with the concepts and links that are or were in it.
+    /// This memoir, by name or id, with all concepts and links that are or were in it.
     pub memoir: Option<String>,
     /// Not before this time.
     pub since: Option<String>,
-    /// Also every later change of the same memories.
+    /// Also undo every later change of the same memories.
     pub cascade: bool,
-    /// Why.
+    /// The reason; it stays in the log.
     pub reason: Option<String>,
-    /// Only say what would change.
+    /// Only return what would change.
     pub dry_run: bool,
-    /// The plan of the preview that was agreed to: with another one nothing is done.
+    /// The plan of an accepted preview; nothing is done if the plan has changed.
     pub plan: Option<String>,
 }
 
-/// What an undo did, or would do.
+/// An undo that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoAnswer {
-    /// Nothing was done yet.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
-    /// The event that undoes them (the last one of several).
+    /// The event of the undo (the last one of several).
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
-    /// What was asked for, as it would be typed.
+    /// The selection, as typed on a command line.
     pub selector: String,
-    /// Names this plan: give it back to do just what was shown.
+    /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,
-    /// Events that are undone.
+    /// Number of events that are undone.
     pub events: u64,
-    /// Events that were chosen but are undone already.
+    /// Number of selected events that were undone before.
     pub already_undone: u64,
-    /// The commands that they are of, oldest first; the newest 100.
+    /// The commands of these events, oldest first; the newest 100.
     pub commands: Vec<UndoneCommand>,
-    /// How many commands there are.
+    /// Number of all these commands.
     pub commands_total: u64,
-    /// Chosen events that cannot be undone.
+    /// Selected events that cannot be undone.
     pub skipped: Vec<SkippedEvent>,
-    /// Memories, memoirs and concepts that look different after it.
+    /// Memories, memoirs and concepts that look different after the undo.
     pub changes: Vec<UndoChange>,
-    /// Later changes of the same memories, oldest first; the oldest 100. With `cascade` they are
-    /// undone, too, and none is left.
+    /// Later changes of the same memories, oldest first; the oldest 100. Empty with `cascade`, which undoes them, too.
     pub later: Vec<LaterChange>,
-    /// How many there are.
+    /// Number of all later changes.
     pub later_total: u64,
 }
 
 impl UndoAnswer {
-    /// Later changes whose memory is gone as a whole, and those that go on to count.
+    /// Returns the number of later changes whose memory is gone, and of those that still count.
     pub fn later_gone_and_staying(&self) -> (u64, u64) {
         let hidden = self.changes.iter().filter(|change| change.after.is_none());
         let gone: u64 = hidden.map(|change| change.later_changes).sum();
         (gone, self.later_total.saturating_sub(gone))
     }
 
-    /// What the later changes are of, in words.
+    /// Returns the noun for the rows of the later changes.
     pub fn later_of(&self) -> &'static str {
         let graph = self.later.iter().filter(|it| is_of_graph(&it.kind)).count();
         match (graph, self.later.len()) {
@@ -85,7 +83,7 @@ impl UndoAnswer {
         }
     }
 
-    /// What becomes of memories, in words: `2 memories gone, 1 back`.
+    /// Returns the outcome in words: `2 memories gone, 1 back`.
     pub fn outcome(&self) -> String {
         let mut said: Vec<String> = Vec::new();
         for of in [RowKind::Memory, RowKind::Memoir, RowKind::Concept] {
@@ -129,13 +127,13 @@ fn is_of_graph(kind: &str) -> bool {
 pub struct UndoneCommand {
     /// Position of its first event that is undone.
     pub position: u64,
-    /// That event.
+    /// Id of that event.
     pub event: String,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub at: String,
     /// Kind of that event.
     pub kind: String,
-    /// Its events that are undone.
+    /// Number of its events that are undone.
     pub events: u64,
 }
 
@@ -148,11 +146,11 @@ pub struct SkippedEvent {
     pub position: u64,
     /// Its kind.
     pub kind: String,
-    /// It stays because it is redacted, not because of its kind.
+    /// `true` if it stays because it is redacted, not because of its kind.
     pub redacted: bool,
 }
 
-/// A change that came after what is undone, of the same memory, and stays in force.
+/// A change of the same memory after the undone events; it stays in force.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaterChange {
     /// Event id.
@@ -165,19 +163,19 @@ pub struct LaterChange {
     pub id: String,
 }
 
-/// What becomes of a memory.
+/// The outcome of an undo for a row or a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoAction {
-    /// It is no longer seen.
+    /// It cannot be seen any more.
     Gone,
-    /// It is seen again.
+    /// It can be seen again.
     Back,
     /// It looks different.
     Changed,
 }
 
-/// What a row is of.
+/// The kind of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowKind {
@@ -191,7 +189,7 @@ pub enum RowKind {
 }
 
 impl RowKind {
-    /// What one and several are called.
+    /// Returns the noun for one row and for several.
     pub fn nouns(self) -> (&'static str, &'static str) {
         match self {
             RowKind::Memory => ("memory", "memories"),
@@ -205,32 +203,32 @@ impl RowKind {
     }
 }
 
-/// What an undo makes of a memory, or of a memoir or a concept.
+/// The change of a memory, memoir or concept by an undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoChange {
     /// ULID.
     pub id: String,
-    /// What it is; left out for a memory.
+    /// Its kind; left out for a memory.
     #[serde(default, skip_serializing_if = "RowKind::is_memory")]
     pub of: RowKind,
-    /// Its topic; of a memoir its name, of a concept the memoir's and its own.
+    /// Topic of a memory; name of a memoir; memoir and name of a concept.
     pub topic: String,
-    /// What becomes of it.
+    /// The outcome.
     pub action: UndoAction,
-    /// What differs, where it is changed.
+    /// Names of the fields that differ, if it is changed.
     pub fields: Vec<String>,
-    /// As it was; `null` when it was undone.
+    /// The row before; `null` if it was undone.
     pub before: Option<UndoRow>,
-    /// As it is then; `null` when no event that stores it is left in force.
+    /// The row after; `null` if no event that stores it is left in force.
     pub after: Option<UndoRow>,
-    /// Links out from it that come or go; of a concept that goes or comes those to it, too.
+    /// Outgoing links that come or go; for a concept that comes or goes, also incoming links.
     pub links: Vec<UndoLink>,
-    /// Later changes of it that stay in force; where `after` is `null` the memory is gone with them,
-    /// and they count again when it comes back.
+    /// Number of later changes that stay in force. If `after` is `null`, they are hidden with the row and count again
+    /// when it comes back.
     pub later_changes: u64,
 }
 
-/// A row, by what it is of.
+/// A row before or after an undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum UndoRow {
@@ -243,7 +241,7 @@ pub enum UndoRow {
 }
 
 impl UndoRow {
-    /// What it says; `None` when that was taken out or is damaged.
+    /// Returns the text of the row; `None` if it was taken out or is damaged.
     pub fn text(&self) -> Option<&str> {
         match self {
             UndoRow::Memory(memory) => memory.content.as_deref(),
@@ -253,37 +251,37 @@ impl UndoRow {
     }
 }
 
-/// A memoir alone, without what is in it.
+/// A memoir without its concepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoirRow {
     /// ULID.
     pub id: String,
     /// Unique in the store.
     pub name: String,
-    /// What it is about; `null` when that was taken out or is damaged.
+    /// Its subject; `null` if the text was taken out or is damaged.
     pub description: Option<String>,
     /// RFC 3339.
     pub created_at: String,
-    /// RFC 3339, of the memoir itself.
+    /// Last change of the memoir itself, RFC 3339.
     pub updated_at: String,
-    /// It was deleted.
+    /// `true` if it was deleted.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub forgotten: bool,
 }
 
-/// What an undo makes of a link.
+/// The change of a link by an undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoLink {
     /// `gone` or `back`.
     pub action: UndoAction,
     /// For instance `supersedes`.
     pub relation: String,
-    /// What it goes out from (ULID), where that is not the row that it is listed with.
+    /// Id of the row at its start (ULID), if that is another row than the listed one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// The memory or concept that it goes to (ULID).
+    /// Id of the memory or concept at its end (ULID).
     pub to: String,
-    /// Of a link between concepts: name of the other one.
+    /// Name of the other concept, for a link between concepts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
     /// The event that added it (64 hex digits).

@@ -1,4 +1,4 @@
-//! Points in time as users write them.
+//! Moments as users write them.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -7,12 +7,12 @@ use jiff::{Span, Timestamp, Zoned};
 use crate::error::{Result, ServiceError};
 use crate::ids::event_prefix;
 
-/// What `--at` names.
+/// A moment, as `--at` names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum When {
     /// `@123`.
     Position(u64),
-    /// Start of an event id.
+    /// A prefix of an event id.
     Event(String),
     /// Milliseconds since the epoch, inclusive.
     Time(u64),
@@ -21,7 +21,7 @@ pub enum When {
 const FORMS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday`, \
                      `2h ago`, `@123` or an event id";
 
-/// For what is no moment of the log.
+/// The hint for texts that can only be times, not positions or events.
 const MOMENTS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday` or \
                        `2h ago`";
 
@@ -30,7 +30,7 @@ fn invalid(text: &str) -> ServiceError {
     ServiceError::invalid_with(format!("`{text}` is no point in time"), hint)
 }
 
-/// The question to ask who wrote a number where a position has an `@`.
+/// Returns a question for users who wrote a number where a position has an `@`; `None` for other texts.
 pub fn position_meant(text: &str) -> Option<String> {
     let number = text.trim().trim_start_matches('0');
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -42,7 +42,7 @@ fn ms_of(timestamp: Timestamp, text: &str) -> Result<u64> {
         .map_err(|_| ServiceError::invalid_with(format!("`{text}` is before 1970"), FORMS))
 }
 
-/// The last millisecond of a day.
+/// Returns the last millisecond of a day.
 fn end_of(date: Date, zone: &TimeZone, text: &str) -> Result<i64> {
     let next = date.tomorrow().map_err(|_| invalid(text))?;
     let start = next.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
@@ -54,16 +54,16 @@ fn start_of(date: Date, zone: &TimeZone, text: &str) -> Result<i64> {
     Ok(start.timestamp().as_millisecond())
 }
 
-/// Which moment of a day a date means.
+/// The moment of a day that a date stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayMeans {
-    /// Its last: for "as of".
+    /// The last moment, for "as of".
     End,
-    /// Its first: for "since" and for when something happened.
+    /// The first moment, for "since" and for the time of an event.
     Start,
 }
 
-/// Reads a point in time. `now_ms` is the clock, `zone` the user's.
+/// Parses a moment. `now_ms` is the clock, `zone` the time zone of the user.
 pub fn parse(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<When> {
     let text = text.trim();
     if let Some(position) = text.strip_prefix('@') {
@@ -82,7 +82,7 @@ pub fn parse(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<
         .ok_or_else(|| invalid(text))
 }
 
-/// Reads a moment, milliseconds since the epoch; `None` when the text is none.
+/// Parses a time into milliseconds since the epoch; `None` if the text is no time.
 pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<Option<i64>> {
     let text = text.trim();
     let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX))
@@ -119,7 +119,7 @@ pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Resu
         && text.contains('-')
         && let Ok(date) = text.parse::<Date>()
     {
-        // A date that is today means now where its end is meant.
+        // Today's date means now if days stand for their end.
         if date == now.date() && day == DayMeans::End {
             return Ok(Some(now.timestamp().as_millisecond()));
         }
@@ -134,7 +134,7 @@ pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Resu
     Ok(None)
 }
 
-/// `2h ago`, `3 days ago`, `1d12h ago`.
+/// Parses `2h ago`, `3 days ago`, `1d12h ago`; `None` without `ago` at the end.
 fn ago(text: &str) -> Option<std::result::Result<Span, ()>> {
     let span = text
         .strip_suffix("ago")
@@ -149,12 +149,12 @@ fn ago(text: &str) -> Option<std::result::Result<Span, ()>> {
     }))
 }
 
-/// RFC 3339 in UTC, milliseconds.
+/// Returns RFC 3339 in UTC, with milliseconds unless they are 0.
 pub fn rfc3339(ms: u64) -> String {
     i64::try_from(ms).map_or_else(|_| "?".to_owned(), rfc3339_signed)
 }
 
-/// RFC 3339 in UTC, milliseconds, also before 1970.
+/// Like [`rfc3339`], also before 1970.
 pub fn rfc3339_signed(ms: i64) -> String {
     match Timestamp::from_millisecond(ms) {
         Ok(timestamp) if ms % 1_000 == 0 => format!("{timestamp:.0}"),
@@ -163,7 +163,7 @@ pub fn rfc3339_signed(ms: i64) -> String {
     }
 }
 
-/// As [`parse`], for texts that can only be moments; milliseconds since the epoch.
+/// Like [`parse_ms`], with an error for texts that are no time.
 pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<i64> {
     parse_ms(text, now_ms, zone, day)?.ok_or_else(|| {
         let message = format!("`{text}` is no point in time");
@@ -171,7 +171,7 @@ pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> 
     })
 }
 
-/// Returns the day in `zone` that an RFC 3339 time lies in, as `2026-11-02`; what is no time comes back as it is.
+/// Returns the day of an RFC 3339 time in `zone`, as `2026-11-02`; a text that is no time comes back unchanged.
 pub fn day(at: &str, zone: &TimeZone) -> String {
     match at.parse::<Timestamp>() {
         Ok(time) => time.to_zoned(zone.clone()).date().to_string(),
@@ -179,7 +179,8 @@ pub fn day(at: &str, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns the name of a zone for people: `Europe/Berlin`, `UTC` (for `Etc/UTC`, too), or its offset at a moment where it has none.
+/// Returns the name of a time zone for people: `Europe/Berlin`, `UTC` (also for `Etc/UTC`), or its offset at `now_ms`
+/// if it has no name.
 pub fn zone_name(zone: &TimeZone, now_ms: u64) -> String {
     if let Some(name) = zone.iana_name() {
         return name.strip_prefix("Etc/").unwrap_or(name).to_owned();
@@ -188,13 +189,13 @@ pub fn zone_name(zone: &TimeZone, now_ms: u64) -> String {
     format!("UTC{}", zone.to_offset(now.unwrap_or(Timestamp::MAX)))
 }
 
-/// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
-/// two months, or in the future, the day in `zone`. `None` for what is no time.
+/// Returns how long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`. After 60 days, or for
+/// the future, the day in `zone`; `None` for a text that is no time.
 pub fn time_ago(now: Timestamp, at: &str, zone: &TimeZone) -> Option<String> {
     let then = at.parse::<Timestamp>().ok()?;
     let seconds = now.as_second() - then.as_second();
     Some(match seconds {
-        // A clock that runs a little ahead is no news.
+        // Clocks may differ by up to a minute.
         -60..5 => "just now".to_owned(),
         5..60 => format!("{seconds} s ago"),
         60..3_600 => format!("{} min ago", seconds / 60),
@@ -204,7 +205,7 @@ pub fn time_ago(now: Timestamp, at: &str, zone: &TimeZone) -> Option<String> {
     })
 }
 
-/// The clock's time for messages.
+/// Returns the milliseconds of a clock's time; an error before 1970.
 pub fn checked_ms(timestamp: Timestamp) -> Result<u64> {
     ms_of(timestamp, "now")
 }

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
-/// What files end with.
+/// Ending of all file names.
 const ENDING: &str = ".md";
-/// Bytes of a name, without a digest and the ending.
+/// Most bytes of a name, without digest and ending. Raised, long topics need a digest less often.
 const LEN_MAX: usize = 80;
-/// Digits of a topic's digest.
+/// Hexadecimal digits of a topic's digest in a name.
 const DIGITS: usize = 12;
-/// Names that Windows keeps for devices, whatever follows a dot.
+/// Names that Windows reserves for devices, also with a dot and more behind them.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Gives each topic a file name of its own, that means the same on every file system: also where case is folded
-/// and where names are reserved.
+/// Gives each topic a file name of its own, which is valid and distinct on every file system: also where case is folded
+/// or names are reserved.
 #[derive(Default)]
 pub struct Names {
     taken: BTreeSet<String>,
 }
 
 impl Names {
-    /// The name for a topic. The same topics in the same order get the same names.
+    /// Returns the name for a topic. The same topics in the same order get the same names.
     pub fn of(&mut self, topic: &str) -> String {
         let (plain, faithful) = plain(topic);
         let digest = blake3::hash(topic.as_bytes()).to_hex();
@@ -29,14 +29,15 @@ impl Names {
             Some(format!("{plain}-{digest}")),
         ];
         let free = candidates.into_iter().flatten().find(|name| {
-            // As far as a file system may fold it.
+            // Names are compared as far as a file system may fold them.
             self.taken.insert(name.to_uppercase().to_lowercase())
         });
         free.unwrap_or_else(|| digest.to_string()) + ENDING
     }
 }
 
-/// A topic in characters that every file system takes, `/` as a dot, and whether it can be told from that.
+/// Returns the topic in characters that every file system takes, with `/` as a dot, and `true` if the topic can be told
+/// from the result.
 fn plain(topic: &str) -> (String, bool) {
     let mut name = String::new();
     let mut faithful = true;

@@ -1,4 +1,4 @@
-//! Reading, a section at a time: a file may be long.
+//! Reads Markdown one section at a time, because a file may be long.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,42 +6,42 @@ use serde_json::{Map, Value};
 
 use super::{COMMENT, COMMENT_END, DIVIDER, FENCE, heading, is_blank, means_more, unescaped, yaml};
 
-/// Bytes of a section: every text of a memory at its limit, each character written as six.
+/// Most bytes of a section: all texts of a memory at their limits, each character written as six bytes.
 const SECTION_LEN_MAX: usize = 2 * 1_024 * 1_024;
 
-/// What some editors put before the first line.
+/// Some editors put this before the first line.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A memory, or what is wrong with the place where one should be.
+/// A memory, or the error at its place.
 #[derive(Debug, PartialEq)]
 pub struct Section {
-    /// Where it begins, or where it is wrong; from 1.
+    /// Line of its start or of the error, from 1.
     pub line: u64,
-    /// Its fields, as a line of JSON has them.
+    /// Its fields, as in a line of JSON; or the error.
     pub fields: Result<Map<String, Value>, String>,
 }
 
-/// The sections of a file.
+/// The sections of a file, read one after another.
 pub struct Sections<'i> {
     input: &'i mut dyn BufRead,
     number: u64,
-    /// A line that was read and begins something else.
+    /// The next line, read before it was needed.
     ahead: Option<String>,
     topic: Option<Value>,
-    /// Front matter, or a comment with the topic, stands right before: its heading may follow.
+    /// `true` right behind front matter or a comment with the topic: the topic's heading may follow.
     heading: bool,
-    /// Its front matter is no good: nothing of the file is taken.
+    /// `true` if the front matter is wrong, so nothing of the file is read.
     lost: bool,
-    /// Fields of front matter that mean nothing here.
+    /// Names of fields of the front matter that mean nothing here.
     pub ignored: Vec<String>,
 }
 
-/// Text below fields, or without any.
+/// The text of a section.
 #[derive(Default)]
 struct Body {
     lines: Vec<String>,
     len_bytes: usize,
-    /// Line of the first that is not blank.
+    /// Number of its first line that is not blank.
     first: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ impl<'i> Sections<'i> {
         }
     }
 
-    /// The next one; `None` at the end.
+    /// Reads the next section; `None` at the end.
     pub fn next_section(&mut self) -> io::Result<Option<Section>> {
         if self.number == 0
             && let Some(wrong) = self.front_matter()?
@@ -77,7 +77,7 @@ impl<'i> Sections<'i> {
             return Ok(None);
         }
         loop {
-            // What stands here is fields, or a text without any.
+            // Fields start here, or a text without fields.
             let begins = self.number + 1;
             match self.line()? {
                 Line::End => return Ok(None),
@@ -87,7 +87,7 @@ impl<'i> Sections<'i> {
                     let fields = match self.comment(&line)? {
                         Ok(fields) => fields,
                         Err(wrong) => {
-                            // Its text goes with it.
+                            // The text below wrong fields is skipped.
                             let _ = self.body()?;
                             return Ok(Some(wrong));
                         }
@@ -165,7 +165,7 @@ impl<'i> Sections<'i> {
         }
     }
 
-    /// Reads front matter, if the file begins with some; what is wrong with it.
+    /// Reads front matter, if the file begins with it. Returns the error in it, if any.
     fn front_matter(&mut self) -> io::Result<Option<Section>> {
         let first = match self.line()? {
             Line::Text(line) => line,
@@ -211,7 +211,7 @@ impl<'i> Sections<'i> {
         }
     }
 
-    /// Reads fields that begin with this line.
+    /// Reads the fields whose first line is `first`.
     fn comment(&mut self, first: &str) -> io::Result<Result<Map<String, Value>, Section>> {
         let begins = self.number;
         let mut text = String::new();
@@ -249,7 +249,7 @@ impl<'i> Sections<'i> {
         }))
     }
 
-    /// Reads text up to what begins another section.
+    /// Reads text up to the start of the next section.
     fn body(&mut self) -> io::Result<Result<Body, Section>> {
         let mut body = Body::default();
         let mut wrong = None;
@@ -292,7 +292,7 @@ impl<'i> Sections<'i> {
         })
     }
 
-    /// The next line without its end.
+    /// Reads the next line, without its line break.
     fn line(&mut self) -> io::Result<Line> {
         if let Some(line) = self.ahead.take() {
             self.number += 1;
@@ -341,7 +341,7 @@ impl<'i> Sections<'i> {
 }
 
 impl Body {
-    /// The text without the blank lines after it.
+    /// Returns the text without the blank lines after it, and without escaping backslashes.
     fn text(mut self) -> String {
         while self.lines.last().is_some_and(|line| is_blank(line)) {
             self.lines.pop();
@@ -355,8 +355,8 @@ impl Body {
     }
 }
 
-/// Whether a line begins the fields of a memory: the opening of the comment, and nothing that makes another word
-/// of it.
+/// Returns `true` if a line begins the fields of a memory: with the start of the comment, and nothing that makes
+/// another word of it.
 fn begins_fields(line: &str) -> bool {
     line.strip_prefix(COMMENT).is_some_and(|rest| {
         rest.is_empty() || rest.starts_with(char::is_whitespace) || rest.starts_with(COMMENT_END)

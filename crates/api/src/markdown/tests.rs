@@ -21,7 +21,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What is read of good sections: line and fields.
+/// Line and fields of each section; panics at an error.
 fn good(text: &str) -> Vec<(u64, Value)> {
     let (sections, _) = read(text.as_bytes());
     let all = sections.into_iter();
@@ -34,7 +34,7 @@ fn good(text: &str) -> Vec<(u64, Value)> {
     .collect()
 }
 
-/// What is wrong: line and reason.
+/// Line and reason of each error.
 fn wrong(text: &[u8]) -> Vec<(u64, String)> {
     let (sections, _) = read(text);
     let all = sections.into_iter();
@@ -119,7 +119,7 @@ fn people_write_otherwise() {
     assert_eq!(read(text.as_bytes()).1, ["tags"]);
     assert_eq!(good(""), []);
     assert_eq!(good("---\ntopic: x\n---\n"), []);
-    // A topic of its own, once and from here on.
+    // A comment with only a topic counts from there on; a topic among the fields counts for its memory alone.
     assert_eq!(
         good("<!-- icm topic: a -->\n# a\none\n<!-- icm\ntopic: b\nkey: k\n-->\ntwo\n***\nthree"),
         [
@@ -218,7 +218,7 @@ fn metadata() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
-        // What JSON reads back to the bit.
+        // Numbers that JSON reads back to the bit.
         any::<i32>().prop_map(|n| Value::from(f64::from(n) / 1024.0)),
         text().prop_map(Value::from),
     ];
@@ -263,7 +263,7 @@ fn fields() -> impl Strategy<Value = Map<String, Value>> {
 }
 
 proptest! {
-    /// Byte for byte, whatever a text looks like, in a file and in a document.
+    /// Texts come back byte for byte, from a file and from a document.
     #[test]
     fn what_is_written_is_read(memories in prop::collection::vec(fields(), 1..5)) {
         let mut file = front_matter("t", memories.len());

@@ -1,10 +1,10 @@
-//! Writing.
+//! Writes memories as Markdown.
 
 use serde_json::{Map, Value, json};
 
 use super::{COMMENT, COMMENT_END, DIVIDER, FENCE, heading, is_blank, means_more, unescaped, yaml};
 
-/// The order in which the fields of a memory stand.
+/// The order of a memory's fields.
 const FIELDS: [&str; 14] = [
     "id",
     "key",
@@ -22,7 +22,7 @@ const FIELDS: [&str; 14] = [
     "content",
 ];
 
-/// The start of a file that holds one topic.
+/// Returns the start of a file with one topic.
 pub fn front_matter(topic: &str, memories: usize) -> String {
     let mut out = format!("{FENCE}\n");
     yaml::write(&mut out, "topic", &json!(topic));
@@ -31,7 +31,7 @@ pub fn front_matter(topic: &str, memories: usize) -> String {
     out
 }
 
-/// The start of a document that holds several topics.
+/// Returns the start of a document with several topics.
 pub fn document_start(position: u64, at: &str, memories: usize) -> String {
     let mut out = format!("{FENCE}\n");
     yaml::write(&mut out, "as_of", &json!(format!("@{position}")));
@@ -41,7 +41,7 @@ pub fn document_start(position: u64, at: &str, memories: usize) -> String {
     out
 }
 
-/// The start of a topic within such a document.
+/// Returns the start of a topic within a document.
 pub fn topic_start(topic: &str) -> String {
     let mut out = format!("\n{COMMENT}\n");
     yaml::write(&mut out, "topic", &json!(topic));
@@ -49,7 +49,7 @@ pub fn topic_start(topic: &str) -> String {
     out
 }
 
-/// A memory: its fields, and its text; the topic is said before. `first` says that none stands before it.
+/// Returns a memory: its fields and its text, without the topic. `first`: no memory stands before it.
 pub fn memory(mut fields: Map<String, Value>, first: bool) -> String {
     fields.remove("topic");
     let content = match fields.get("content") {
@@ -83,7 +83,7 @@ pub fn memory(mut fields: Map<String, Value>, first: bool) -> String {
     out
 }
 
-/// Whether a text comes back as it was when it stands below its fields.
+/// Returns `true` if a text below its fields is read back unchanged.
 fn reads_as_it_is(text: &str) -> bool {
     let mut lines = text.split('\n');
     let ends = [lines.next(), lines.next_back()];

@@ -1,11 +1,11 @@
-//! Fields in YAML: read as anybody writes them, written as JSON, which YAML takes in.
+//! Fields as YAML: reads any YAML, writes JSON values, which are valid YAML.
 
 use serde_json::{Map, Value};
 use serde_saphyr::{DuplicateKeyPolicy, UserMessageFormatter, options};
 
 use icm_guard::json;
 
-/// Writes a field as `name: value`, on one line that holds no end of a comment.
+/// Writes a field as `name: value` on one line without the end of a comment.
 pub(super) fn write(out: &mut String, name: &str, value: &Value) {
     out.push_str(name);
     out.push_str(": ");
@@ -14,8 +14,8 @@ pub(super) fn write(out: &mut String, name: &str, value: &Value) {
         value => {
             let mut text = String::new();
             for c in value.to_string().chars() {
-                // Only texts have these, so they can be written by their numbers. Not every reader of YAML
-                // takes the others as they are.
+                // Only texts contain these characters, so numeric escapes are valid. Some readers of YAML refuse the
+                // later ones unescaped.
                 match c {
                     '>' if text.ends_with("--") => text.push_str("\\u003e"),
                     '\u{7f}'..='\u{9f}'
@@ -33,12 +33,12 @@ pub(super) fn write(out: &mut String, name: &str, value: &Value) {
     out.push('\n');
 }
 
-/// Words of a fixed list need no quotes.
+/// Returns `true` if the values of a field are words of a fixed list, which need no quotes.
 fn is_plain(name: &str) -> bool {
     matches!(name, "importance" | "trust")
 }
 
-/// Reads fields. The error says what is wrong, and in which line of the text, from 1, where that is known.
+/// Reads fields. The error has the line in the text, from 1, if known, and the reason.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, (Option<u64>, String)> {
     if text.lines().all(|line| {
         let line = line.trim();
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, (Option<u64>, Strin
     let options = options! {
         strict_booleans: true,
         with_snippet: false,
-        // Ours tells of them.
+        // The strict JSON type reports duplicate keys itself.
         duplicate_keys: DuplicateKeyPolicy::LastWins,
     };
     match serde_saphyr::from_str_with_options::<json::Strict>(text, options) {
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, (Option<u64>, Strin
                 .without_snippet()
                 .render_with_formatter(&UserMessageFormatter);
             let first = message.lines().next().unwrap_or_default();
-            // The place is told as that in the file.
+            // The caller names the line in the file instead.
             let what = first.rfind(" at line ").map_or(first, |end| &first[..end]);
             Err((line, format!("not YAML: {}", what.trim_end())))
         }

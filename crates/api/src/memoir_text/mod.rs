@@ -1,4 +1,4 @@
-//! A memoir written out: for programs, for drawing, for people, for a model.
+//! A memoir as text, in one of the formats of [`GraphFormat`].
 
 mod tree;
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::{Concept, ConceptLink, GraphFormat, MemoirGraph, WholeConcept};
 use icm_guard::sanitize::{clean, clean_line};
 
-/// The text of a memoir; it ends with a line break.
+/// Returns the text of a memoir; it ends with a line break.
 pub fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
     match format {
         GraphFormat::Json => {
@@ -24,13 +24,13 @@ pub fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
     }
 }
 
-/// The number of each concept by name.
+/// Returns the number of each concept by its name.
 fn numbers(graph: &MemoirGraph) -> BTreeMap<&str, usize> {
     let names = graph.concepts.iter().map(|it| it.concept.name.as_str());
     names.zip(0..).collect()
 }
 
-/// The links with the numbers of their ends.
+/// Returns the links with the numbers of the concepts at their ends.
 fn numbered(graph: &MemoirGraph) -> Vec<(usize, usize, &ConceptLink)> {
     let numbers = numbers(graph);
     let ends = |link: &ConceptLink| {
@@ -49,20 +49,20 @@ fn definition(concept: &Concept) -> &str {
     concept.definition.as_deref().unwrap_or("(withheld)")
 }
 
-/// What the memoir is about, if that is said.
+/// Returns the description of the memoir; `None` if it is empty.
 fn description(graph: &MemoirGraph) -> Option<&str> {
     let text = graph.memoir.description.as_deref().unwrap_or("(withheld)");
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// The labels of a concept in a line, if it has any.
+/// Returns the labels of a concept in one line; `None` if it has no labels.
 fn labels(concept: &Concept) -> Option<String> {
     let labels = concept.labels.iter().map(|label| clean_line(label));
     let labels: Vec<_> = labels.collect();
     (!labels.is_empty()).then(|| labels.join(", "))
 }
 
-/// `text` with what `entity` gives in the place of a character.
+/// Returns `text` with `entity(c)` in place of each character for which it is not `None`.
 fn escaped(text: &str, entity: impl Fn(char) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -74,7 +74,7 @@ fn escaped(text: &str, entity: impl Fn(char) -> Option<String>) -> String {
     out
 }
 
-/// What stands for a character that markup is made of.
+/// Returns the entity of a character that has a meaning in markup.
 fn entity(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),
@@ -84,8 +84,8 @@ fn entity(c: char) -> Option<&'static str> {
     }
 }
 
-/// The same in Mermaid, which reads entities with a hash in the place of the ampersand. `%%{` begins a
-/// directive anywhere, `\n` breaks a line, two dollars are mathematics, a backtick is Markdown.
+/// Like [`entity`], for Mermaid, whose entities have `#` in place of `&`. Also escaped are `%%{` (a directive), `
+/// ` (a line break), two dollars (mathematics) and a backtick (Markdown).
 fn mermaid_entity(c: char) -> Option<String> {
     match c {
         '"' => Some("#quot;".to_owned()),
@@ -94,7 +94,7 @@ fn mermaid_entity(c: char) -> Option<String> {
     }
 }
 
-/// The same in XML 1.0, which has no room for some characters at all.
+/// Like [`entity`], for XML 1.0, which cannot represent some characters: they become U+FFFD.
 fn xml_entity(c: char) -> Option<String> {
     match c {
         '"' => Some("&quot;".to_owned()),
@@ -110,7 +110,7 @@ fn dot(graph: &MemoirGraph) -> String {
         let text = text.replace('\\', "\\\\").replace('"', "\\\"");
         format!("\"{text}\"")
     };
-    // In a label entities are read.
+    // Graphviz reads entities in labels.
     let quoted = |text: &str| {
         name(&escaped(&clean_line(text), |c| {
             entity(c).map(str::to_owned)
@@ -161,7 +161,7 @@ fn mermaid(graph: &MemoirGraph) -> String {
     out
 }
 
-/// A text whose lines are marked as a quotation, so that none of them can pose as a concept.
+/// Returns the text as a Markdown quotation, so that none of its lines can pose as a concept.
 fn quote(text: &str) -> String {
     let mut out = String::new();
     for line in clean(text).trim().lines() {
@@ -227,7 +227,7 @@ fn graphml(graph: &MemoirGraph) -> String {
             "  <key id=\"{id}\" for=\"{of}\" attr.name=\"{id}\" attr.type=\"{kind}\"/>"
         );
     }
-    // Ids have to be names without blanks.
+    // Ids must be names without blanks, so concepts are numbered.
     out.push_str("  <graph id=\"G\" edgedefault=\"directed\">\n");
     let memoir = escaped(&graph.memoir.name);
     _ = writeln!(out, "    <data key=\"memoir\">{memoir}</data>");

@@ -1,4 +1,4 @@
-//! A memoir as a tree of lines.
+//! A memoir as a tree in plain text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,10 +7,10 @@ use super::{definition, description, labels, numbered};
 use crate::MemoirGraph;
 use icm_guard::sanitize::clean_line;
 
-/// Relations that put a concept below another one in a tree, the closest first.
+/// Relations that put a concept below another one, most binding first.
 const BELOW: [&str; 3] = ["part_of", "instance_of", "refines"];
 
-/// What the lines of a tree are made from.
+/// The state while a tree is written.
 struct Tree<'g> {
     graph: &'g MemoirGraph,
     below: BTreeMap<usize, Vec<(usize, &'g str)>>,
@@ -56,7 +56,7 @@ pub(super) fn tree(graph: &MemoirGraph) -> String {
     let mut roots: Vec<usize> = (0..graph.concepts.len())
         .filter(|number| !parents.contains_key(number))
         .collect();
-    // What is only below itself, along a circle, begins a tree where nothing else reaches it.
+    // Concepts in a circle have no root, so one of them becomes a root if no other root reaches it.
     let mut reached: BTreeSet<usize> = BTreeSet::new();
     let mut open = roots.clone();
     for number in 0..=graph.concepts.len() {
@@ -83,7 +83,7 @@ pub(super) fn tree(graph: &MemoirGraph) -> String {
     tree.out
 }
 
-/// What is still to be written of a tree, the next one last.
+/// A concept to be written next; the stack's top comes first.
 struct Open {
     number: usize,
     relation: Option<String>,
@@ -99,7 +99,7 @@ impl Tree<'_> {
             prefix: String::new(),
             last,
         }];
-        // A tree may be as deep as there are concepts: no recursion.
+        // The tree may be as deep as there are concepts, so there is no recursion.
         while let Some(at) = open.pop() {
             let again = !self.written.insert(at.number);
             self.line(&at, again);
@@ -152,9 +152,9 @@ fn branch(last: bool) -> &'static str {
     if last { "└── " } else { "├── " }
 }
 
-/// Levels of a tree that are indented; what is deeper stands at the last of them.
+/// Most levels that are indented; deeper levels stand below the last one. Raised, lines get longer.
 const INDENT_MAX: usize = 32;
-/// Characters of a definition in a line of a tree.
+/// Most characters of a definition in a line. Raised, lines get longer.
 const LINE_CHARS: usize = 72;
 
 fn shortened(text: &str) -> String {

@@ -1,9 +1,8 @@
-//! How stored text is put before a model, also one that summarizes: marked as data, cleaned, and bounded.
+//! The frame around stored text in a reply to a model: marked as data, cleaned and bounded.
 //!
-//! Whoever can get a text stored can speak to every agent that later recalls it. So stored text
-//! goes out between tags that it cannot write itself: the opening tag carries a nonce made for this
-//! reply, and the tag's name is defused inside. What is too long is cut inside an item, never at
-//! the end of the reply, so that the closing tag is always there.
+//! Anyone who gets a text stored can speak to every agent that later recalls it. Stored text is therefore sent between
+//! tags that it cannot write itself: the opening tag carries a nonce made for this reply, and the tag's name is defused
+//! inside. A long text is cut inside its item, never at the end of the reply, so the closing tag is always there.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,28 +13,28 @@ use crate::sanitize::clean;
 
 const TAG: &str = "memories";
 const CLOSING: &str = "</memories>";
-/// Begins each line of a text after its first.
+/// Indent of each line of a text after its first.
 const INDENT: &str = "    ";
-/// Bytes of the mark in a text that is cut, at least.
+/// Least bytes of the mark in a text that is cut.
 const MARK_BYTES: usize = 24;
-/// Bytes of the line that [`bounded`] adds to an answer that it cuts, at most.
+/// Most bytes of the line that [`bounded`] adds to an answer that it cuts.
 const CUT_MARK_BYTES: usize = 100;
 
-/// The text of a reply that shows stored text.
+/// A reply that shows stored text.
 pub struct Frame {
     nonce: String,
     lines: String,
 }
 
 impl Frame {
-    /// An empty frame.
+    /// Returns an empty frame.
     #[expect(
         clippy::new_without_default,
         reason = "each frame has a nonce of its own"
     )]
     pub fn new() -> Frame {
         let mut bytes = [0; 8];
-        // Without randomness the tag is only harder to guess than it should be.
+        // Without randomness the tag is easier to guess.
         if let Err(error) = getrandom::fill(&mut bytes) {
             tracing::warn!(%error, "no randomness for the frame of a reply");
         }
@@ -45,9 +44,9 @@ impl Frame {
         }
     }
 
-    /// Adds one item: `head`, `text`, `tail`, of which the last two come from the store. Lines of
-    /// `text` after the first are indented, so that no text can pose as an item of its own. `text` takes at most
-    /// `cap_bytes` of the frame, about.
+    /// Adds one item of `head`, `text` and `tail`; the last two come from the store. Lines of `text` after the first
+    /// are indented, so that no text can pose as an item of its own. `text` takes at most `cap_bytes` of the frame,
+    /// about.
     pub fn item(&mut self, head: &str, text: &str, tail: &str, cap_bytes: usize) {
         let head = self.defused(head);
         let text = self.defused(text);
@@ -61,7 +60,7 @@ impl Frame {
         let _ = writeln!(self.lines, "{head}{indented}{tail}");
     }
 
-    /// Adds an item if the whole text stays within so many bytes with it.
+    /// Adds an item if the frame then has at most `whole_max_bytes`. Returns `true` if it was added.
     pub fn item_within(
         &mut self,
         (head, text, tail): (&str, &str, &str),
@@ -77,7 +76,7 @@ impl Frame {
         fits
     }
 
-    /// Bytes of the whole text.
+    /// Returns the bytes of the whole frame, tags included.
     pub fn len_bytes(&self) -> usize {
         let around = Frame {
             nonce: self.nonce.clone(),
@@ -86,7 +85,7 @@ impl Frame {
         around.finish().len() + self.lines.len()
     }
 
-    /// The whole text, tags included.
+    /// Returns the whole frame, tags included.
     pub fn finish(self) -> String {
         let Frame { nonce, lines } = self;
         format!(
@@ -94,7 +93,7 @@ impl Frame {
         )
     }
 
-    /// Cleaned, without the nonce, and without a tag of ours.
+    /// Returns the text cleaned, without the nonce, and without tags that could be taken for the frame's or a client's.
     fn defused<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = clean(text);
         if text.contains(&self.nonce) {
@@ -107,7 +106,7 @@ impl Frame {
     }
 }
 
-/// Tags in which clients put what a hook says, beside ours, and the marks of roles that models know.
+/// Tags of clients around the words of a hook, and marks of roles that models know.
 const FOREIGN_TAGS: [&str; 6] = [
     "system-reminder",
     "system_reminder",
@@ -117,7 +116,8 @@ const FOREIGN_TAGS: [&str; 6] = [
     "|im_",
 ];
 
-/// Returns `text` with `(` where a tag of ours or of a client begins: as long as before, so that what was measured fits.
+/// Returns `text` with `(` in place of `<` at the start of a tag of the frame or of a client. The length stays, so
+/// measured texts still fit.
 pub fn without_tag(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -136,12 +136,12 @@ pub fn without_tag(text: &str) -> String {
     out
 }
 
-/// Returns the bytes that a text takes in a frame, where its lines are indented.
+/// Returns the bytes of a text in a frame, with the indent of its lines.
 pub fn framed_len(text: &str) -> usize {
     text.len() + INDENT.len() * text.matches('\n').count()
 }
 
-/// Returns the end of the longest beginning of a text that takes at most so many bytes of a frame.
+/// Returns the end of the longest prefix of a text that takes at most `room_bytes` of a frame.
 pub fn end_within(text: &str, room_bytes: usize) -> usize {
     let mut left = room_bytes;
     let too_long = text.char_indices().find(|(_, c)| {
@@ -152,7 +152,7 @@ pub fn end_within(text: &str, room_bytes: usize) -> usize {
     too_long.map_or(text.len(), |(at, _)| at)
 }
 
-/// Returns the bytes that a character takes in a frame, where its lines are indented.
+/// Returns the bytes of a character in a frame, with the indent behind a line break.
 fn framed_char_len(c: char) -> usize {
     match c {
         '\n' => 1 + INDENT.len(),
@@ -160,9 +160,9 @@ fn framed_char_len(c: char) -> usize {
     }
 }
 
-/// `text`, or as much of it as takes `cap_bytes` of a frame, with a mark that says how much is missing.
+/// Returns `text`, or the part that takes `cap_bytes` of a frame with a mark that says how much is missing.
 pub fn cut(text: &str, cap_bytes: usize) -> Cow<'_, str> {
-    // A mark is no shorter than what it would stand for.
+    // A shorter cut would save less than its mark takes.
     if framed_len(text) <= cap_bytes.saturating_add(MARK_BYTES) {
         return Cow::Borrowed(text);
     }
@@ -171,9 +171,9 @@ pub fn cut(text: &str, cap_bytes: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}… [cut: {missing} more bytes]"))
 }
 
-/// Returns a piece of a long text, at most about `cap_bytes` of it, around the `places` (byte ranges, ascending) of the
-/// words that were asked for: where most different words stand close together. The marks at its ends say how much is
-/// left out. Without places it is the beginning.
+/// Returns a part of a long text, about `cap_bytes` at most, around the spot with the most different words. `places`
+/// are the byte ranges of the words, ascending, each with the number of its word. Marks at both ends say how much is
+/// left out. Without places it is the start of the text.
 pub fn excerpt<'a>(
     text: &'a str,
     places: &[(Range<usize>, usize)],
@@ -185,7 +185,7 @@ pub fn excerpt<'a>(
     let Some(window) = densest(places, cap_bytes) else {
         return cut(text, cap_bytes);
     };
-    // As much before the words as behind them, and all that is left where the text ends.
+    // The words stand in the middle, unless the text ends before that.
     let words = framed_len(&text[window.clone()]);
     let around = cap_bytes.saturating_sub(words) / 2;
     let mut start = start_within(&text[..window.start], around);
@@ -206,7 +206,7 @@ pub fn excerpt<'a>(
     Cow::Owned(format!("{before}{}{after}", &text[start..end]))
 }
 
-/// Returns the range of at most `len` bytes that holds the most different words, the first of several.
+/// Returns the range of at most `len` bytes with the most different words; the first one among equals.
 fn densest(places: &[(Range<usize>, usize)], len: usize) -> Option<Range<usize>> {
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let mut best: Option<(usize, Range<usize>)> = None;
@@ -232,7 +232,7 @@ fn densest(places: &[(Range<usize>, usize)], len: usize) -> Option<Range<usize>>
     best.map(|(_, range)| range)
 }
 
-/// Returns the first place at or behind `start` where a word begins, at most `latest`.
+/// Returns the first start of a word at or behind `start`, at most `latest`.
 fn whole_word_from(text: &str, start: usize, latest: usize) -> usize {
     let start = text.ceil_char_boundary(start);
     if start == 0 || start >= latest {
@@ -245,7 +245,7 @@ fn whole_word_from(text: &str, start: usize, latest: usize) -> usize {
     })
 }
 
-/// Returns the start of the longest ending of a text that takes at most so many bytes of a frame.
+/// Returns the start of the longest suffix of a text that takes at most `room_bytes` of a frame.
 fn start_within(text: &str, room_bytes: usize) -> usize {
     let mut left = room_bytes;
     let fits = text.char_indices().rev().take_while(|(_, c)| {
@@ -256,8 +256,8 @@ fn start_within(text: &str, room_bytes: usize) -> usize {
     fits.last().map_or(text.len(), |(at, _)| at)
 }
 
-/// Returns `text`, or as much of it as leaves the whole within `max_bytes`. The lines of its last frame are cut from
-/// below: the frame is closed, a line says so, and what the answer says behind the frame stays.
+/// Returns `text`, cut to at most `max_bytes`. The last lines of its last frame are dropped: the frame is closed, a
+/// line says so, and the text behind the frame stays.
 pub fn bounded(text: String, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
         return text;
@@ -280,8 +280,8 @@ pub fn bounded(text: String, max_bytes: usize) -> String {
     )
 }
 
-/// The largest cap at which texts of these lengths fit into `budget_bytes` together: short texts
-/// stay whole, and the long ones share what is left.
+/// Returns the largest cap at which texts of these lengths fit into `budget_bytes` together: short texts stay whole,
+/// and long ones share the rest.
 pub fn fair_cap(lengths: impl IntoIterator<Item = usize>, budget_bytes: usize) -> usize {
     let mut lengths: Vec<usize> = lengths.into_iter().collect();
     lengths.sort_unstable();
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(cut(&lines, 5), "a… [cut: 26 more bytes]");
     }
 
-    /// The places of `words` in `text`, as a search finds them.
+    /// Returns the places of `words` in `text`, as a search finds them.
     fn places(text: &str, words: &[&str]) -> Vec<(Range<usize>, usize)> {
         let of = |(number, word): (usize, &&str)| {
             let found = text.match_indices(*word);
@@ -402,11 +402,11 @@ mod tests {
         );
         assert!(shown.starts_with("[cut: 99"), "{shown}");
         assert!(shown.ends_with(" more bytes]"), "{shown}");
-        // More of the words together count more than one of them earlier.
+        // More of the words together count more than one word earlier.
         let text = format!("choir {text}");
         let shown = excerpt(&text, &places(&text, &["choir", "Monteverdi"]), 200);
         assert!(shown.contains("Monteverdi"), "{shown}");
-        // At either end nothing is left out there.
+        // No mark at the end where nothing is left out.
         let text = format!("Monteverdi {filler}");
         let shown = excerpt(&text, &places(&text, &["Monteverdi"]), 200);
         assert!(shown.starts_with("Monteverdi nothing"), "{shown}");
@@ -416,7 +416,7 @@ mod tests {
             shown.ends_with("Monteverdi") && shown.starts_with("[cut: "),
             "{shown}"
         );
-        // The frame's indentation of short lines counts.
+        // The indent of short lines counts.
         let text = format!("{}{}", "x".repeat(6_000), "\n\n needle ".repeat(3_000));
         let shown = excerpt(&text, &places(&text, &["needle"]), 5_000);
         assert!(
@@ -424,7 +424,7 @@ mod tests {
             "{}",
             framed_len(&shown)
         );
-        // Nothing found by words, and a text that fits.
+        // No places, and a text that fits.
         assert_eq!(
             excerpt(&"abcd".repeat(9), &[], 3),
             "abc… [cut: 33 more bytes]"

@@ -1,14 +1,14 @@
-//! JSON that somebody else wrote, read more strictly than a parser does on its own.
+//! Reads JSON from outside, more strictly than the parser alone.
 //!
-//! A name that an object has twice, and half of a surrogate pair, would be silently lost or
-//! replaced; who wrote them should hear of it instead.
+//! Names that an object has twice, and halves of surrogate pairs, would silently be lost or replaced. Here they are
+//! errors for the writer.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads one JSON value. The error is a line that names what is wrong and where.
+/// Parses one JSON value. The error is one line: the fault and its place.
 pub fn parse(text: &str) -> Result<Value, String> {
     match serde_json::from_str::<Strict>(text) {
         Ok(strict) => Ok(strict.0),
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The error without `at line …`, for whoever names the place otherwise.
+/// Returns the error without `at line …`, for callers that name the place themselves.
 pub fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -36,7 +36,7 @@ fn named(place: &[String]) -> String {
     place.join(".")
 }
 
-/// A value none of whose objects has a name twice.
+/// A JSON value without repeated names in its objects.
 pub struct Strict(pub Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -103,13 +103,13 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
-/// The value of a text that is JSON but for halves of surrogate pairs, each replaced by U+FFFD, and
-/// the places where they stood; `None` when it has none, or is no JSON otherwise.
+/// Returns the value of a text whose only faults are halves of surrogate pairs, each replaced by U+FFFD, and their
+/// places. `None` if there are no halves or other faults.
 ///
-/// `JSON.stringify` writes them for a string that was cut inside an emoji, and serde_json refuses
-/// them, so every JavaScript client can send a line like that.
+/// `JSON.stringify` writes such halves for a string that was cut inside an emoji, and serde_json refuses them. So every
+/// JavaScript client can send them.
 pub fn lone_surrogates(text: &str) -> Option<(Value, Vec<Vec<String>>)> {
-    // Where two replacements make two values, one stood.
+    // A half stood in every place where two different replacements give different values.
     let value = serde_json::from_str(&replaced(text, "\\ufffd")?).ok()?;
     let other = serde_json::from_str(&replaced(text, "\\ufffc")?).ok()?;
     let mut places = Vec::new();
@@ -140,7 +140,7 @@ fn differing(a: &Value, b: &Value, place: &mut Vec<String>, found: &mut Vec<Vec<
     }
 }
 
-/// The text with another escape for each half of a surrogate pair, or `None` if it has none.
+/// Returns the text with `by` for each half of a surrogate pair; `None` if there are none.
 fn replaced(text: &str, by: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -161,7 +161,7 @@ fn replaced(text: &str, by: &str) -> Option<String> {
                 copied = at;
             }
             Some(_) => at += 6,
-            // Another escape: its second character may be a backslash too.
+            // Another escape. Its second character may be a backslash, too.
             None => {
                 at += 1;
                 at += text[at..].chars().next().map_or(0, char::len_utf8);
@@ -174,7 +174,7 @@ fn replaced(text: &str, by: &str) -> Option<String> {
     })
 }
 
-/// The UTF-16 unit of `\uXXXX` at `at`.
+/// Returns the UTF-16 unit of the escape `\uXXXX` at `at`.
 fn escaped_unit(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     if !escape.starts_with(b"\\u") || !escape[2..].iter().all(u8::is_ascii_hexdigit) {

@@ -1,21 +1,21 @@
-//! A text that is to be found in whatever form it may have been written.
+//! Searches for a text in every form in which it may have been written: plain, escaped in JSON, base64, UTF-16.
 
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{GeneralPurpose, general_purpose::NO_PAD};
 use memchr::memmem::Finder;
 
-/// Characters of base64 below which a match says nothing.
+/// Least base64 characters of a searched form. Lowered, forms of short texts match by chance.
 const BASE64_LEN_MIN: usize = 8;
 
-/// Looks for one text: as it stands, escaped within JSON, in base64 and in UTF-16.
+/// A search for one text in all of its forms.
 pub struct Needle {
     texts: Vec<Finder<'static>>,
     utf16: Vec<Finder<'static>>,
 }
 
 impl Needle {
-    /// A needle for a text.
+    /// Returns a search for `text`.
     pub fn new(text: &str) -> Needle {
         let mut forms = vec![text.as_bytes().to_vec()];
         forms.extend(escaped(text));
@@ -33,21 +33,21 @@ impl Needle {
         }
     }
 
-    /// Whether a text holds it.
+    /// Returns `true` if a text holds it.
     pub fn is_in(&self, text: &str) -> bool {
         let mut texts = self.texts.iter();
         texts.any(|form| form.find(text.as_bytes()).is_some())
     }
 
-    /// Whether bytes hold it, which may be no text.
+    /// Returns `true` if bytes hold it; they need not be text.
     pub fn is_in_bytes(&self, bytes: &[u8]) -> bool {
         let mut forms = self.texts.iter().chain(&self.utf16);
         forms.any(|form| form.find(bytes).is_some())
     }
 }
 
-/// Within a string of JSON, where that differs: with all that is not ASCII escaped, in either case of
-/// the digits, or only what has to be; and with the slash escaped, as some writers do.
+/// Returns the forms in a JSON string that differ from the text: necessary escapes only, or all non-ASCII characters as
+/// `\uXXXX` in either case; each also with `/` escaped, as some writers do.
 fn escaped(text: &str) -> Vec<Vec<u8>> {
     let quoted = serde_json::Value::from(text).to_string();
     let needed = quoted[1..quoted.len() - 1].to_owned();
@@ -82,8 +82,8 @@ fn escaped(text: &str) -> Vec<Vec<u8>> {
     forms
 }
 
-/// What is the same in the base64 of everything that holds these bytes: at each of the three places
-/// that they may have within a group, in both alphabets.
+/// Returns the base64 characters that do not depend on the bytes around these: at each of the three offsets within a
+/// group, in both alphabets.
 fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for alphabet in [&STANDARD, &URL_SAFE] {

@@ -1,9 +1,9 @@
-//! The guard of icm: what may come in, and what goes out.
+//! The guard of icm: checks texts that come in and cleans texts that go out.
 //!
-//! Texts on their way into the log are looked through for [`secrets`]. Stored text on its way to a model is cleaned
-//! ([`sanitize`]) and set into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]), and words of
-//! commands that messages show are quoted for a shell ([`shell`]). A text that is to be taken out is found in whatever form
-//! it was written ([`leak_search`]).
+//! Texts on their way into the log are searched for [`secrets`]. Stored text on its way to a model is cleaned
+//! ([`sanitize`]) and put into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]), and words
+//! of commands in messages are quoted for a shell ([`shell`]). A text to be redacted is found in every form
+//! ([`leak_search`]).
 //!
 //! Everything here is a function of texts. This crate never knows stores, events, requests or the clock.
 //!

@@ -1,24 +1,25 @@
 //! Makes stored text safe to show.
 //!
-//! The log keeps what was written, byte for byte. What is shown, to a model or on a terminal, must
-//! not move the cursor, hide words, or read differently from what it says. [`clean`] takes out what
-//! cannot be seen and leaves what can; it never adds anything, so cleaning twice changes nothing.
+//! The log keeps every byte that was written. Text that is shown to a model or on a terminal must not move the cursor,
+//! hide words, or read differently from its content. [`clean`] removes characters that cannot be seen and never adds
+//! any, so cleaning twice changes nothing.
 
 use std::borrow::Cow;
 
-/// The longest operating-system command (`ESC ] … BEL`) that is taken out whole, in characters.
-/// Without a limit one stray `ESC ]` would swallow the rest of a text.
+/// Most characters of an operating-system command (`ESC ] … BEL`) that is removed whole. Raised, a stray `ESC ]`
+/// swallows more of the text behind it.
 const CONTROL_STRING_MAX: usize = 2048;
 
-/// `text` without characters that are invisible or that steer a terminal.
+/// Returns `text` without characters that are invisible or that steer a terminal.
 ///
-/// Taken out: control characters other than newline and tab (so `\r\n` becomes `\n`), whole ANSI
-/// escape sequences, bidirectional controls, tag characters, zero-width and other invisible
-/// characters, variation selectors without a base. The line and paragraph separators U+2028 and
-/// U+2029 become newlines. Joiners stay where they join (emoji families, Persian, Devanagari), as
-/// does one variation selector behind a character that can take it.
+/// Removed are control characters other than newline and tab (so `\r
+/// ` becomes `
+/// `), whole ANSI escape sequences, bidirectional controls, tag characters, zero-width and other invisible characters,
+/// and variation selectors without a base. The line and paragraph separators U+2028 and U+2029 become newlines. Joiners
+/// stay between characters that they join (emoji families, Persian, Devanagari), and so does one variation selector
+/// behind a character that can take it.
 ///
-/// Costs one pass over the bytes, and no allocation when there is nothing to take out.
+/// Costs one pass over the bytes, and no allocation if nothing is removed.
 pub fn clean(text: &str) -> Cow<'_, str> {
     let Some(first) = first_suspect(text) else {
         return Cow::Borrowed(text);
@@ -61,7 +62,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// [`clean`], on one line: newlines and tabs become single spaces.
+/// Like [`clean`], on one line: newlines and tabs become single spaces.
 pub fn clean_line(text: &str) -> Cow<'_, str> {
     let cleaned = clean(text);
     if cleaned.contains(['\n', '\t']) {
@@ -71,10 +72,10 @@ pub fn clean_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// JSON text with `\uXXXX` for each character that steers a terminal or cannot be seen: the same JSON.
+/// Returns equal JSON with `\uXXXX` for each character that is invisible or steers a terminal.
 ///
-/// Those are DEL, the C1 controls, bidirectional controls, and the other characters that [`clean`] takes out whatever
-/// stands beside them. JSON itself escapes the C0 controls.
+/// These are DEL, the C1 controls, bidirectional controls, and the other characters that [`clean`] removes in any
+/// context. JSON itself escapes the C0 controls.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| {
         (c.is_control() && c > ' ') || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}')
@@ -95,7 +96,7 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where the first character stands that [`clean`] has to look at.
+/// Returns the place of the first character that [`clean`] has to look at.
 fn first_suspect(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = bytes
@@ -116,7 +117,7 @@ fn first_suspect(text: &str) -> Option<usize> {
         .map(|(at, _)| start + at)
 }
 
-/// After `ESC`.
+/// Skips an escape sequence behind its `ESC`.
 fn skip_escape(rest: &mut std::str::Chars<'_>) {
     let mut ahead = rest.clone();
     match ahead.next() {
@@ -141,7 +142,7 @@ fn skip_escape(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// After `ESC [`: parameters and intermediates, then one final character.
+/// Skips a control sequence behind `ESC [`: parameters and intermediates, then one final character.
 fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
     let mut ahead = rest.clone();
     loop {
@@ -151,13 +152,13 @@ fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
                 *rest = ahead;
                 return;
             }
-            // Not a sequence: what follows is text.
+            // Not a sequence: the characters behind it are text.
             _ => return,
         }
     }
 }
 
-/// After `ESC ]` and its kin: everything to `BEL` or `ESC \`, on one line.
+/// Skips a control string behind `ESC ]` and the like: up to `BEL` or `ESC \`, on one line.
 fn skip_control_string(rest: &mut std::str::Chars<'_>) {
     let mut ahead = rest.clone();
     for _ in 0..CONTROL_STRING_MAX {
@@ -179,8 +180,8 @@ fn skip_control_string(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// Characters that show nothing and mean nothing to a reader: those that Unicode lets a font ignore
-/// (`Default_Ignorable_Code_Point`), but for joiners and variation selectors, and the marks of annotations.
+/// Returns `true` for characters that show nothing: those that Unicode lets a font ignore
+/// (`Default_Ignorable_Code_Point`), except joiners and variation selectors, and the marks of annotations.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -199,8 +200,8 @@ fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{180b}'..='\u{180d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether `base` may be followed by `selector`; one selector a base, so a run of them, which can
-/// spell a hidden message, shrinks to the first.
+/// Returns `true` if `selector` may follow `base`. A base takes one selector, so a run of them, which can spell a
+/// hidden message, shrinks to the first.
 fn takes_selector(base: char, selector: char) -> bool {
     match selector {
         // Text and emoji style: symbols, and the keycap characters.
@@ -217,7 +218,7 @@ fn takes_selector(base: char, selector: char) -> bool {
     }
 }
 
-/// Whether a joiner beside `c` shapes what is seen: letters of joining scripts, emoji.
+/// Returns `true` if a joiner next to `c` changes the shape of text: letters of joining scripts, emoji.
 fn is_joinable(c: char) -> bool {
     matches!(c,
         '\u{620}'..='\u{8ff}'      // Arabic, Syriac, Thaana, N'Ko
@@ -260,7 +261,7 @@ mod tests {
         }
     }
 
-    /// What goes in, what must come out.
+    /// Pairs of an input and its cleaned text.
     const CORPUS: &[(&str, &str)] = &[
         ("", ""),
         ("plain text\n\twith a tab", "plain text\n\twith a tab"),

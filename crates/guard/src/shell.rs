@@ -1,11 +1,11 @@
-//! Words as one types them into a shell.
+//! Quotes words for a shell.
 
 use std::borrow::Cow;
 
 use crate::sanitize::clean_line;
 
-/// A word that every shell of the family of `sh` takes as it is; what cannot be seen, or would not
-/// be shown, is written as bash, zsh and ksh read it.
+/// Returns a word that every `sh`-like shell reads as `text`. Invisible characters are written as escapes for bash, zsh
+/// and ksh.
 pub fn word(text: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -26,7 +26,7 @@ pub fn word(text: &str) -> Cow<'_, str> {
     Cow::Owned(word)
 }
 
-/// An option with its value; in one word where the value would be taken for an option.
+/// Returns an option with its value; in one word if the value begins with `-`.
 pub fn option(long: &str, short: char, value: &str) -> String {
     match value.starts_with('-') {
         true => format!("--{long}={}", word(value)),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The moment at which waiting ends, and the moment at which it began.
+/// The end of a wait, and its start.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     begun: Instant,
@@ -10,7 +10,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Returns the moment that is `wait` from now. [`Duration::MAX`] never comes.
+    /// Returns the deadline `wait` from now; with [`Duration::MAX`] it never comes.
     #[must_use]
     pub fn after(wait: Duration) -> Deadline {
         Deadline {
@@ -19,25 +19,25 @@ impl Deadline {
         }
     }
 
-    /// Returns a moment that never comes.
+    /// Returns a deadline that never comes.
     #[must_use]
     pub fn never() -> Deadline {
         Deadline::after(Duration::MAX)
     }
 
-    /// Returns the time since the waiting began.
+    /// Returns the time since the wait began.
     #[must_use]
     pub fn waited(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Returns the time that is left; zero once the deadline is over.
+    /// Returns the time left; zero once the deadline is over.
     #[must_use]
     pub fn left(&self) -> Duration {
         self.wait.saturating_sub(self.waited())
     }
 
-    /// Whether no time is left.
+    /// Returns `true` if no time is left.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.left().is_zero()

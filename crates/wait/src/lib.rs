@@ -1,10 +1,11 @@
 //! The one place that waits: one loop, one back-off, one deadline.
 //!
-//! [`until`] looks for something again and again. Its pauses double from [`PAUSE_MIN`] to [`PAUSE_MAX`] and never pass the
-//! [`Deadline`]. [`lock`] and [`ended`] are that loop for the lock of a file and for a process. [`bounds`] has the times that
-//! are worth waiting, so that two crates that wait for the same thing wait equally long.
+//! [`until`] looks for something again and again. Its pauses double from [`PAUSE_MIN`] to [`PAUSE_MAX`] and never pass
+//! the [`Deadline`]. [`lock`] and [`ended`] use it for the lock of a file and for a process. [`bounds`] has the times
+//! that are worth waiting, so that crates that wait for the same thing wait equally long.
 //!
-//! Only things that nobody tells of belong here. A thread that can be told waits in a channel or a condition variable.
+//! Use it only for things that send no signal. A thread that can be signalled waits in a channel or a condition
+//! variable.
 //!
 //! This crate never knows what is waited for. No other crate of the workspace sleeps; a test refuses it.
 //!

@@ -1,18 +1,18 @@
-//! The loop and its pauses.
+//! The waiting loop and its pauses.
 
 use std::thread;
 use std::time::Duration;
 
 use crate::Deadline;
 
-/// First pause, 100 µs. Raised, a record that is being written and a lock that is held for one sync are seen later; lowered,
-/// a wait begins with more looks.
+/// First pause, 100 µs. Raised, a record that is being written and a lock that is held for one sync are seen later;
+/// lowered, a wait begins with more looks.
 pub const PAUSE_MIN: Duration = Duration::from_micros(100);
-/// Longest pause, 5 ms. Raised, whoever waits for the lock of a busy store loses its turn to those who come later; lowered,
-/// a long wait costs more CPU (today 200 looks a second).
+/// Longest pause, 5 ms. Raised, a process that waits for the lock of a busy store loses its turn to later ones;
+/// lowered, a long wait costs more CPU (200 looks a second at 5 ms).
 pub const PAUSE_MAX: Duration = Duration::from_millis(5);
 
-/// Calls `look` until it returns something, with pauses that double, and once more when the deadline is over. Returns
+/// Calls `look` until it returns `Some`, with pauses that double, and a last time when the deadline is over. Returns
 /// `None` if the last look found nothing. Looks at least once.
 pub fn until<T>(deadline: Deadline, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let mut next = PAUSE_MIN;
@@ -29,12 +29,13 @@ pub fn until<T>(deadline: Deadline, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
-/// Waits that long, for whoever knows how long: a server said when to ask again, or a user how often to look.
+/// Sleeps for a time that somebody else set: a server that said when to ask again, or a user who chose how often to
+/// look.
 pub fn pause(time: Duration) {
     thread::sleep(time);
 }
 
-/// The same for a task.
+/// Like [`pause`], in an async task.
 #[cfg(feature = "tokio")]
 pub async fn pause_async(time: Duration) {
     tokio::time::sleep(time).await;

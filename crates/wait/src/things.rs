@@ -1,4 +1,4 @@
-//! What is waited for most: the lock of a file, and the end of a process.
+//! Waits for the lock of a file and for the end of a process.
 
 use std::fs::TryLockError;
 use std::io;
@@ -9,13 +9,13 @@ use crate::{Deadline, until};
 /// The reason why a file was not locked.
 #[derive(Debug)]
 pub enum NotLocked {
-    /// Another process had the lock until the deadline.
+    /// Another process held the lock until the deadline.
     Busy,
     /// Locking failed.
     Failed(io::Error),
 }
 
-/// Tries a lock until it is taken.
+/// Retries `try_lock` until it takes the lock.
 ///
 /// # Errors
 /// [`NotLocked::Busy`] at the deadline, [`NotLocked::Failed`] at once.

@@ -1,9 +1,8 @@
-//! Looking for secrets in a text.
+//! Finds secrets in a text.
 //!
-//! One pass that looks for the keywords of all rules says which rules are worth a try; only their patterns
-//! are compiled, once, when they are first tried. A text without a keyword costs that pass. Patterns
-//! have no unbounded look ahead without consuming it, so a hostile text costs time in proportion to
-//! its length.
+//! One pass over the text looks for the keywords of all rules. Only the patterns of rules with a keyword in the text
+//! are tried, and each is compiled once, at its first use. A text without keywords costs only that pass. No pattern has
+//! an unbounded look-ahead, so the time for a hostile text stays proportional to its length.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -18,31 +17,32 @@ use super::shape;
 pub struct Found {
     /// Name of the rule.
     pub rule: &'static str,
-    /// Where the secret stands, in bytes.
+    /// Range of the secret, in bytes.
     pub secret: Range<usize>,
-    /// That, and the name it is assigned to.
+    /// Range of the secret and the name that it is assigned to.
     pub(super) whole: Range<usize>,
-    /// Place of the rule in the table: of two that overlap the first one names the secret.
+    /// Place of the rule in the table: the first of two overlapping rules names the secret.
     index: usize,
 }
 
-/// Bytes of a secret whose shape is looked at; what is longer is no placeholder.
+/// Most bytes of a secret that can be a placeholder. Raised, longer placeholders are let pass.
 const PLACEHOLDER_LEN_MAX: usize = 200;
 
-/// Bytes of a match that is no secret and is searched again: a bound, so that time stays linear.
+/// Most bytes of a rejected match that is searched again. Raised, hostile texts cost more time; without a bound it is
+/// not linear.
 const AGAIN_LEN_MAX: usize = 512;
 
-/// Bytes that the states of a pattern met so far may take in a thread. With the default of two megabytes the largest
-/// patterns get no automaton, and each thread keeps three megabytes for the slower search.
+/// Most bytes of the lazy automaton of a pattern in a thread, 16 MiB. With the default of 2 MiB the largest patterns
+/// get no automaton, and each thread keeps 3 MiB for the slower search.
 const DFA_LEN_MAX: usize = 16 * 1_024 * 1_024;
 
-/// Places of a table by the first two bytes of a word, whatever their case.
+/// Slots of the table by the first two bytes of a keyword, in any case.
 const PAIRS: usize = 1_024;
-/// No further word.
+/// End of a chain of keywords.
 const NONE: u16 = u16::MAX;
 
 struct Detector {
-    /// By their first two bytes: the first of the keywords that begin so.
+    /// The first keyword of each slot.
     first: [u16; PAIRS],
     keywords: Vec<Keyword>,
     patterns: Vec<OnceLock<Regex>>,
@@ -50,10 +50,10 @@ struct Detector {
 
 struct Keyword {
     word: &'static str,
-    /// One with a capital is met only as it is written.
+    /// `true` for a keyword with a capital letter: it matches only as written.
     exact: bool,
     rule: usize,
-    /// The next one that begins with the same two bytes, or with two that share their place.
+    /// The next keyword in the same slot.
     next: u16,
 }
 
@@ -69,11 +69,11 @@ impl Keyword {
 }
 
 fn place_of(pair: &[u8]) -> usize {
-    // The low five bits are the same for both cases of a letter.
+    // The low five bits of a letter are the same in both cases.
     usize::from(pair[0] & 31) << 5 | usize::from(pair[1] & 31)
 }
 
-/// Made when first needed, by every process: that has to take microseconds, so no automaton.
+/// Made at first use by every process, so it must take microseconds: no automaton is compiled.
 static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
     let mut first = [NONE; PAIRS];
     let mut keywords: Vec<Keyword> = Vec::with_capacity(256);
@@ -97,7 +97,7 @@ static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
 });
 
 impl Detector {
-    /// The rules of which a keyword stands in the text, a bit each.
+    /// Returns the rules with a keyword in the text, one bit per rule.
     fn wanted(&self, text: &[u8]) -> u128 {
         let mut wanted = 0;
         for (at, pair) in text.windows(2).enumerate() {
@@ -113,7 +113,7 @@ impl Detector {
     }
 }
 
-/// The secrets of a text, in the order of the rules; they may overlap.
+/// Returns the secrets of a text in the order of the rules; they may overlap.
 pub fn find(text: &str) -> Vec<Found> {
     let detector = &*DETECTOR;
     let mut wanted = detector.wanted(text.as_bytes());
@@ -123,7 +123,7 @@ pub fn find(text: &str) -> Vec<Found> {
         wanted &= wanted - 1;
         let rule = &RULES[index];
         let pattern = detector.patterns[index].get_or_init(|| compiled(rule));
-        // Groups take three megabytes for each thread that looks for them, so only a match has them looked for.
+        // A search for groups keeps 3 MiB per thread, so it runs only for a match.
         let captures_at = |from| {
             let is_match = pattern.is_match_at(text, from);
             is_match.then(|| pattern.captures_at(text, from)).flatten()
@@ -142,7 +142,7 @@ pub fn find(text: &str) -> Vec<Found> {
                     index,
                 });
             } else if whole.start() < secret.start() && whole.len() <= AGAIN_LEN_MAX {
-                // What was taken for the value may be the name of the next one.
+                // The rejected value may be the name of the next assignment.
                 from = secret.start();
             }
         }
@@ -151,7 +151,7 @@ pub fn find(text: &str) -> Vec<Found> {
 }
 
 fn compiled(rule: &Rule) -> Regex {
-    // A token may be part of a name: `my_ghp_…`.
+    // A token may be part of a name, as in `my_ghp_…`.
     let pattern = match rule.pattern.strip_prefix(r"\b") {
         Some(rest) if !has_group(rest) => format!(r"(?:\b|_)({rest})"),
         _ => rule.pattern.to_owned(),
@@ -178,7 +178,7 @@ fn is_secret(rule: &Rule, text: &str, whole: &Range<usize>, place: &Range<usize>
             && shape::is_harmless_name(&text[..whole.start], &text[whole.clone()], secret))
 }
 
-/// In the order of the text, with those that overlap as one.
+/// Returns the secrets in the order of the text, overlapping ones merged.
 pub(super) fn merged(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by_key(|found| found.secret.start);
     let mut merged: Vec<Found> = Vec::with_capacity(found.len());

@@ -1,9 +1,8 @@
-//! Secrets at the door: what an append-only log must not take in.
+//! Secrets: finds them in texts before an append-only log takes them in.
 //!
-//! The log keeps every byte, so a password that was stored once stays. [`Policy`] says what happens
-//! to a text that holds one; `rules.rs` is the table of what a secret looks like, `find.rs` looks,
-//! `shape.rs` tells secrets from placeholders and ordinary words. Nothing here knows the log, and no
-//! message ever repeats what was found.
+//! The log keeps every byte, so a stored password stays. [`Policy`] decides about a text with a secret. `rules.rs` has
+//! the patterns, `find.rs` searches, `shape.rs` tells secrets from placeholders and ordinary words. The module does not
+//! know the log, and no message repeats a secret.
 
 mod find;
 mod rules;
@@ -14,46 +13,46 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use find::{Found, find};
 
-/// What happens to a write that holds a secret.
+/// The reaction to a write with a secret.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// The write is refused.
     #[default]
     Refuse,
-    /// It is stored, and the receipt says so.
+    /// The text is stored, and the receipt has a warning.
     Warn,
-    /// `[secret: RULE]` is stored in its place, and the receipt says so.
+    /// `[secret: RULE]` is stored in place of the secret, and the receipt has a warning.
     Mask,
-    /// Nobody looks.
+    /// Texts are not searched.
     Off,
 }
 
-/// What is done about secrets, and what is none.
+/// The reaction to secrets, and the exceptions.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Policy {
     action: Action,
-    /// Made where there is something in it: even an empty one costs a short command a tenth of its time.
+    /// `None` without exceptions: making even an empty set costs a short command a tenth of its time.
     #[serde(serialize_with = "patterns")]
     allow: Option<RegexSet>,
 }
 
-/// Serialises expressions as their texts.
+/// Serialises a set of expressions as their texts.
 fn patterns<S: Serializer>(allow: &Option<RegexSet>, serializer: S) -> Result<S::Ok, S::Error> {
     allow.as_ref().map(RegexSet::patterns).serialize(serializer)
 }
 
 impl Policy {
-    /// What is done about a secret.
+    /// Returns the reaction to a secret.
     pub fn action(&self) -> Action {
         self.action
     }
 
-    /// A policy; what `allow` matches is no secret. The patterns are tried on what a rule found, with
-    /// the name that it was assigned to, if any.
+    /// Makes a policy. Matches of `allow` are not secrets; the patterns are tried on a found secret together with the
+    /// name that it is assigned to.
     ///
     /// # Errors
-    /// Why a pattern is no regular expression, in one line.
+    /// The reason why a pattern is not a regular expression, in one line.
     pub fn new(action: Action, allow: &[String]) -> Result<Policy, String> {
         let plain = |error: regex::Error| {
             let text = error.to_string();
@@ -67,7 +66,7 @@ impl Policy {
         Ok(Policy { action, allow })
     }
 
-    /// The text with `[secret: RULE]` for each secret; `None` where there is none.
+    /// Returns the text with `[secret: RULE]` for each secret; `None` if it has none.
     pub fn masked(&self, text: &str) -> Option<String> {
         match self.action {
             Action::Off => None,
@@ -75,7 +74,7 @@ impl Policy {
         }
     }
 
-    /// Returns the secrets in a text, but for those that are allowed.
+    /// Returns the secrets in a text, without those that are allowed.
     pub fn found(&self, text: &str) -> Vec<Found> {
         let mut found = find(text);
         if let Some(allow) = &self.allow {

@@ -1,24 +1,24 @@
-//! The table of rules: what secrets of wide use look like. Where two overlap the first one names the
-//! secret, so what is particular stands before what is general.
+//! The table of rules: patterns of widely used kinds of secrets. The first of two overlapping rules names the secret,
+//! so particular rules come before general ones.
 
 use super::shape;
 
-/// What one kind of secret looks like.
+/// The pattern of one kind of secret.
 pub(super) struct Rule {
-    /// Names it to users, who may have written it into an allow list: for ever.
+    /// Its name for users, who may put it into an allow list: it never changes.
     pub(super) name: &'static str,
-    /// The pattern is tried where one of these stands; one with a capital only in this case.
+    /// The pattern is tried only on texts with one of these. A keyword with a capital letter matches only as written.
     pub(super) keywords: &'static [&'static str],
-    /// In the syntax of the `regex` crate, ASCII only. The first group that takes part is the secret,
-    /// else the whole match.
+    /// Pattern of the `regex` crate, ASCII only. The secret is the first group that takes part, or else the whole
+    /// match.
     pub(super) pattern: &'static str,
-    /// Bits a byte that the secret has to have.
+    /// Least entropy of the secret, in bits per byte.
     pub(super) entropy_min: f32,
-    /// What else it has to be, given also what follows it.
+    /// Further test of the secret, given also the text behind it.
     pub(super) fits: Option<fn(&str, &str) -> bool>,
 }
 
-/// A rule for tokens that carry a prefix of their own.
+/// Returns a rule for tokens with a prefix of their own.
 const fn token(
     name: &'static str,
     keywords: &'static [&'static str],
@@ -33,7 +33,7 @@ const fn token(
     }
 }
 
-/// A rule that needs more than a pattern.
+/// Returns a rule with a test beside its pattern.
 const fn shaped(
     name: &'static str,
     keywords: &'static [&'static str],
@@ -50,7 +50,7 @@ const fn shaped(
     }
 }
 
-/// Every rule; at most 128.
+/// All rules; at most 128, because a `u128` has one bit per rule.
 pub(super) static RULES: &[Rule] = &[
     shaped(
         "private-key",
@@ -278,7 +278,7 @@ pub(super) static RULES: &[Rule] = &[
         &["sntrys_", "sntryu_"],
         r"\bsntry[su]_[A-Za-z0-9+/=_]{60,400}",
     ),
-    // What many systems share.
+    // Kinds that many systems share.
     shaped(
         "jwt",
         &["eyJ"],
@@ -325,7 +325,7 @@ pub(super) static RULES: &[Rule] = &[
         2.5,
         |text, _| text.bytes().any(|byte| byte.is_ascii_uppercase()),
     ),
-    // Of Docker and npm: base64 of `name:password`.
+    // Base64 of `name:password`, in files of Docker and npm.
     shaped(
         "registry-auth",
         &[
@@ -386,8 +386,8 @@ pub(super) static RULES: &[Rule] = &[
         3.0,
         shape::is_value,
     ),
-    // The same under labels of other languages: German, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian and
-    // Turkish, then Chinese, Japanese and Korean, where a value ends with its ASCII characters.
+    // The same with labels of other languages: German, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian and
+    // Turkish. In Chinese, Japanese and Korean, a value ends with its ASCII characters.
     shaped(
         "password-label",
         &[

@@ -1,4 +1,4 @@
-//! What a secret looks like, beside its pattern, and what only stands in for one.
+//! Tests beside the patterns: they tell secrets from placeholders and ordinary words.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -6,7 +6,7 @@ use base64::engine::{
     DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::PAD,
 };
 
-/// Shannon entropy of the bytes, in bits a byte.
+/// Returns the Shannon entropy of the bytes, in bits per byte.
 pub(super) fn entropy(text: &str) -> f32 {
     let mut counts = [0u32; 256];
     for byte in text.bytes() {
@@ -19,7 +19,7 @@ pub(super) fn entropy(text: &str) -> f32 {
         .sum()
 }
 
-/// Words of which documentation makes its secrets.
+/// Words that documentation uses in place of secrets.
 const STAND_INS: [&str; 44] = [
     "example",
     "placeholder",
@@ -67,7 +67,7 @@ const STAND_INS: [&str; 44] = [
     "örnek",
 ];
 
-/// Whether a text stands in for a secret: `EXAMPLE`, `xxxx`, `<token>`, `${VAR}`.
+/// Returns `true` if a text is a placeholder: `EXAMPLE`, `xxxx`, `<token>`, `${VAR}`.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let mut distinct: Vec<u8> = text.bytes().collect();
@@ -78,8 +78,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || STAND_INS.iter().any(|word| text.contains(word))
 }
 
-/// A value of an assignment that somebody chose or a machine made up: not words, not a path, not an
-/// expression.
+/// Returns `true` if the value of an assignment can be a secret: not words, not a path, not an expression.
 pub(super) fn is_value(value: &str, after: &str) -> bool {
     let has = |fits: fn(&u8) -> bool| value.bytes().any(|byte| fits(&byte));
     has(u8::is_ascii_digit)
@@ -90,15 +89,15 @@ pub(super) fn is_value(value: &str, after: &str) -> bool {
         && !is_address(value)
 }
 
-/// `0x` and 40 hex digits: a contract or an account, which everybody may see.
+/// Returns `true` for `0x` and 40 hex digits: a contract or an account, which is public.
 fn is_address(value: &str) -> bool {
     value
         .strip_prefix("0x")
         .is_some_and(|hex| hex.len() == 40 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// What an assignment is known not to give away by its name: a place in a list (`page_token`), an id of
-/// a token, the default of an expansion (`${DB_PASSWORD:default1}`).
+/// Returns `true` if the name of an assignment shows that its value is not a secret: a place in a list (`page_token`),
+/// an id of a token, the default of an expansion (`${DB_PASSWORD:default1}`).
 pub(super) fn is_harmless_name(before: &str, whole: &str, value: &str) -> bool {
     let name = before.as_bytes();
     let starts = |text: &str, start: &str| {
@@ -133,7 +132,7 @@ fn is_uuid(text: &str) -> bool {
             .all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
-/// A short word and a number, as nobody protects anything with.
+/// Returns `true` for a short word and a number, too weak to protect anything.
 fn is_weak(password: &str) -> bool {
     let word = password.trim_end_matches(|c: char| c.is_ascii_digit());
     password.len() <= 12
@@ -141,7 +140,7 @@ fn is_weak(password: &str) -> bool {
         && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Text that is made of words and small numbers: `my-service-token-2`, `src/auth/token2.rs`.
+/// Returns `true` for words with small numbers: `my-service-token-2`, `src/auth/token2.rs`.
 fn is_words(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .all(|piece| {
@@ -151,8 +150,8 @@ fn is_words(text: &str) -> bool {
         })
 }
 
-/// A name as programs have them, `AccessTokenV1WithClaims2`: letters only begin a word after a digit
-/// when they are capitals, and the words are long.
+/// Returns `true` for a name in code, `AccessTokenV1WithClaims2`: after a digit a word begins with a capital, and words
+/// are long.
 fn is_name(text: &str) -> bool {
     let (mut words, mut letters, mut last) = (0, 0, b' ');
     for byte in text.bytes() {
@@ -166,10 +165,10 @@ fn is_name(text: &str) -> bool {
     letters >= words * 4 && text.len() - letters <= 6
 }
 
-/// A password as people choose them, which says less than a token.
+/// Returns `true` if a value can be a password that a person chose; such a password has less entropy than a token.
 pub(super) fn is_password(value: &str, after: &str) -> bool {
     if value.contains(char::is_whitespace) {
-        // A sentence, unless one of its words can only be a password.
+        // A sentence counts only if one of its words can be nothing but a password.
         let is_one = |word: &str| {
             word.len() >= 8
                 && word.bytes().any(|byte| byte.is_ascii_digit())
@@ -201,10 +200,10 @@ pub(super) fn is_password(value: &str, after: &str) -> bool {
         && !after.starts_with(['(', '['])
 }
 
-/// How and where passwords are kept, as long as one and with a digit.
+/// Names of algorithms and programs that look like passwords, with their digits.
 const NAMES: [&str; 4] = ["argon2id", "1password", "pbkdf2-sha256", "scram-sha-256"];
 
-/// What is said about a password: `minLength=8`.
+/// Returns `true` for a limit on passwords: `minLength=8`.
 fn is_limit(value: &str) -> bool {
     value.split_once('=').is_some_and(|(name, limit)| {
         (1..=4).contains(&limit.len())
@@ -221,7 +220,7 @@ const WELL_KNOWN: [&str; 16] = [
     "pwd", "rabbitmq", "redis", "root", "secret", "test",
 ];
 
-/// The password of a URL, or of `name:password`.
+/// Returns `true` if the password of a URL or of `name:password` is a secret.
 pub(super) fn is_url_password(value: &str, after: &str) -> bool {
     let password = value.rsplit(':').next().unwrap_or(value);
     let is_local = ["@localhost", "@127.0.0.1", "@[::1]"].iter().any(|host| {
@@ -236,13 +235,13 @@ pub(super) fn is_url_password(value: &str, after: &str) -> bool {
     !WELL_KNOWN.contains(&password.as_str()) && !is_placeholder(&password)
 }
 
-/// Base64 with or without its padding.
+/// Base64 with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::with_decode_padding_mode(PAD, DecodePaddingMode::Indifferent),
 );
 
-/// Base64 of `name:password`, both in ASCII that can be seen.
+/// Returns `true` for base64 of `name:password`, both in visible ASCII.
 pub(super) fn is_basic_auth(value: &str, _: &str) -> bool {
     let Ok(bytes) = BASE64.decode(value) else {
         return false;
@@ -255,7 +254,7 @@ pub(super) fn is_basic_auth(value: &str, _: &str) -> bool {
         })
 }
 
-/// A block between `BEGIN` and `END` with a key in it, not only the words around one.
+/// Returns `true` if a block between `BEGIN` and `END` holds a key, not only words.
 pub(super) fn has_key(block: &str, _: &str) -> bool {
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     block
@@ -264,7 +263,7 @@ pub(super) fn has_key(block: &str, _: &str) -> bool {
         .any(|run| run.len() >= 40)
 }
 
-/// A token with a digit in it: prefixes are words too.
+/// Returns `true` if a token has a digit; without one it may be a word with the prefix.
 pub(super) fn has_digit(text: &str, _: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
 }

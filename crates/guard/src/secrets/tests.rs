@@ -1,5 +1,5 @@
-//! Each rule hits what it is for, and nothing that only looks like it. The secrets are made up while
-//! the test runs, so that other scanners have nothing to find in this file.
+//! Each rule finds its secrets and nothing that only looks like them. The secrets are made up while the test runs, so
+//! that other scanners find nothing in this file.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use super::rules::RULES;
 use super::*;
 
-/// `len` characters of an alphabet, in an order without a pattern.
+/// Returns `len` characters of an alphabet, in an order without a pattern.
 fn made(alphabet: &str, len: usize) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -42,7 +42,7 @@ fn digits(len: usize) -> String {
     made("123456789", len)
 }
 
-/// Of each rule: a text that it must find something in, and one in which nothing may be found.
+/// Returns for each rule a text with a secret and a text without one.
 fn cases() -> Vec<(&'static str, String, String)> {
     let mut cases: Vec<(&str, String, String)> = Vec::new();
     let mut add = |rule, hit: String, miss: String| cases.push((rule, hit, miss));
@@ -61,7 +61,7 @@ fn cases() -> Vec<(&'static str, String, String)> {
             "BEGIN"
         ),
     );
-    // A prefix, what follows it, and what is wrong with the miss: one character too few.
+    // A prefix and a body; the miss is one character too short.
     let mut short = |rule, prefix: &[&str], body: String| {
         let hit = format!("use {}{body} for it", prefix.concat());
         let miss = format!(
@@ -288,7 +288,7 @@ fn what_programs_write_is_no_secret_unless_it_is_assigned() {
     assert_eq!(rules_of(&format!("api_key: {uuid}")), ["secret-assignment"]);
 }
 
-/// Ways to write an assignment: what is found, and what only looks like it.
+/// Ways to write an assignment, with hits and misses.
 #[test]
 fn assignments_are_found_however_they_are_written() {
     let word = ["Tr0ub", "4dor&3x"].concat();
@@ -377,7 +377,7 @@ fn assignments_are_found_however_they_are_written() {
     }
 }
 
-/// Its name, labels of passwords, labels of keys and tokens, and sentences that hold no secret.
+/// Name of the language, labels of passwords, labels of keys and tokens, and sentences without a secret.
 type Language = (
     &'static str,
     &'static [&'static str],
@@ -623,7 +623,7 @@ fn labels_of_other_languages_are_known() {
             assert_eq!(rules_of(text), [""; 0], "{language}: {text}");
         }
     }
-    // Written without a space, in JSON and in tags.
+    // Labels without a space, in JSON and in tags.
     for text in [
         format!("密码：{word}。"),
         format!("パスワードは{word}です"),
@@ -699,7 +699,7 @@ fn what_is_allowed_is_no_secret() {
     assert!(!why.contains('\n') && !why.is_empty(), "{why}");
 }
 
-/// Conversations of people, where nobody says a password: `ICM_LOCOMO` names a folder of them.
+/// Conversations of people in which nobody says a password: `ICM_LOCOMO` names their folder.
 #[test]
 #[allow(clippy::print_stderr)]
 fn nothing_is_found_in_conversations() {
@@ -719,7 +719,7 @@ fn nothing_is_found_in_conversations() {
     eprintln!("{lines} lines");
 }
 
-/// However much of it looks like the start of one.
+/// A secret behind many false starts is found.
 #[test]
 fn a_secret_behind_a_hostile_text_is_found() {
     let parts = [
@@ -747,7 +747,7 @@ fn a_secret_behind_a_hostile_text_is_found() {
     ];
     let secret = format!("AKIA{}", upper(16));
     for part in parts {
-        // Long enough that this does not end where the cost is not in proportion.
+        // The text is long, so that the test does not end if the cost is not proportional.
         let mut text = part.repeat(512 * 1_024 / part.len());
         let start = text.len();
         text.push_str("\n\n");

@@ -1,4 +1,4 @@
-//! Hooks: the context that a session gets at each moment, and the events that are recorded of it.
+//! Hooks: the context for a session at each moment, and the events that record it.
 
 use icm_api::error::Result;
 use icm_api::session::{SessionStart, SessionStop};
@@ -11,42 +11,42 @@ use serde::Serialize;
 use crate::shown::seen_by_session;
 use crate::wake_up::{Reason, WakeUpRequest, wake_up};
 
-/// Memories that one prompt brings, at most. More cost attention that the prompt deserves.
+/// Most memories for one prompt. Raised, they take attention from the prompt.
 const PROMPT_LIMIT: usize = 6;
 
-/// The least budget of a context.
+/// The smallest budget of a context, in tokens.
 const BUDGET_MIN: usize = 50;
 
-/// The bounds of what a hook shows, and whether it records.
+/// The settings of hooks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HookOptions {
-    /// Write events: of sessions, and of what is shown.
+    /// `true` to write events about sessions and about memories that are shown.
     pub record: bool,
-    /// Least fit of a memory that a prompt brings, 0 to 1.
+    /// Least fit of a memory for a prompt, 0 to 1.
     pub floor: f64,
-    /// Tokens of what a prompt brings.
+    /// Most tokens of the memories for a prompt.
     pub budget: usize,
-    /// Tokens of a wake-up pack.
+    /// Most tokens of a wake-up pack.
     pub wake_up_budget: usize,
 }
 
 /// The context that a hook gives to a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HookContext {
-    /// The text, in a frame that marks it as data; empty if there is nothing worth telling.
+    /// The text, in a frame that marks it as data; empty if there is nothing to tell.
     pub text: String,
-    /// Tokens of it, estimated.
+    /// Tokens of the text, estimated.
     pub tokens: usize,
-    /// The memories that it shows, best first.
+    /// The memories in the text, best first.
     pub shown: Vec<HookMemory>,
-    /// Memories that the session had seen, which are not shown again.
+    /// Number of memories that are left out because the session has seen them.
     pub seen: usize,
     /// The best memory below the floor, if none reached it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
 }
 
-/// A memory that a hook shows, and why.
+/// A memory that a hook shows, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HookMemory {
     /// The memory, a ULID.
@@ -55,18 +55,18 @@ pub struct HookMemory {
     pub topic: String,
     /// Its text; `None` if that is withheld.
     pub content: Option<String>,
-    /// How sure it is that it fits the prompt, 0 to 1; `None` if a link or the wake-up pack brought it.
+    /// Confidence that the memory fits the prompt, 0 to 1; `None` if a link or the wake-up pack brought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<f64>,
-    /// The words of the prompt that it has.
+    /// The words of the prompt that are in the memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<String>,
-    /// Why it is in a wake-up pack.
+    /// The reasons for its place in a wake-up pack.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
 
-/// Returns the name of the session that an input is of: of a sub-agent `PARENT/CHILD`, so that it sees its parent's
+/// Returns the name of the session of an input. The name of a sub-agent is `PARENT/CHILD`, so that it sees its parent's
 /// memories.
 pub fn session_name(input: &Input) -> Option<String> {
     let session = input.session.clone()?;
@@ -76,8 +76,8 @@ pub fn session_name(input: &Input) -> Option<String> {
     })
 }
 
-/// Records that the session starts, and returns what it should know, unless the client keeps it from the model. `parent`:
-/// the session that it works for, if the environment names one.
+/// Records the start of the session, and returns its wake-up pack, unless the client keeps the pack from the model.
+/// `parent` is the parent session, if the environment names one.
 ///
 /// # Errors
 /// As [`wake_up`] and [`Service::start_session`].
@@ -95,7 +95,7 @@ pub fn at_start(
     }
 }
 
-/// The wake-up pack of a session that got a fresh context for this reason.
+/// Returns the wake-up pack of a session that got a fresh context for this cause.
 fn pack(
     service: &Service,
     caller: &Caller,
@@ -118,7 +118,7 @@ fn pack(
     };
     let pack = wake_up(service, caller, &request)?;
     if options.record && pack.items.is_empty() {
-        // The next prompt need not look again.
+        // The empty record tells the next prompt that the session was woken.
         service.shown_unasked(caller, Front::WAKE_UP, "", &[], 0)?;
     }
     service.record_recalls();
@@ -139,8 +139,9 @@ fn pack(
     })
 }
 
-/// Returns what fits a prompt and what the session has not seen since it last got a fresh context. If the session got no
-/// wake-up pack since, because its client keeps that from the model, the prompt brings the pack, too.
+/// Returns the memories that fit a prompt and that the session has not seen since its newest fresh context. If the
+/// session got no wake-up pack since, because its client keeps the pack from the model, the prompt brings the pack,
+/// too.
 ///
 /// # Errors
 /// As [`Service::recall_context`].
@@ -166,7 +167,7 @@ pub fn at_prompt(
     if !injects(input.client, &input.event) {
         return Ok(HookContext::default());
     }
-    // Without records nothing tells that the session was woken: each prompt would wake it again.
+    // Without records, no event tells that the session was woken, and each prompt would bring a pack.
     let mut woken = match options.record && !seen.is_woken && caller.session.is_some() {
         true => {
             let cause = seen.cause.unwrap_or(SessionCause::UNKNOWN);
@@ -177,7 +178,7 @@ pub fn at_prompt(
     let seen_before = seen.ids.len();
     seen.ids
         .extend(woken.shown.iter().map(|memory| memory.id.clone()));
-    // Both together stay below what clients cut.
+    // Pack and memories together stay below the length that clients cut.
     let left = within_client(usize::MAX).saturating_sub(woken.tokens);
     if left < BUDGET_MIN {
         return Ok(woken);
@@ -218,7 +219,7 @@ pub fn at_prompt(
     })
 }
 
-/// Records that the context of the session is about to be shortened, for a client that does not tell when it is.
+/// Records that the context is about to be compacted, for a client that has no hook after compaction.
 ///
 /// # Errors
 /// As [`Service::start_session`].
@@ -231,7 +232,7 @@ pub fn before_fresh_context(
     start(service, caller, input, None, options)
 }
 
-/// Records that the session ends.
+/// Records the end of the session.
 ///
 /// # Errors
 /// As [`Service::end_session`].
@@ -270,7 +271,7 @@ fn start(
     if !options.record || caller.session.is_none() {
         return Ok(());
     }
-    // The session in which a sub-agent runs is its parent, whatever the environment says.
+    // The parent of a sub-agent is the session that it runs in, not the one in the environment.
     let parent = match &input.agent {
         Some(_) => input.session.as_deref(),
         None => parent.filter(|parent| Some(*parent) != caller.session.as_deref()),
@@ -305,7 +306,7 @@ fn cause(moment: Moment) -> SessionCause {
     }
 }
 
-/// A context that no client cuts.
+/// Returns the budget, at most the length that no client cuts.
 fn within_client(budget: usize) -> usize {
     budget
         .min(CONTEXT_TOKENS_MAX)

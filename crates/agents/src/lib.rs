@@ -1,7 +1,7 @@
-//! Sessions of agents: the memories that they are told unasked, and the traces that they leave.
+//! Sessions of agents: memories that they are shown unasked, and the events that they leave.
 //!
-//! [`wake_up`](wake_up::wake_up) chooses what a session should know when it starts. [`hook`] answers the hooks of clients.
-//! [`sessions`] tells which sessions there were, and [`shown`] what was shown to them unasked.
+//! [`wake_up`](wake_up::wake_up) chooses the memories for a session that starts. [`hook`] answers the hooks of clients.
+//! [`sessions`] lists the sessions of a store, and [`shown`] the memories that they were shown unasked.
 //!
 //! This crate asks a [`Service`](icm_service::Service), never the files of a store. It never knows sockets, MCP, the
 //! terminal or the files of clients.

@@ -1,4 +1,4 @@
-//! The sessions of a store: who worked when and where, what each stored and was shown.
+//! The sessions of a store, with times, places and counts of their events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,52 +9,52 @@ use icm_service::Service;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A session, as the log tells it.
+/// A session, summed up from the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its id in the log, 32 hexadecimal digits.
     pub id: String,
-    /// Its name as given, if an event says it.
+    /// Its name; `None` if no event tells it.
     pub name: Option<String>,
-    /// The id of the session that it works for.
+    /// Id of the parent session.
     pub parent: Option<String>,
-    /// The client in which it runs, or else the actor.
+    /// The client program, or else the actor.
     pub client: Option<String>,
-    /// The kind of sub-agent, if it is one.
+    /// The kind of sub-agent, if the session has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// The project that it works on.
+    /// The project of the session.
     pub project: Option<String>,
-    /// The folder that it works in.
+    /// The working folder.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub folder: Option<String>,
-    /// Its first event, RFC 3339.
+    /// Time of its first event, RFC 3339.
     pub first_at: String,
-    /// Its newest event, RFC 3339.
+    /// Time of its newest event, RFC 3339.
     pub last_at: String,
-    /// Whether its newest start or end is an end, and why.
+    /// The reason of its end; `None` if a start is newer.
     pub ended: Option<String>,
     /// Number of its `session.started` events: starts, resumes, clearings and compactions.
     pub starts: u64,
-    /// Events that it wrote.
+    /// Number of its events.
     pub events: u64,
-    /// Memories that it stored.
+    /// Number of memories that it stored.
     pub stored: u64,
-    /// Changes that it made beside those.
+    /// Number of its other changes.
     pub changed: u64,
-    /// Recalls that it asked for.
+    /// Number of its recalls.
     pub recalls: u64,
-    /// Memories that it was shown unasked.
+    /// Number of memories that it was shown unasked.
     pub injected: u64,
-    /// Tokens that it was shown, estimated.
+    /// Tokens of everything that it was shown, estimated.
     pub tokens: u64,
-    /// Ids of the sessions that work for it.
+    /// Ids of the sessions with this one as their parent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub children: Vec<String>,
 }
 
 impl Session {
-    /// The same session, before anything is counted.
+    /// Returns the session without its counts.
     fn without_counts(self) -> Session {
         Session {
             name: self.name,
@@ -68,16 +68,16 @@ impl Session {
     }
 }
 
-/// Selects sessions.
+/// A selection of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionsRequest {
-    /// One session and those that work for it: its name, its id, or the beginning of the id.
+    /// One session with all below it: its name, its id, or a prefix of the id.
     pub session: Option<String>,
     /// Only sessions of this project.
     pub project: Option<String>,
     /// Only events since this time.
     pub since: Option<String>,
-    /// Most sessions, the newest.
+    /// Most sessions, the newest ones.
     pub limit: Option<usize>,
 }
 
@@ -87,7 +87,7 @@ pub struct SessionsRequest {
 /// `NotFound` for a session that no event names, and as [`Service::log`].
 pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Session>> {
     let mut known: BTreeMap<String, Session> = BTreeMap::new();
-    // Names, clients and parents are said at the start, which may lie before that time.
+    // Names, clients and parents are in the start events, which may be older than `since`.
     let mut named: BTreeMap<String, Session> = BTreeMap::new();
     if request.since.is_some() {
         let starts = LogRequest {
@@ -214,7 +214,7 @@ fn take(session: &mut Session, entry: &LogEntry) {
         session.client = Some(agent.unwrap_or(&entry.actor).to_owned());
     }
     if session.name.is_none() {
-        // A memory says in which session it was stored.
+        // A stored memory names the session that stored it.
         let source = entry.payload.get("source");
         let of = |name: &str| source?.get(name)?.as_str().map(str::to_owned);
         session.name =
@@ -223,7 +223,7 @@ fn take(session: &mut Session, entry: &LogEntry) {
     }
 }
 
-/// The results, the front and the tokens of a `memory.recalled`.
+/// The results, front and tokens of a `memory.recalled` event.
 pub(crate) struct Shown {
     pub(crate) ids: Vec<String>,
     pub(crate) front: Option<String>,

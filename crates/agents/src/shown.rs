@@ -1,4 +1,4 @@
-//! Injections: memories that agents were shown without asking, and the tokens of all that they were shown.
+//! Injections: memories that agents were shown unasked. Also counts the tokens of everything that they were shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::sessions::Shown;
 
-/// One injection: what a hook or a wake-up pack showed.
+/// One injection, by a hook or a wake-up pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
     /// Position of its record.
@@ -23,13 +23,13 @@ pub struct Injection {
     pub at: String,
     /// `hook` or `wake-up`.
     pub front: String,
-    /// The actor that was shown it.
+    /// Name of the actor that was shown it.
     pub actor: String,
     /// The session's id, if it has one.
     pub session: Option<String>,
-    /// The words of the prompt that counted.
+    /// The words of the prompt that were searched for; `None` without any.
     pub words: Option<String>,
-    /// Tokens of what was shown, estimated.
+    /// Tokens of the injection, estimated.
     pub tokens: u64,
     /// The memories, best first.
     pub memories: Vec<InjectedMemory>,
@@ -40,12 +40,12 @@ pub struct Injection {
 pub struct InjectedMemory {
     /// The memory, a ULID.
     pub id: String,
-    /// How sure it was that it fits the prompt, 0 to 1; `None` in a wake-up pack.
+    /// Confidence that the memory fits the prompt, 0 to 1; `None` in a wake-up pack.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<f64>,
 }
 
-/// Calls `each` for every injection of the log that a request selects, until it says false. Returns how many there were.
+/// Calls `each` for every selected injection of the log until `each` returns `false`. Returns the number of calls.
 ///
 /// # Errors
 /// As [`Service::log`].
@@ -78,7 +78,7 @@ pub fn injections(
 
 fn injection(entry: &LogEntry) -> Option<Injection> {
     let shown = Shown::of(entry);
-    // A pack that had nothing to say leaves a record, too.
+    // A wake-up pack without memories leaves a record, too.
     if !shown.is_unasked() || shown.ids.is_empty() {
         return None;
     }
@@ -102,21 +102,21 @@ fn injection(entry: &LogEntry) -> Option<Injection> {
     })
 }
 
-/// The memories that the caller's session has seen since it last started or got a fresh context.
+/// The memories that the caller's session has seen since its newest start or fresh context.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenBySession {
-    /// Whether an event says that the session started.
+    /// `true` if an event records the start of the session.
     pub is_started: bool,
-    /// Whether it got a wake-up pack since.
+    /// `true` if the session got a wake-up pack since its newest start or fresh context.
     pub is_woken: bool,
-    /// Why it started, or got a fresh context.
+    /// The cause of that start or fresh context.
     pub cause: Option<SessionCause>,
-    /// Ids of the memories that it was shown, or stored itself.
+    /// Ids of the memories that the session was shown or stored.
     pub ids: BTreeSet<String>,
 }
 
-/// Returns what the caller's session has seen. Reads the log back to the session's newest start, or all of it if no event
-/// says that the session started.
+/// Returns the memories that the caller's session has seen. Reads the log back to the session's newest start, or all of
+/// it if no event records a start.
 ///
 /// # Errors
 /// As [`Service::log`].
@@ -151,14 +151,14 @@ pub fn seen_by_session(service: &Service, caller: &Caller) -> Result<SeenBySessi
     Ok(seen)
 }
 
-/// Recalls and tokens.
+/// Counts of recalls and injections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Times that something was shown.
+    /// Number of recalls and injections.
     pub times: u64,
-    /// Memories that were shown.
+    /// Number of memories in them.
     pub memories: u64,
-    /// Tokens of what was shown, estimated.
+    /// Their tokens, estimated.
     pub tokens: u64,
 }
 
@@ -170,10 +170,10 @@ impl AddAssign for Tokens {
     }
 }
 
-/// Tokens by what they can be told apart by.
+/// Counts in total and by client, session, front and day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenStats {
-    /// All of it.
+    /// All counts together.
     pub total: Tokens,
     /// By client.
     pub by_client: BTreeMap<String, Tokens>,
@@ -181,11 +181,11 @@ pub struct TokenStats {
     pub by_session: BTreeMap<String, Tokens>,
     /// By front: `recall`, `context`, `wake-up`, `hook`, or `unsaid` for older events.
     pub by_front: BTreeMap<String, Tokens>,
-    /// By day of this machine, `2026-03-01`.
+    /// By day in this machine's time zone, `2026-03-01`.
     pub by_day: BTreeMap<String, Tokens>,
 }
 
-/// Counts what was shown to whom. Reads the whole log, or that since a time.
+/// Counts recalls and injections. Reads the whole log, or its events since `since`.
 ///
 /// # Errors
 /// As [`Service::log`].
@@ -199,7 +199,7 @@ pub fn token_stats(service: &Service, since: Option<&str>) -> Result<TokenStats>
         since: since.map(str::to_owned),
         ..LogRequest::default()
     };
-    // Clients are named at the start, which may lie before that time.
+    // Clients are named in the start events, which may be older than `since`.
     let starts = LogRequest {
         kind: Some("session.started".to_owned()),
         oldest_first: true,

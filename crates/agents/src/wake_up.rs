@@ -1,4 +1,4 @@
-//! The wake-up pack: what a session should know when it starts, within a budget of tokens.
+//! The wake-up pack: the memories for a session that starts, within a budget of tokens.
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::tokens;
@@ -14,30 +14,30 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Tokens of a pack unless another number is given.
+/// Default budget of a pack, in tokens.
 pub const BUDGET: usize = 800;
 const BUDGET_MIN: usize = 50;
 const BUDGET_MAX: usize = 1_000_000;
-/// Memories that are weighed against each other, those worth most. A pack has room for dozens; more would only cost time.
+/// Most memories that are compared, the most valuable ones. A pack has room for dozens. Raised, packs take longer.
 const CANDIDATES_MAX: usize = 200;
-/// Bytes of one text. A longer one is cut, and its id leads to the rest.
+/// Most bytes of one text; a longer text is cut, and its id leads to the rest. Raised, a pack holds fewer memories.
 const ITEM_BYTES: usize = 480;
-/// Tokens that a line takes beside its text, about. With more, longer texts gain on shorter ones.
+/// Tokens of a line beside its text, about. Raised, longer texts gain on shorter ones.
 const LINE_TOKENS: f64 = 24.0;
-/// Topics that hold preferences, and those below them.
+/// Topics that hold preferences, as do the topics below them.
 const PREFERENCES: [&str; 3] = ["preferences", "prefs", "preference"];
-/// Starts of sessions among which the last one of a project is looked for. With more, a project that rests for long is
-/// still found, and a wake-up elsewhere reads more of the log.
+/// Most starts of sessions that are searched for the last one of a project. Raised, a project after a long rest is
+/// still found, but a wake-up elsewhere reads more of the log.
 const SESSION_STARTS: usize = 200;
 
-/// Asks for a wake-up pack.
+/// A request for a wake-up pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WakeUpRequest {
-    /// Tokens that the text may have, 50 to 1,000,000; about four bytes each.
+    /// Most tokens of the text, 50 to 1,000,000, at about four bytes each.
     pub budget: usize,
-    /// Also what the caller's session stored itself: it has lost its context.
+    /// Include memories that the caller's session stored, because it has lost its context.
     pub own: bool,
-    /// Write the record of what is shown.
+    /// Record the memories that are shown.
     pub record: bool,
 }
 
@@ -51,7 +51,7 @@ impl Default for WakeUpRequest {
     }
 }
 
-/// Why a memory is in a pack.
+/// The reason for a memory's place in a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -59,7 +59,7 @@ pub enum Reason {
     Pinned,
     /// It is critical.
     Critical,
-    /// The session stored it before it lost its context.
+    /// The session stored it and then lost its context.
     Session,
     /// It is a preference.
     Preference,
@@ -70,7 +70,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// How much it speaks for a memory. A pin is a person's word, so it comes before all else.
+    /// Returns the weight of the reason. A pin is the word of a person, so it outweighs all others.
     fn value(self) -> f64 {
         match self {
             Reason::Pinned => 100.0,
@@ -95,14 +95,14 @@ impl Reason {
     }
 }
 
-/// A memory of a pack.
+/// A memory in a pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WakeUpItem {
-    /// Why it is there, most important first.
+    /// The reasons for its place, most important first.
     pub reasons: Vec<Reason>,
-    /// Its value for each token.
+    /// Its value per token.
     pub worth: f64,
-    /// The name of the actor that changed it, if that is a reason.
+    /// Name of the actor that changed it, if the change is a reason.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub changed_by: Option<String>,
     /// The memory.
@@ -113,26 +113,26 @@ pub struct WakeUpItem {
 /// The wake-up pack of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WakeUp {
-    /// The moment that it was computed at.
+    /// The basis of the pack.
     pub basis: Basis,
-    /// Tokens that the text may have.
+    /// Most tokens of the text.
     pub budget: usize,
-    /// Tokens that it has, estimated.
+    /// Tokens of the text, estimated.
     pub tokens: usize,
-    /// The memories in a frame that marks them as data; empty if nothing is worth it.
+    /// The memories in a frame that marks them as data; empty without memories.
     pub text: String,
-    /// Memories that would have been worth it and found no room.
+    /// Number of memories that had reasons but found no room.
     pub left_out: usize,
-    /// When the last session of the project before this one was active, RFC 3339.
+    /// Time of the last activity of the project's previous session, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_session_at: Option<String>,
     /// The memories of the text, in its order.
     pub items: Vec<WakeUpItem>,
 }
 
-/// Chooses what a session should know: pins, critical and high memories, preferences, and what changed since the last
-/// session of the project, by their value for each token. Superseded memories are left out, and of those that say the
-/// same all but the most valuable.
+/// Returns the memories for a session that starts: pins, critical and high memories, preferences, and changes since the
+/// last session of the project, by value per token. Superseded memories are left out; of memories that say the same,
+/// the most valuable stays.
 ///
 /// # Errors
 /// `Invalid` for a budget out of bounds, and as [`Service::list`].
@@ -185,14 +185,14 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
     })
 }
 
-/// The circumstances by which a memory is judged.
+/// The inputs for the reasons of a memory.
 struct Judge<'a> {
     now_ms: u64,
-    /// The end of the last session of the project.
+    /// Time of the newest event of the last session of the project.
     since_ms: Option<u64>,
     /// The caller's session.
     session: Option<&'a str>,
-    /// Whether what the caller's session stored counts: it has lost its context.
+    /// `true` if memories of the caller's session count, because it has lost its context.
     own: bool,
 }
 
@@ -211,7 +211,7 @@ impl Judge<'_> {
         let ms = |at: &str| at.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
         let ms = |at: &str| ms(at).and_then(|at| u64::try_from(at).ok());
         self.reasons(&Signs {
-            // A pin without an end is no time.
+            // A pin without an end counts as 0.
             pinned_until_ms: memory.pinned_until.as_deref().map(|at| ms(at).unwrap_or(0)),
             importance: memory.importance.into(),
             topic: &memory.topic,
@@ -245,7 +245,7 @@ impl Judge<'_> {
     }
 }
 
-/// The fields of a memory that give it a reason.
+/// The fields of a memory that can give a reason.
 struct Signs<'a> {
     pinned_until_ms: Option<u64>,
     importance: facts::Importance,
@@ -273,7 +273,7 @@ fn item(memory: Memory, changed_by: String, judge: &Judge<'_>, caller: &Caller) 
     let reasons = judge.of_memory(&memory);
     let value = value_of(&reasons);
     let own = caller.project_id.as_ref().map(|id| format!("project:{id}"));
-    // A memory of this project says more about it than one that holds everywhere.
+    // A memory of this project tells more about it than a global one.
     let near = match own.as_deref() == Some(&*memory.scope) {
         true => 1.5,
         false => 1.0,
@@ -356,23 +356,23 @@ fn about(item: &WakeUpItem, now: Timestamp) -> String {
     about.join(", ")
 }
 
-/// An event of the log.
+/// Position and time of an event.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     position: u64,
     at_ms: u64,
 }
 
-/// The sessions that a wake-up looks back on.
+/// The earlier sessions that matter to a wake-up.
 struct Earlier {
-    /// The newest event of the last session of the project that is neither the caller's own nor a sub-agent's.
+    /// The newest event of the last session of the project, other than the caller's and sub-agents'.
     last: Option<Moment>,
-    /// Position of the first start of the caller's session; 0 if that is not known.
+    /// Position of the first start of the caller's session; 0 if unknown.
     own_start: u64,
 }
 
 impl Earlier {
-    /// Reads the newest starts of sessions. With `own`, the first start of the caller's session is looked for, too.
+    /// Reads the newest starts of sessions; with `own`, back to the first start of the caller's session.
     fn of(service: &Service, caller: &Caller, own: bool) -> Result<Earlier> {
         let id = caller.session.as_deref().map(icm_log::hash::session_id);
         let id = id.map(|id| id.to_string());
@@ -425,8 +425,8 @@ impl Earlier {
         Ok(Earlier { last, own_start })
     }
 
-    /// The position after which lies all that changed since the last session and, with `own`, all that the caller's session
-    /// stored; `None` if nothing counts for having changed.
+    /// Returns the position after which all changes since the last session and, with `own`, all memories of the
+    /// caller's session lie. `None` if no change counts.
     fn needed_after(&self, own: bool) -> Option<u64> {
         let last = self.last.map(|last| last.position);
         match own {

@@ -1,20 +1,20 @@
-//! The words that two statements have in common, in order, and the words that take the place of others.
+//! The alignment of two statements: the words that they share, in order, and the words that differ.
 
 use std::ops::Range;
 
 use crate::statement::{Statement, alike};
 
-/// Words of the older statement with those of the newer one in their place.
+/// A difference: words of the older statement, and words of the newer one in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hunk {
     pub(crate) older: Range<usize>,
     pub(crate) newer: Range<usize>,
 }
 
-/// The longest common sequence of words of two statements.
+/// The longest common sequence of words of two statements, and the differences.
 #[derive(Debug, Default)]
 pub(crate) struct Alignment {
-    /// Places of common words: in the older statement, in the newer one.
+    /// Places of common words: in the older and in the newer statement.
     pub(crate) common: Vec<(usize, usize)>,
     /// The differences, in order. One side of a hunk may be empty.
     pub(crate) hunks: Vec<Hunk>,
@@ -24,7 +24,7 @@ impl Alignment {
     pub(crate) fn of(older: &Statement, newer: &Statement) -> Alignment {
         let (a, b) = (&older.words, &newer.words);
         let width = b.len() + 1;
-        // A content word counts three times a function word: that is what statements are alike by.
+        // A content word counts three times a function word, because content makes statements alike.
         let mut best = vec![0_u16; (a.len() + 1) * width];
         let weight = |at: usize| match a[at].is_content() {
             true => 3,

@@ -1,11 +1,12 @@
-//! Whether a newer statement replaces an older one, by rules.
+//! Rules that decide if a newer statement replaces an older one.
 //!
-//! [`Statement::of`] splits a short text, [`Statement::judge`] compares a newer one with an older one of the same topic. The
-//! rules look for the same subject with another value, for words of change, for other numbers, times and versions, and for
-//! negation, in English, German, French and Spanish. They are made to be silent rather than wrong.
+//! [`Statement::of`] splits a short text, and [`Statement::judge`] compares it with an older one of the same topic. The
+//! rules look for the same subject with another value, for words of change, for other numbers, times and versions, and
+//! for negation. They know English, German, French and Spanish, and prefer to miss a correction than to claim a wrong
+//! one.
 //!
-//! The crate is a function of two texts. It knows no store, no clock, no scope and no topic: its caller says which of the two
-//! is newer, and compares statements only if they can be about one thing.
+//! The crate is a function of two texts. It knows no store, clock, scope or topic. The caller says which text is newer,
+//! and compares only statements that can be about the same thing.
 //!
 //! ```
 //! use icm_replaces::{Reason, Statement, Verdict};
@@ -31,11 +32,11 @@ pub use statement::{Statement, WORDS_MAX};
 /// The certainty that a newer statement replaces an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Both may be true.
+    /// Both statements may be true.
     No,
-    /// Both are about one thing, and no rule says whether the older one still holds.
+    /// Both are about the same thing, and no rule tells if the older one still holds.
     Doubtful,
-    /// A rule says that the newer one stands in the place of the older one.
+    /// A rule tells that the newer statement takes the older one's place.
     Yes,
 }
 
@@ -47,22 +48,22 @@ pub enum Reason {
     Another,
     /// The statements have a subject in common.
     SameSubject,
-    /// The newer one says of the old value that it has ended.
+    /// The newer statement says that the old value has ended.
     Ended,
-    /// Another person or thing has the role.
+    /// Another person or thing holds the role.
     AnotherHolder,
     /// The same words with another value.
     AnotherValue,
     /// Another number, time or date of the same kind.
     AnotherMeasure,
-    /// The same is said to hold and not to hold.
+    /// One statement says that something holds, the other that it does not.
     Turned,
-    /// The newer one says that it changed.
+    /// The newer statement says that something changed.
     Changed,
 }
 
 impl Reason {
-    /// The reason in a phrase for people.
+    /// Returns the reason in a phrase for people.
     pub fn text(self) -> &'static str {
         match self {
             Reason::Another => "about something else",
@@ -77,18 +78,18 @@ impl Reason {
     }
 }
 
-/// An answer of the rules.
+/// The result of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judgement {
     /// The certainty.
     pub verdict: Verdict,
-    /// Why.
+    /// The rule that decided.
     pub reason: Reason,
 }
 
 impl Statement {
-    /// Whether this statement replaces `older`. Compares each word of one with each of the other: at most
-    /// [`WORDS_MAX`] times [`WORDS_MAX`].
+    /// Returns the judgement of the rules on this statement as a replacement of `older`. Costs a comparison of each
+    /// word with each word of `older`: at most [`WORDS_MAX`] times [`WORDS_MAX`].
     pub fn judge(&self, older: &Statement) -> Judgement {
         rules::judge(older, self)
     }

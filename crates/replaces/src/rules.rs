@@ -1,27 +1,27 @@
-//! The rules. Each looks at two statements and their alignment; the first that is sure decides.
+//! The rules. Each one looks at two statements and their alignment; the first rule that is sure decides.
 
 use crate::align::{Alignment, Hunk};
 use crate::statement::{Kind, Statement, Word, alike};
 use crate::tables::Role;
 use crate::{Judgement, Reason, Verdict};
 
-/// Words behind *instead of* that may name the old value.
+/// Most words from *instead of* to the old value. Raised, unrelated words are taken for the old value.
 const BEHIND: usize = 4;
-/// Words between an old value and the word that says that it has ended.
+/// Most words between an old value and the word that ends it. Raised, ends of other things count.
 const ENDED_WITHIN: usize = 6;
-/// Words of a statement that another one may replace for sure. A longer text says more than one thing.
+/// Most words of a statement that can be replaced for sure. Raised, texts with several facts count as replaced by one.
 const OLDER_WORDS: usize = 25;
-/// Words of the statement that replaces it.
+/// Most words of a statement that can replace another for sure. Raised, texts with several facts can replace one.
 const NEWER_WORDS: usize = 35;
 
-/// Two statements, with what the rules ask of them.
+/// Two statements and their alignment: the input of the rules.
 pub(crate) struct Pair<'a> {
     older: &'a Statement,
     newer: &'a Statement,
     aligned: Alignment,
 }
 
-/// Returns whether `newer` replaces `older`, and by which rule.
+/// Returns the verdict on `newer` as a replacement of `older`, and the deciding rule.
 pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
     let no = Judgement {
         verdict: Verdict::No,
@@ -39,7 +39,7 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
     if pair.says_the_same() || pair.is_apart() {
         return no;
     }
-    // An older text of several sentences says more than what one of them is replaced by.
+    // An older text of several sentences says more than one of them.
     if older.sentences > 1 || older.words.len() > OLDER_WORDS || newer.words.len() > NEWER_WORDS {
         return match !pair.another_subject() && pair.may_replace() {
             true => Judgement {
@@ -80,7 +80,8 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
 }
 
 impl Pair<'_> {
-    /// Whether the newer statement has a word of change. One that the older one has, too, tells of another change.
+    /// Returns `true` if the newer statement has a word of change that the older one lacks. A word in both tells of an
+    /// earlier change.
     fn tells_change(&self) -> bool {
         let mut changes = self
             .newer
@@ -108,8 +109,8 @@ impl Pair<'_> {
         !self.aligned.hunks.iter().any(differs)
     }
 
-    /// Whether the newer statement says itself that it stands beside the older one: an addition, an exception, another
-    /// person, one more event.
+    /// Returns `true` if the newer statement itself says that both hold: an addition, an exception, another person, one
+    /// more event.
     fn is_apart(&self) -> bool {
         let news = |role| self.newer.any(role) && !self.older.any(role);
         if news(Role::Also) || self.another_person() {
@@ -127,7 +128,7 @@ impl Pair<'_> {
         self.is_another_in_row() || self.is_another_event()
     }
 
-    /// Whether both tell of one among several in a row, and of different ones: *the first quarter*, *the second*.
+    /// Returns `true` if both tell of different members of a row: *the first quarter*, *the second*.
     fn is_another_in_row(&self) -> bool {
         let in_row = |of: &Statement, other: &Statement| {
             let mut in_row = of.words.iter().filter(|word| word.has(Role::Ordinal));
@@ -142,7 +143,7 @@ impl Pair<'_> {
         subject.filter(kin).any(|word| !self.older.has_like(word))
     }
 
-    /// Two days, and another number or name with each: entries of a diary.
+    /// Returns `true` for entries of a diary: two days, each with another number or name.
     fn is_another_event(&self) -> bool {
         let day = |kind| matches!(kind, Kind::Date | Kind::Weekday);
         let days = self.differing(&day);
@@ -155,7 +156,7 @@ impl Pair<'_> {
         days && (numbers || others) && !self.tells_change() && !self.newer.any(Role::End)
     }
 
-    /// Whether both have values of a kind, and others.
+    /// Returns `true` if both statements have values of a kind, and each has one that the other lacks.
     fn differing(&self, of: &dyn Fn(Kind) -> bool) -> bool {
         let values = |of_which: &Statement, other: &Statement| {
             let mut values = of_which.words.iter().filter(|word| of(word.kind));
@@ -164,7 +165,7 @@ impl Pair<'_> {
         values(self.older, self.newer) && values(self.newer, self.older)
     }
 
-    /// The hunks with words on both sides that the other statement has nowhere.
+    /// Returns the hunks with content words on both sides that the other statement lacks.
     fn replaced(&self) -> impl Iterator<Item = &Hunk> {
         let gone = |word: &Word| word.is_content() && !self.newer.has_like(word);
         let new = |word: &Word| word.is_content() && !self.older.has_like(word);
@@ -174,7 +175,7 @@ impl Pair<'_> {
         })
     }
 
-    /// Whether the same is said of another subject: words before a common verb stand in the place of others.
+    /// Returns `true` if both say the same of different subjects: words before a common verb are replaced.
     fn another_subject(&self) -> bool {
         let verb = self.older.pivot;
         let common_verb = self.aligned.common.iter().find(|(older, _)| *older >= verb);
@@ -189,9 +190,9 @@ impl Pair<'_> {
         })
     }
 
-    /// A value of the older statement stands in a clause that says that something has ended.
+    /// Returns `true` if a value of the older statement stands in a clause that says that something has ended.
     fn old_value_ended(&self) -> bool {
-        // The end of one thing says nothing of another end.
+        // A statement about one end tells nothing of another end.
         if self.older.any(Role::End) {
             return false;
         }
@@ -245,7 +246,7 @@ impl Pair<'_> {
         ended.map(|(_, word)| word).any(has_subject) && words.iter().any(is_new)
     }
 
-    /// The role has another holder.
+    /// Returns `true` if the same role has another holder.
     fn another_holder(&self) -> bool {
         let mut gone = self
             .older
@@ -280,12 +281,12 @@ impl Pair<'_> {
         names && shared >= 2 && (role && the || self.tells_change())
     }
 
-    /// A word that begins its statement may be a name.
+    /// Returns `true` for the first word of its statement, which may be a name.
     fn starts(&self, word: &Word) -> bool {
         self.older.words.first() == Some(word) && self.older.pivot <= 2
     }
 
-    /// The same words, but for one value at the end.
+    /// Returns `true` for the same words with another value at the end.
     fn another_value(&self) -> bool {
         let older = self.older;
         let verb = older.words.get(older.pivot);
@@ -314,7 +315,7 @@ impl Pair<'_> {
         if dropped || replaced.is_empty() || !replaced.iter().all(behind) {
             return false;
         }
-        // More than one value changes if all of them can be told by how they are written.
+        // Several values may change if all of them have the form of values.
         let all_values = replaced.iter().all(|hunk| self.are_values(hunk));
         let one = replaced.len() == 1;
         let all_names = replaced.iter().all(|hunk| self.are_names(hunk));
@@ -324,7 +325,7 @@ impl Pair<'_> {
         self.keeps_sign() && (all_values || is_named && self.keeps_verb(replaced[0]))
     }
 
-    /// Whether a hunk has values on both sides, of the same kinds and units.
+    /// Returns `true` if a hunk has values on both sides, of the same kinds.
     fn are_values(&self, hunk: &Hunk) -> bool {
         let kinds = |of: &Statement, range: std::ops::Range<usize>| {
             let words = of.words[range].iter().filter(|word| word.is_content());
@@ -335,8 +336,8 @@ impl Pair<'_> {
         older.iter().all(|kind| kind.is_value()) && older.iter().all(|kind| newer.contains(kind))
     }
 
-    /// Whether words before the verb that the older statement has not make the subject of the newer one a narrower one. A day
-    /// from which it holds does not.
+    /// Returns `true` if new words before the verb narrow the subject of the newer statement. The date from which it
+    /// holds does not narrow it.
     fn is_narrowed(&self) -> bool {
         let before = &self.newer.words[..self.newer.pivot];
         let dated = before.iter().any(|word| word.has(Role::Now));
@@ -345,7 +346,7 @@ impl Pair<'_> {
         })
     }
 
-    /// Whether the newer statement adds something behind the new value, in the same clause: *for uploads*.
+    /// Returns `true` if the newer statement adds words behind the new value in the same clause: *for uploads*.
     fn is_limited(&self, replaced: &[&Hunk]) -> bool {
         let Some(last) = replaced.last() else {
             return false;
@@ -359,7 +360,7 @@ impl Pair<'_> {
         })
     }
 
-    /// Whether a hunk has names or values on both sides, and nothing else.
+    /// Returns `true` if a hunk has only names or values on both sides.
     fn are_names(&self, hunk: &Hunk) -> bool {
         let named = |of: &Statement, range: std::ops::Range<usize>| {
             let mut words = of.words[range].iter().filter(|word| word.is_content());
@@ -369,12 +370,13 @@ impl Pair<'_> {
             && named(self.newer, hunk.newer.start..hunk.newer.start + 1)
     }
 
-    /// Whether both statements say that something holds, or both that it does not.
+    /// Returns `true` if both statements say that something holds, or both that it does not.
     fn keeps_sign(&self) -> bool {
         self.older.any(Role::Not) == self.newer.any(Role::Not)
     }
 
-    /// Whether the words between the subject and the value are the same ones, a verb or a name of what it is among them.
+    /// Returns `true` if the words between subject and value are the same, with a verb or a name of the value among
+    /// them.
     fn keeps_verb(&self, hunk: &Hunk) -> bool {
         let pivot = self.older.pivot;
         let verb = self
@@ -410,7 +412,7 @@ impl Pair<'_> {
         (is_same_verb || named_before) && (has_verb || related && is) && self.keeps_units(hunk)
     }
 
-    /// Whether the numbers of a hunk are of the same things.
+    /// Returns `true` if the numbers on both sides of a hunk have the same units.
     fn keeps_units(&self, hunk: &Hunk) -> bool {
         let units = |of: &Statement, range: std::ops::Range<usize>| -> Vec<Option<String>> {
             let numbers = range.filter(|at| of.words[*at].kind == Kind::Number);
@@ -419,7 +421,8 @@ impl Pair<'_> {
         units(self.older, hunk.older.clone()) == units(self.newer, hunk.newer.clone())
     }
 
-    /// The words of the older statement that are no values, and how many of them the newer one has.
+    /// Returns the number of the older statement's content words that the newer one has, and the number of all, without
+    /// values.
     fn coverage(&self) -> (usize, usize) {
         let mut all = 0;
         let mut shared = 0;
@@ -429,14 +432,14 @@ impl Pair<'_> {
             .filter(|word| !word.kind.is_value() && !word.has(Role::User));
         for word in words {
             let has = self.newer.has_like(word);
-            // Verbs are changed more freely than what they speak of.
+            // Verbs vary more freely than nouns, so missing verbs do not count.
             all += usize::from(has || !word.has(Role::Verb));
             shared += usize::from(has);
         }
         (shared, all)
     }
 
-    /// Another value of the same kind and unit, in a statement that has most of the words.
+    /// Returns `true` for another value of the same kind and unit in a statement that shares most of the words.
     fn another_measure(&self) -> bool {
         let (shared, all) = self.coverage();
         let changes = self.tells_change();
@@ -465,7 +468,8 @@ impl Pair<'_> {
         changes || untyped.count() == 0
     }
 
-    /// Whether a number of the one has the unit of one of the other, and is another; or a time, a day or a version is.
+    /// Returns `true` if a number, time, day or version of the older statement has another value in the newer one.
+    /// Numbers must have the same unit.
     fn measures_differ(&self) -> bool {
         let values = |of: &Statement| -> Vec<(Kind, String, Option<String>)> {
             let words = of
@@ -497,7 +501,7 @@ impl Pair<'_> {
         })
     }
 
-    /// The same is said to hold, and not to hold.
+    /// Returns `true` if one statement says that something holds and the other that it does not.
     fn turned(&self) -> bool {
         let negative = |of: &Statement| of.any(Role::Not) || of.any(Role::Off);
         let (shared, all) = self.coverage();
@@ -514,7 +518,7 @@ impl Pair<'_> {
         enough && negative(self.older) != negative(self.newer) && only_sign
     }
 
-    /// A word of change, with the subject and another value or the same verb.
+    /// Returns `true` for a word of change with the same subject, and another value or another home.
     fn changed(&self) -> bool {
         if !self.tells_change() {
             return false;
@@ -536,7 +540,7 @@ impl Pair<'_> {
         moved || named > 0 && value && 2 * shared >= all
     }
 
-    /// Whether the two may be about one thing, as far as rules can tell.
+    /// Returns `true` if both may be about the same thing, as far as rules can tell.
     fn may_replace(&self) -> bool {
         let (shared, all) = self.coverage();
         let cue =

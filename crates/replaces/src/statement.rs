@@ -1,20 +1,20 @@
-//! A statement as the rules see it: words with their roles, and the values among them.
+//! A statement for the rules: words with their roles, and the values among them.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::tables::{Role, Roles, roles_of};
 
-/// Words of a statement that is looked at. A longer text says more than one thing.
+/// Most words of a statement. Raised, texts with several facts are compared.
 pub const WORDS_MAX: usize = 60;
 
-/// Bytes of a text that may have [`WORDS_MAX`] words. A longer one is not even split.
+/// Most bytes of a text that can have [`WORDS_MAX`] words; a longer text is not split.
 const LEN_MAX: usize = 1_200;
 
-/// Words of the value of a statement whose verb is unknown, counted from its end.
+/// Words from the end of a statement that count as its value if its verb is unknown.
 const VALUE_WORDS: usize = 3;
 
-/// A word that may be the first verb of a statement.
+/// Roles of a word that can be the first verb of a statement.
 const VERBS: [Role; 5] = [
     Role::Copula,
     Role::Verb,
@@ -23,12 +23,12 @@ const VERBS: [Role; 5] = [
     Role::End,
 ];
 
-/// Kinds of values that can be told by how they are written.
+/// The kind of a word: a value that its form tells, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Nothing that can be told.
+    /// A word without a special form.
     Word,
-    /// Written with a capital where a sentence does not ask for one.
+    /// A word with a capital that does not begin a sentence.
     Name,
     /// A number, with the word behind it as its unit.
     Number,
@@ -38,12 +38,12 @@ pub(crate) enum Kind {
     Weekday,
     /// A day, a month or a year.
     Date,
-    /// A name of a program: with digits, dots, slashes or underscores in it.
+    /// A name in a program, with digits, dots, slashes or underscores.
     Identifier,
 }
 
 impl Kind {
-    /// Whether two different ones of the kind are two values of one thing.
+    /// Returns `true` for kinds of values: two different words of the kind are two values.
     pub(crate) fn is_value(self) -> bool {
         !matches!(self, Kind::Word | Kind::Name)
     }
@@ -51,11 +51,11 @@ impl Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// Folded, in lower case.
+    /// Lower case, without accents.
     pub(crate) text: String,
     pub(crate) kind: Kind,
     pub(crate) roles: Roles,
-    /// The clause that it is in, from 0.
+    /// Number of its clause, from 0.
     pub(crate) clause: usize,
 }
 
@@ -64,7 +64,7 @@ impl Word {
         self.roles.has(role)
     }
 
-    /// Whether the word names something: it is no article, no helping verb and no word of change.
+    /// Returns `true` if the word names something: it is no article, helping verb or word of change.
     pub(crate) fn is_content(&self) -> bool {
         const OTHERS: [Role; 8] = [
             Role::Function,
@@ -80,21 +80,21 @@ impl Word {
     }
 }
 
-/// A short text, split once and compared with many.
+/// A short text, split once to be compared with many others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statement {
     pub(crate) words: Vec<Word>,
-    /// The place of the first word behind the subject: the first verb, or what stands for it.
+    /// Place of the first word behind the subject: the first verb, or its stand-in.
     pub(crate) pivot: usize,
-    /// The number of sentences.
+    /// Number of sentences.
     pub(crate) sentences: usize,
-    /// Whether the verb is known.
+    /// `true` if the verb is known.
     pub(crate) knows_verb: bool,
 }
 
 impl Statement {
-    /// Returns the statement of a text. A text of more than [`WORDS_MAX`] words or one that ends with a question mark or a colon gives an empty one,
-    /// which replaces nothing.
+    /// Returns the statement of a text. A text of more than [`WORDS_MAX`] words, or with a question mark or a colon at
+    /// its end, gives an empty statement, which replaces nothing.
     pub fn of(text: &str) -> Statement {
         if text.len() > LEN_MAX || text.trim_end().ends_with(['?', '？', ':']) {
             return Statement::default();
@@ -148,7 +148,7 @@ impl Statement {
         }
     }
 
-    /// Whether the statement has no words to compare.
+    /// Returns `true` if the statement has no words to compare.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -157,14 +157,15 @@ impl Statement {
         self.words.iter().filter(|word| word.is_content())
     }
 
-    /// The word behind a number that says of what it is, if one does.
+    /// Returns the word behind a number that can be its unit.
     pub(crate) fn unit(&self, at: usize) -> Option<&str> {
         let next = self.words.get(at + 1)?;
         let fits = !next.has(Role::Function) && next.kind != Kind::Number;
         fits.then_some(next.text.as_str())
     }
 
-    /// Whether a place may belong to the value: it stands behind the subject, or is a name where the verb is unknown.
+    /// Returns `true` if a word may belong to the value: it stands behind the subject, or it is a name and the verb is
+    /// unknown.
     pub(crate) fn may_be_value(&self, at: usize) -> bool {
         let word = &self.words[at];
         let named = !self.knows_verb && matches!(word.kind, Kind::Name | Kind::Identifier);
@@ -180,7 +181,7 @@ impl Statement {
     }
 }
 
-/// Whether two words are forms of one: equal, or with short endings behind a long beginning in common.
+/// Returns `true` if two words are forms of one: equal, or with a long common beginning and short endings.
 pub(crate) fn alike(a: &Word, b: &Word) -> bool {
     if a.text == b.text {
         return true;
@@ -208,7 +209,7 @@ struct Raw {
     starts_sentence: bool,
 }
 
-/// Splits at blanks, dashes that stand alone and apostrophes, and takes off what encloses a word.
+/// Splits at blanks, lone dashes and apostrophes, and strips punctuation around words.
 fn raw_words(text: &str) -> Vec<Raw> {
     let mut words: Vec<Raw> = Vec::new();
     let mut starts_sentence = true;
@@ -217,7 +218,7 @@ fn raw_words(text: &str) -> Vec<Raw> {
         let is_dot = piece.ends_with('.');
         let trimmed = piece.trim_matches(|c: char| !c.is_alphanumeric() && !"€$£%°²".contains(c));
         let trimmed = match piece.starts_with('.') && piece.len() > 2 {
-            // A hidden file.
+            // The name of a hidden file keeps its dot.
             true => piece.trim_end_matches(|c: char| !c.is_alphanumeric()),
             false => trimmed,
         };
@@ -248,7 +249,7 @@ fn raw_words(text: &str) -> Vec<Raw> {
     words
 }
 
-/// The parts of a word with an apostrophe: `user's` and `l'eau` are two, `isn't` is one.
+/// Returns the parts of a word with an apostrophe: two for `user's` and `l'eau`, one for `isn't`.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
     let lower = word.to_lowercase();
     let whole = lower.ends_with("n't")
@@ -259,7 +260,7 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
     word.split(cut).filter(|part| !part.is_empty())
 }
 
-/// A word in lower case, without accents.
+/// Returns a word in lower case, without accents.
 fn folded(word: &str) -> String {
     let mut folded = String::with_capacity(word.len());
     for c in word.nfkd().filter(|c| !is_combining_mark(*c)) {
@@ -284,7 +285,7 @@ fn kind_of(raw: &Raw, roles: Roles) -> Kind {
     if roles.has(Role::Weekday) {
         return Kind::Weekday;
     }
-    // May and March are words of their own, too.
+    // May and March are ordinary words, too.
     if roles.has(Role::Month) && (first_capital || text.len() > 5 || !text.is_ascii()) {
         return Kind::Date;
     }

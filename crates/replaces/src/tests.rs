@@ -1,4 +1,4 @@
-//! Each rule in each language, what the rules leave alone, and bad input.
+//! Tests of each rule in each language, of pairs that the rules must leave alone, and of bad input.
 
 use crate::{Reason, Statement, Verdict};
 
@@ -7,7 +7,7 @@ fn judged(older: &str, newer: &str) -> (Verdict, Reason) {
     (judged.verdict, judged.reason)
 }
 
-/// Pairs of an older and a newer statement, a line each, with `||` between.
+/// Returns pairs of an older and a newer statement, one per line, with `||` between them.
 fn pairs(lines: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(|line| line.split_once(" || ").expect("a pair"))

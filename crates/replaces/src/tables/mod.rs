@@ -1,7 +1,8 @@
-//! The words of each language that say something of a change.
+//! The words of each language that matter to the rules.
 //!
-//! A row of a table is a [`Role`] with its words: folded, in lower case, separated by blanks, with `_` between the words of
-//! a phrase. A `*` at the end stands for any ending, `~` for up to three words in between. A new language is a file beside `english.rs` and a line in [`TABLES`].
+//! A row of a table is a [`Role`] with its words: in lower case, without accents, separated by blanks, with `_` between
+//! the words of a phrase. A `*` at the end stands for any ending, and `~` for up to three words in between. To add a
+//! language, write a file like `english.rs` and add it to [`TABLES`].
 
 mod english;
 mod french;
@@ -14,7 +15,7 @@ use std::sync::LazyLock;
 /// The role of a word in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
-    /// Has no subject and no value: articles, prepositions, pronouns.
+    /// Names no subject and no value: articles, prepositions, pronouns.
     Function,
     /// A form of *to be* or *to have*, or a helping verb: subjects stand before it.
     Copula,
@@ -22,15 +23,15 @@ pub(crate) enum Role {
     Verb,
     /// A verb that may have many objects at once: *likes*, *speaks*, *bought*.
     Many,
-    /// A verb in the past, of an event that may come again with other values.
+    /// A verb in the past, for events that may happen again with other values.
     Past,
     /// An end of the thing that its clause names.
     End,
     /// A subject that a statement does not name: *we*.
     Pronoun,
-    /// Stands before the thing that has ended: *instead of*.
+    /// Stands before something that has ended: *instead of*.
     Before,
-    /// Makes another value of a value: *moved*, *extended*.
+    /// Tells that a value became another: *moved*, *extended*.
     Change,
     /// A time from which something holds: *now*, *since*.
     Now,
@@ -44,13 +45,13 @@ pub(crate) enum Role {
     None,
     /// A condition, or a time that passes: *if*, *during*, *last*.
     Bounded,
-    /// Something beside what is known: *also*.
+    /// An addition to known facts: *also*.
     Also,
-    /// Begins a clause that tells of which one it speaks: *that*, *who*.
+    /// Begins a clause that narrows its noun: *that*, *who*.
     Relative,
-    /// Comes again: *every*.
+    /// A repetition: *every*.
     Repeated,
-    /// Another person by way of one: *sister*.
+    /// A person by relation to another: *sister*.
     Kin,
     /// The person whose memory it is.
     User,
@@ -62,13 +63,13 @@ pub(crate) enum Role {
     Month,
     /// A number, written as a word.
     Number,
-    /// Tells of one among several in a row: *first*.
+    /// A place in a row: *first*.
     Ordinal,
-    /// A word after an hour.
+    /// A word beside an hour.
     Hour,
-    /// Says that something holds or is on.
+    /// Tells that something holds or is on.
     On,
-    /// Says that something does not hold or is off.
+    /// Tells that something does not hold or is off.
     Off,
 }
 
@@ -97,14 +98,14 @@ type Rows = &'static [(Role, &'static str)];
 
 const TABLES: [Rows; 4] = [english::ROWS, german::ROWS, french::ROWS, spanish::ROWS];
 
-/// Words that may stand between the two of a phrase with `~`.
+/// Most words between the two parts of a phrase with `~`.
 const BETWEEN_MAX: usize = 3;
 
 /// A word or a phrase with its role.
 struct Entry {
     /// The words of the phrase. The last may end with `*`.
     words: Vec<&'static str>,
-    /// The word that follows within [`BETWEEN_MAX`] others.
+    /// The word that follows within [`BETWEEN_MAX`] other words.
     then: Option<&'static str>,
     role: Role,
 }
@@ -122,7 +123,7 @@ impl Entry {
         }
     }
 
-    /// The number of words that the entry takes at the beginning of `words`; `None` if it does not fit.
+    /// Returns the number of words at the start of `words` that the entry takes; `None` if it does not fit.
     fn takes(&self, words: &[&str]) -> Option<usize> {
         let len = self.words.len();
         let fits =
@@ -145,7 +146,8 @@ impl Entry {
     }
 }
 
-/// The entries of a language by the first two bytes of their first word. Every entry with `*` has as many.
+/// The entries of a language by the first two bytes of their first word. Entries with `*` have two bytes before it,
+/// too.
 type Table = BTreeMap<[u8; 2], Vec<Entry>>;
 
 fn beginning(word: &str) -> [u8; 2] {
@@ -168,7 +170,7 @@ static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
     })
 });
 
-/// Returns the roles of each of the words, in the language that knows most of them. Ties go to the first.
+/// Returns the roles of the words in the language that knows most of them; the first among equals.
 pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
     let mut best: Option<(usize, Vec<Roles>)> = None;
     for table in LOOKUPS.iter() {
@@ -179,7 +181,7 @@ pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
                     continue;
                 };
                 for at in at..at + len {
-                    // A word that stands between the two words of a phrase is none of it.
+                    // Words between the two parts of a phrase do not belong to it.
                     if entry.then.is_none()
                         || entry.words.contains(&words[at])
                         || entry.then == Some(words[at])

@@ -1,7 +1,8 @@
-//! A hook that says one text: `hook CLIENT EVENT`, with the client's JSON on stdin and the text in `HOOK_TEXT`.
+//! A hook that always answers the same text: `hook CLIENT EVENT`, with the client's JSON on stdin and the text in
+//! `HOOK_TEXT`.
 //!
-//! It shows how the functions of `icm_clients::hooks` fit together, and lets a client be tried without a store. Input
-//! that cannot be read is told on stderr, and the client goes on: the exit code is 0.
+//! The example shows how the functions of `icm_clients::hooks` fit together, and allows to try a client without a
+//! store. Errors of the input are written to stderr, and the client goes on: the exit code is 0.
 
 use std::io::{Read as _, Write as _};
 
@@ -13,7 +14,7 @@ fn main() -> std::io::Result<()> {
     let name = arguments.next().unwrap_or_default();
     let event = arguments.next().unwrap_or_default();
     let mut stdin = Vec::new();
-    // One byte above the limit is enough to see that there is more.
+    // One byte above the limit shows that there is more.
     let most = hooks::INPUT_LEN_MAX as u64 + 1;
     std::io::stdin().take(most).read_to_end(&mut stdin)?;
 

@@ -1,10 +1,10 @@
-//! Agent clients as icm meets them.
+//! Agent clients: the programs in which agents run, and that start icm.
 //!
-//! [`names`] has the names by which people and commands call a client. `install` puts entries of icm into the files of
-//! clients and takes them out again. `hooks` reads what a client tells a hook, and writes what it takes as an answer.
+//! [`names`] has the names of clients in commands and messages. `install` puts entries of icm into the files of clients
+//! and removes them. `hooks` reads a client's input to a hook and writes the answer.
 //!
-//! Each half has its own enum of errors, because no caller meets both. [`install::InstallError`] tells a person who waits
-//! what to mend, and [`hooks::HookError`] is a line in a journal, with the client going on.
+//! Each half has its own error enum, because no caller meets both. An [`install::InstallError`] tells a waiting person
+//! what to mend. A [`hooks::HookError`] is a line in a journal, and the client goes on.
 //!
 //! This crate never knows a store, events or memories.
 //!

@@ -3,27 +3,27 @@
 /// Defines the clients: variant, name on the command line, name for people, further names.
 macro_rules! clients {
     ($($variant:ident = $name:literal, $title:literal, [$($alias:literal),*];)*) => {
-        /// A program in which an agent runs.
+        /// A client: a program in which an agent runs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Client {
             $(#[doc = $title] $variant,)*
         }
 
         impl Client {
-            /// Every client, in the order in which they are listed.
+            /// Every client, in the order of lists.
             pub const ALL: &'static [Client] = &[$(Client::$variant,)*];
 
-            /// Returns the name on the command line, in the log and in messages.
+            /// Returns the name in commands, in the log and in messages.
             pub fn name(self) -> &'static str {
                 match self { $(Client::$variant => $name,)* }
             }
 
-            /// Returns the name as its makers write it.
+            /// Returns the name in its makers' spelling.
             pub fn title(self) -> &'static str {
                 match self { $(Client::$variant => $title,)* }
             }
 
-            /// Returns other names that the command line takes for the client.
+            /// Returns other names that the command line accepts.
             pub fn aliases(self) -> &'static [&'static str] {
                 match self { $(Client::$variant => &[$($alias),*],)* }
             }
@@ -62,7 +62,7 @@ clients! {
 }
 
 impl Client {
-    /// Returns the client that a person means by `name`; the case does not count.
+    /// Returns the client with this name or alias; case does not count.
     pub fn named(name: &str) -> Option<Client> {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
         Client::ALL

@@ -1,4 +1,4 @@
-//! A context as the answer that a client takes.
+//! The answer of a hook: a context in the form that its client takes.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub fn answer(input: &Input, context: &str) -> Vec<u8> {
         }
         Client::Cursor => format!(r#"{{"additional_context":{text}}}"#),
         Client::KimiCode => format!(r#"{{"message":{text}}}"#),
-        // The newest versions read `context`, older ones `contextModification`; none reads both.
+        // New versions read `context`, old ones `contextModification`; no version reads both.
         Client::Cline => {
             format!(r#"{{"cancel":false,"context":{text},"contextModification":{text}}}"#)
         }
@@ -36,22 +36,22 @@ pub fn answer(input: &Input, context: &str) -> Vec<u8> {
     answer.into_bytes()
 }
 
-/// Claude Code's shape. Codex refuses any key beside these.
+/// Returns an answer in Claude Code's shape. Codex refuses any other key.
 fn claude(event: &str, text: &Value) -> String {
     let event = Value::from(event);
     format!(r#"{{"hookSpecificOutput":{{"hookEventName":{event},"additionalContext":{text}}}}}"#)
 }
 
-/// Returns the answer without effect: no bytes, or JSON that lets the client go on as without the hook.
+/// Returns the neutral answer: no bytes, or JSON that lets the client go on as without the hook.
 ///
-/// It needs no input, so that a hook can answer when its input cannot be read. An event that icm does not know gets
-/// what most events of the client take, and a client without hooks gets no bytes.
+/// It needs no input, so a hook can answer when its input cannot be read. An event that icm does not know gets the
+/// answer of most events of the client, and a client without hooks gets no bytes.
 pub fn neutral(client: Client, event: &str) -> Vec<u8> {
     let moment = find(client, event).map(|row| row.moment);
     let answer = match (client, moment) {
         (Client::Cursor, Ok(Moment::Prompt)) => r#"{"continue":true}"#,
         (Client::Cline, _) => r#"{"cancel":false}"#,
-        // These parse what comes, so it has to be an object.
+        // These clients parse the answer, so it must be an object.
         (
             Client::Cursor
             | Client::GeminiCli

@@ -1,8 +1,8 @@
-//! Reasons why a hook's input cannot be read.
+//! Errors of reading a hook's input.
 
 use crate::names::Client;
 
-/// A reason why a hook's input cannot be read. Each message is one line and says what to do.
+/// The reason why a hook's input cannot be read. Each message is one line and says what to do.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookError {
@@ -35,7 +35,7 @@ pub enum HookError {
         "the input of {len_bytes} bytes is above the limit of {limit_bytes}; nothing of it was used"
     )]
     TooLarge {
-        /// The length of what came.
+        /// Bytes that came.
         len_bytes: usize,
         /// The limit.
         limit_bytes: usize,
@@ -45,7 +45,7 @@ pub enum HookError {
         "the input is cut off after {len_bytes} bytes; the client may have ended while it wrote"
     )]
     CutOff {
-        /// The length of what came.
+        /// Bytes that came.
         len_bytes: usize,
     },
     /// The input is no JSON.
@@ -53,7 +53,7 @@ pub enum HookError {
         "the input is no JSON: {problem}; the hook must be given what the client writes, unchanged"
     )]
     NotJson {
-        /// The parser's words.
+        /// The message of the parser.
         problem: String,
     },
     /// The input is JSON, but no object.
@@ -64,7 +64,7 @@ pub enum HookError {
         /// The kind of value that came.
         found: &'static str,
     },
-    /// A field has another type than the client's.
+    /// A field has another type than the client documents.
     #[error(
         "`{field}` is {found}, but {} gives {expected}; this version of the client may need a newer icm",
         .client.title()

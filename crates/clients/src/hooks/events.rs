@@ -12,9 +12,9 @@ pub struct EventRow {
     pub name: &'static str,
     /// The moment; a start has the cause that holds if the input names none.
     pub moment: Moment,
-    /// Whether the client gives the hook's context to the model.
+    /// `true` if the client gives the hook's context to the model.
     pub injects: bool,
-    /// Whether the hook is installed without being asked for: it tells the model something, or icm learns from it.
+    /// `true` if `init` installs the hook by default: it gives context to the model, or icm learns from it.
     pub by_default: bool,
 }
 
@@ -25,7 +25,7 @@ const RESUME: Moment = Moment::SessionStart {
     cause: Cause::Resume,
 };
 
-/// An event whose answer reaches the model.
+/// Returns a row for an event whose answer reaches the model.
 const fn injecting(name: &'static str, moment: Moment) -> EventRow {
     EventRow {
         name,
@@ -35,7 +35,7 @@ const fn injecting(name: &'static str, moment: Moment) -> EventRow {
     }
 }
 
-/// An event that the client only tells.
+/// Returns a row for an event whose answer does not reach the model.
 const fn telling(name: &'static str, moment: Moment) -> EventRow {
     EventRow {
         name,
@@ -45,7 +45,7 @@ const fn telling(name: &'static str, moment: Moment) -> EventRow {
     }
 }
 
-/// An event that is installed only when asked for.
+/// Returns the row, installed only on request.
 const fn asked(row: EventRow) -> EventRow {
     EventRow {
         by_default: false,
@@ -65,7 +65,7 @@ const CLAUDE: &[EventRow] = &[
     asked(telling("PostCompact", Moment::AfterCompaction)),
 ];
 
-/// Qwen Code keeps what a hook says at the start of a sub-agent from the sub-agent.
+/// Qwen Code gives the context of a sub-agent's start hook to nobody.
 const QWEN: &[EventRow] = &[
     injecting("SessionStart", START),
     injecting("UserPromptSubmit", Moment::Prompt),
@@ -77,7 +77,7 @@ const QWEN: &[EventRow] = &[
     asked(telling("PostCompact", Moment::AfterCompaction)),
 ];
 
-/// `PreCompress` fires before each request to the model, so it tells no compaction.
+/// Gemini CLI. `PreCompress` fires before each request to the model, so it marks no compaction.
 const GEMINI: &[EventRow] = &[
     injecting("SessionStart", START),
     injecting("BeforeAgent", Moment::Prompt),
@@ -85,13 +85,14 @@ const GEMINI: &[EventRow] = &[
     telling("SessionEnd", Moment::SessionEnd),
 ];
 
-/// The first `PreInvocation` of a conversation is its start; no event has the prompt.
+/// Antigravity. The first `PreInvocation` of a conversation is its start; no event has the prompt.
 const ANTIGRAVITY: &[EventRow] = &[
     injecting("PreInvocation", START),
     telling("Stop", Moment::Stop),
 ];
 
-/// Copilot CLI puts words for a sub-agent before its prompt, and gives both to the hook of the prompt, which speaks alone.
+/// Copilot CLI puts the context of a sub-agent's start before its prompt and gives both to the prompt hook, so only
+/// that hook injects.
 const COPILOT: &[EventRow] = &[
     injecting("sessionStart", START),
     injecting("userPromptSubmitted", Moment::Prompt),
@@ -102,7 +103,7 @@ const COPILOT: &[EventRow] = &[
     telling("sessionEnd", Moment::SessionEnd),
 ];
 
-/// The agent hooks of VS Code: a prompt takes no context, and a session has no end.
+/// The agent hooks of VS Code. A prompt takes no context, and no event ends a session.
 const VSCODE: &[EventRow] = &[
     injecting("SessionStart", START),
     asked(telling("UserPromptSubmit", Moment::Prompt)),
@@ -112,7 +113,7 @@ const VSCODE: &[EventRow] = &[
     telling("SubagentStop", Moment::SubagentStop),
 ];
 
-/// Cursor gives its model no context at a prompt.
+/// Cursor. Its model gets no context at a prompt.
 const CURSOR: &[EventRow] = &[
     injecting("sessionStart", START),
     asked(telling("beforeSubmitPrompt", Moment::Prompt)),
@@ -132,7 +133,7 @@ const FACTORY: &[EventRow] = &[
     telling("SessionEnd", Moment::SessionEnd),
 ];
 
-/// Kimi Code drops what a hook says at a start.
+/// Kimi Code drops the context of a start.
 const KIMI: &[EventRow] = &[
     telling("SessionStart", START),
     injecting("UserPromptSubmit", Moment::Prompt),
@@ -155,7 +156,7 @@ const CLINE: &[EventRow] = &[
     telling("SessionShutdown", Moment::SessionEnd),
 ];
 
-/// OpenCode and Kilo: their plugin file runs the hooks, with JSON of ours.
+/// OpenCode and Kilo. Their plugin file runs the hooks with JSON that icm defines.
 const OPENCODE: &[EventRow] = &[
     injecting("session.created", START),
     injecting("chat.message", Moment::Prompt),
@@ -173,19 +174,19 @@ const KIRO: &[EventRow] = &[
     telling("stop", Moment::Stop),
 ];
 
-/// Windsurf has no hook that can say something to the model. The end of a turn has the text of the answer.
+/// Windsurf. No hook can give the model a context. The end of a turn has the text of the answer.
 const WINDSURF: &[EventRow] = &[
     asked(telling("pre_user_prompt", Moment::Prompt)),
     telling("post_cascade_response", Moment::Stop),
 ];
 
-/// Returns the names of the events whose hooks are installed without being asked for.
+/// Returns the names of the events whose hooks are installed by default.
 pub fn defaults(client: Client) -> impl Iterator<Item = &'static str> {
     let rows = events(client).iter().filter(|row| row.by_default);
     rows.map(|row| row.name)
 }
 
-/// Returns the events of a client that icm uses, those of a session's start first. Empty if the client has no hooks.
+/// Returns the events of a client that icm uses, session starts first. Empty if the client has no hooks.
 pub fn events(client: Client) -> &'static [EventRow] {
     match client {
         Client::ClaudeCode | Client::Codex | Client::Qoder => CLAUDE,
@@ -205,7 +206,7 @@ pub fn events(client: Client) -> &'static [EventRow] {
     }
 }
 
-/// Returns the events of a client that icm knows and has no use for, separated by spaces.
+/// Returns the known events of a client that icm does not use, separated by spaces.
 fn others(client: Client) -> &'static str {
     match client {
         Client::ClaudeCode => {
@@ -264,9 +265,9 @@ fn folded(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the row that an event means, with moment [`Moment::Other`] for one that icm has no use for.
+/// Returns the row of an event; its moment is [`Moment::Other`] if icm does not use the event.
 ///
-/// The events of Claude Code mean the same moments in every client: plugins and migrated files keep its names.
+/// The events of Claude Code mean the same moments in every client, because plugins and migrated files keep its names.
 ///
 /// # Errors
 /// [`HookError::NoHooks`] and [`HookError::UnknownEvent`].
@@ -306,11 +307,11 @@ pub fn injects(client: Client, event: &str) -> bool {
     find(client, event).is_ok_and(|row| row.injects)
 }
 
-/// Returns whether an event tells that the model's context is a new one, without what the session has seen before.
+/// Returns `true` if an event marks a new context of the model, without what the session has seen before.
 ///
-/// It is `true` for starts and for the end of a compaction. The beginning of a compaction counts only in clients that
-/// tell its end by no event. Unknown events are `false`. The caller leaves an input alone that is [`Moment::Other`]:
-/// Antigravity's `PreInvocation` comes again within a turn.
+/// These are starts and the end of a compaction. The beginning of a compaction counts only in clients without an event
+/// for its end. Unknown events return `false`. The caller must skip inputs with [`Moment::Other`]: Antigravity's
+/// `PreInvocation` comes again within a turn.
 pub fn freshens(client: Client, event: &str) -> bool {
     match find(client, event).map(|row| row.moment) {
         Ok(Moment::SessionStart { .. } | Moment::SubagentStart | Moment::AfterCompaction) => true,
@@ -319,9 +320,9 @@ pub fn freshens(client: Client, event: &str) -> bool {
     }
 }
 
-/// Returns whether an event that is installed by default follows each compaction.
+/// Returns `true` if each compaction is followed by an event that is installed by default.
 ///
-/// Factory documents a start with source `compact`, and does not run it (Factory-AI/factory, issue 760).
+/// Factory documents a start with source `compact` but does not send it (Factory-AI/factory, issue 760).
 fn tells_end_of_compaction(client: Client) -> bool {
     let starts_again = matches!(
         client,
@@ -353,7 +354,8 @@ mod tests {
         assert!(names > 150, "{names}");
     }
 
-    /// A hook costs a process. One that says nothing to the model has to be a moment that icm records or learns from.
+    /// A hook costs a process. A hook without context for the model must serve a moment that icm records or learns
+    /// from.
     #[test]
     fn no_hook_is_installed_for_nothing() {
         let mut rows = 0;

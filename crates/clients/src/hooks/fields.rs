@@ -1,8 +1,8 @@
-//! The names of the fields in which each client gives the same thing.
+//! The names of fields in the input of each client.
 
 use crate::names::Client;
 
-/// The fields of a client: each a list of JSON pointers, of which the first that has a value counts.
+/// The fields of a client: lists of JSON pointers. The first pointer with a value counts.
 pub(super) struct Fields {
     pub(super) session: &'static [&'static str],
     pub(super) agent: &'static [&'static str],
@@ -11,14 +11,14 @@ pub(super) struct Fields {
     pub(super) folder: &'static [&'static str],
     pub(super) transcript: &'static [&'static str],
     pub(super) prompt: &'static [&'static str],
-    /// The reason of a start, an end, a stop or a compaction; a client gives one of them.
+    /// The reason of a start, an end, a stop or a compaction.
     pub(super) reason: &'static [&'static str],
     pub(super) last_message: &'static [&'static str],
 }
 
 const NONE: &[&str] = &[];
 
-/// Claude Code, and the clients that took over its shape. `prompt_response` is Gemini CLI's.
+/// Claude Code, and the clients with its shape. `prompt_response` is from Gemini CLI.
 const CLAUDE: Fields = Fields {
     session: &["/session_id"],
     agent: &["/agent_id"],
@@ -31,7 +31,7 @@ const CLAUDE: Fields = Fields {
     last_message: &["/last_assistant_message", "/prompt_response"],
 };
 
-/// Copilot CLI writes its own names, or those of Claude Code where a plugin uses its events, and VS Code mixes both.
+/// Copilot CLI uses its own names, or those of Claude Code if a plugin uses its events; VS Code mixes both.
 const COPILOT: Fields = Fields {
     session: &["/sessionId", "/session_id"],
     agent: &["/agentId", "/agent_id"],
@@ -50,7 +50,7 @@ const COPILOT: Fields = Fields {
     last_message: &["/response", "/finalMessage", "/last_assistant_message"],
 };
 
-/// The agent that started a sub-agent; of a main agent's, it is the session.
+/// The agent that started a sub-agent; for a main agent, the session.
 pub(super) const COPILOT_PARENT: &[&str] = &["/parentAgentId", "/parent_agent_id"];
 
 const CURSOR: Fields = Fields {
@@ -65,7 +65,7 @@ const CURSOR: Fields = Fields {
     last_message: &["/summary"],
 };
 
-/// A task of Cline is a session; `parent_agent_id` decides whether `agent_id` is a sub-agent.
+/// Cline. A task is a session; `agent_id` is a sub-agent only if there is a `parent_agent_id`.
 const CLINE: Fields = Fields {
     session: &["/taskId"],
     agent: &["/agent_id"],
@@ -81,7 +81,7 @@ const CLINE: Fields = Fields {
     last_message: &["/turn/outputText"],
 };
 
-/// The JSON that the plugin file for OpenCode and Kilo writes, in the names of Claude Code or in those of OpenCode.
+/// OpenCode and Kilo. Their plugin file writes JSON with the names of Claude Code or of OpenCode.
 const OPENCODE: Fields = Fields {
     session: &["/session_id", "/sessionID"],
     agent: NONE,
@@ -94,7 +94,7 @@ const OPENCODE: Fields = Fields {
     last_message: &["/last_assistant_message"],
 };
 
-/// The session that started this one, in the JSON of that plugin file.
+/// The parent session, in the JSON of that plugin file.
 pub(super) const OPENCODE_PARENT: &[&str] = &["/parent_id", "/parentID"];
 
 const WINDSURF: Fields = Fields {

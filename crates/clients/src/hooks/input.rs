@@ -1,13 +1,13 @@
-//! A hook's input as every client means it.
+//! A hook's input in one form for all clients.
 
 use std::path::PathBuf;
 
 use crate::names::Client;
 
-/// A moment of a session, whatever the client calls it.
+/// A moment of a session, independent of the client's name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Moment {
-    /// A session starts or goes on, and its model has no context of icm.
+    /// A session starts or resumes, and its model has no context of icm.
     SessionStart {
         /// The reason of the start.
         cause: Cause,
@@ -50,7 +50,7 @@ pub enum Cause {
 /// A sub-agent: an agent that another agent of the same session started.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subagent {
-    /// The client's name for this one sub-agent; its kind if the client gives no id.
+    /// The client's id of the sub-agent; its kind if the client gives no id.
     pub id: String,
     /// The kind, such as `Explore`.
     pub kind: Option<String>,
@@ -61,7 +61,7 @@ pub struct Subagent {
 pub struct Input {
     /// The client that runs the hook.
     pub client: Client,
-    /// The event as the client writes it, however the command line wrote it.
+    /// The event in the client's spelling, also if the command line used another one.
     pub event: String,
     /// The moment that the event means.
     pub moment: Moment,
@@ -69,13 +69,15 @@ pub struct Input {
     pub session: Option<String>,
     /// The sub-agent in which the event happens, or that starts or ends.
     pub agent: Option<Subagent>,
-    /// The folder that the agent works in. It can differ from the folder of the hook's process.
+    /// The working folder of the agent; the hook's process may run in another one.
     pub folder: Option<PathBuf>,
-    /// The file with the conversation. At a sub-agent's end it is the agent's own, or `None` if the client names none.
+    /// The file with the conversation. At the end of a sub-agent, the sub-agent's own file, or `None` if the client
+    /// names none.
     pub transcript: Option<PathBuf>,
-    /// The user's prompt. Qwen Code runs its prompt hook without one after each tool call, Claude Code with notices.
+    /// The user's prompt. Qwen Code also runs its prompt hook without one, after each tool call; Claude Code with
+    /// notices.
     pub prompt: Option<String>,
-    /// The reason that the client gives for a start, a stop, an end or a compaction, in its own words.
+    /// The client's own word for the reason of a start, a stop, an end or a compaction.
     pub reason: Option<String>,
     /// The last message of the model, at the end of a turn.
     pub last_message: Option<String>,

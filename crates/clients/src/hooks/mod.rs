@@ -1,8 +1,8 @@
-//! The shapes of hooks: the JSON that a client gives to a hook, and the answer that it takes.
+//! The shapes of hooks: the JSON that a client gives to a hook, and the answer that the client takes.
 //!
 //! A *hook* is a command that a client runs at a moment of its session. [`read()`] turns the client's JSON into an
-//! [`Input`], [`answer`] writes a context as the client takes it, [`which()`] tells the client of a plugin that several
-//! clients share. Everything here is a function of its arguments: no files, no clock, no environment.
+//! [`Input`], [`answer`] writes a context in the client's form, and [`which()`] tells the client of a shared plugin.
+//! Everything here is a function of its arguments: no files, no clock, no environment.
 //!
 //! ```
 //! use icm_clients::hooks::{self, Moment};
@@ -34,11 +34,12 @@ pub use input::{Cause, Input, Moment, Subagent};
 pub use read::read;
 pub use which::{PLUGIN, is_borrowed, which};
 
-/// The longest context in characters (UTF-16 units). Claude Code puts more than 10,000 into a file and shows a part.
+/// Most characters of a context (UTF-16 units). Raised, Claude Code puts contexts above 10,000 into a file and shows a
+/// part.
 pub const CONTEXT_CHARS_MAX: usize = 9_000;
 
-/// The longest context in tokens. Codex takes the middle out of more than about 2,500.
+/// Most tokens of a context. Raised, Codex takes the middle out of contexts above about 2,500.
 pub const CONTEXT_TOKENS_MAX: usize = 2_400;
 
-/// The longest input of a hook in bytes. Tool results are the largest; a higher limit costs memory in each hook.
+/// Most bytes of a hook's input, 16 MiB; tool results are the largest inputs. Raised, a hook may need more memory.
 pub const INPUT_LEN_MAX: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! A client's JSON as an [`Input`].
+//! Reads the JSON of a client into an [`Input`].
 
 use std::path::PathBuf;
 
@@ -12,14 +12,15 @@ use super::events::find;
 use super::fields::{self, COPILOT_PARENT, Fields, OPENCODE_PARENT};
 use super::input::{Cause, Input, Moment, Subagent};
 
-/// Reads what `client` gives to a hook of `event` on stdin.
+/// Reads the JSON that `client` gives to a hook of `event` on stdin.
 ///
-/// The event may be written as the client does, in other capitals, or as `session-start`. Fields that icm does not
-/// know are passed over, and an absent one is `None`. The cost is one parse, at most [`INPUT_LEN_MAX`] bytes.
+/// The event may have the client's spelling, other capitals, or the form `session-start`. Unknown fields are ignored,
+/// and an absent field is `None`. The cost is one parse of at most [`INPUT_LEN_MAX`] bytes.
 ///
 /// # Errors
-/// A [`HookError`] for a client without hooks, an unknown event, and input that is empty, too large, cut off, no JSON
-/// object, or has another type in a field that icm reads. The caller logs it and lets the client go on.
+/// A [`HookError`] for a client without hooks or an unknown event. Also for input that is empty, too large, cut off or
+/// no JSON object, or that has another type in a field that icm reads. The caller logs the error and lets the client go
+/// on.
 pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookError> {
     let row = find(client, event)?;
     let fields = Reader {
@@ -55,7 +56,7 @@ pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookErro
         }
         Client::GeminiCli => input.prompt = input.prompt.and_then(without_hook_context),
         Client::CopilotCli => {
-            // Within a sub-agent, the session is the sub-agent's own.
+            // In a sub-agent, the session is the sub-agent's own.
             let own = input.agent.as_ref().map(|agent| &agent.id);
             if own.is_some() && own == input.session.as_ref() {
                 input.session = fields.text(COPILOT_PARENT)?.or(input.session);
@@ -67,9 +68,9 @@ pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookErro
     Ok(input)
 }
 
-/// Takes out what Claude Code does without its user.
+/// Removes events that Claude Code causes without its user.
 ///
-/// It tells the model of the end of a background task by a prompt, and compacts by agents without a kind.
+/// Claude Code tells the model about the end of a background task by a prompt, and compacts with agents of no kind.
 fn of_claude(input: &mut Input, value: &Value) {
     let by_client = matches!(input.reason.as_deref(), Some("system" | "poll_event"));
     let notifies = |prompt: &String| by_client || prompt.starts_with("<task-notification>");
@@ -82,7 +83,7 @@ fn of_claude(input: &mut Input, value: &Value) {
     }
 }
 
-/// Makes a session with a parent a sub-agent of the parent's session.
+/// Turns a session with a parent into a sub-agent of the parent's session.
 fn below(input: &mut Input, parent: String, kind: Option<String>) {
     let child = input.session.replace(parent);
     input.agent = child.map(|id| Subagent { id, kind });
@@ -93,9 +94,9 @@ fn below(input: &mut Input, parent: String, kind: Option<String>) {
     };
 }
 
-/// Returns a prompt without the contexts of hooks, which Gemini CLI puts before the words of the user.
+/// Returns a prompt without the contexts of hooks, which Gemini CLI puts before the user's words.
 ///
-/// Gemini CLI escapes `<` within them.
+/// Gemini CLI escapes `<` inside these contexts.
 fn without_hook_context(prompt: String) -> Option<String> {
     let mut rest = prompt.as_str();
     while let Some(open) = rest.trim_start().strip_prefix("<hook_context>") {
@@ -107,7 +108,7 @@ fn without_hook_context(prompt: String) -> Option<String> {
     Some(rest.to_owned()).filter(|rest| !rest.is_empty())
 }
 
-/// Returns the object on stdin; a byte order mark before it is passed over.
+/// Returns the object on stdin, without a byte order mark before it.
 fn parse(client: Client, stdin: &[u8]) -> Result<Value, HookError> {
     if stdin.len() > INPUT_LEN_MAX {
         return Err(HookError::TooLarge {
@@ -140,7 +141,7 @@ fn parse(client: Client, stdin: &[u8]) -> Result<Value, HookError> {
     }
 }
 
-/// Returns the input without a byte order mark, which shells of Windows put before it.
+/// Returns the input without a byte order mark, which shells on Windows put before it.
 pub(super) fn without_mark(stdin: &[u8]) -> &[u8] {
     stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin)
 }
@@ -175,7 +176,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the first field of `pointers` that is there and not null, with its name.
+    /// Returns the first field of `pointers` that is present and not null, with its name.
     fn first(&self, pointers: &[&'static str]) -> Option<(&'static str, &Value)> {
         let found = pointers.iter().map(|at| (*at, self.value.pointer(at)));
         let mut present = found.filter_map(|(at, value)| Some((at, value?)));
@@ -205,7 +206,7 @@ impl Reader {
         Ok(self.text(pointers)?.map(PathBuf::from))
     }
 
-    /// Returns the prompt: a text, or the texts of a list of content blocks (Kimi Code), one a line.
+    /// Returns the prompt: a text, or the texts of a list of content blocks (Kimi Code), one per line.
     fn prompt(&self) -> Result<Option<String>, HookError> {
         let Some((at, Value::Array(blocks))) = self.first(self.fields.prompt) else {
             return self.text(self.fields.prompt);
@@ -237,14 +238,14 @@ impl Reader {
     }
 
     fn transcript(&self, moment: Moment) -> Result<Option<PathBuf>, HookError> {
-        // The file of the session has the words of the main agent, and its reader would count them as read.
+        // The file of the session has the main agent's words; the reader would count them as read.
         if moment == Moment::SubagentStop {
             return self.path(self.fields.agent_transcript);
         }
         self.path(self.fields.transcript)
     }
 
-    /// Returns whether Antigravity asks the model again: its event comes before each request.
+    /// Returns `true` if Antigravity asks the model again within a turn: its event comes before each request.
     fn goes_on(&self) -> bool {
         let nth = self.value.get("invocationNum").and_then(Value::as_f64);
         self.client == Client::Antigravity && nth != Some(0.0)

@@ -1,4 +1,4 @@
-//! The client that runs a hook of a plugin which several clients share.
+//! Finds the client that runs a hook of a shared plugin.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::names::Client;
 
 use super::read::without_mark;
 
-/// The word in place of a client's name in a plugin that several clients share: `icm hook plugin SessionStart`.
+/// Stands for a client's name in a plugin that several clients share: `icm hook plugin SessionStart`.
 pub const PLUGIN: &str = "plugin";
 
-/// Folders below which each client keeps its transcripts.
+/// Folders above the transcripts of each client.
 const TRANSCRIPTS: [(&str, Client); 8] = [
     (".claude", Client::ClaudeCode),
     (".codex", Client::Codex),
@@ -25,7 +25,7 @@ const TRANSCRIPTS: [(&str, Client); 8] = [
     (".cursor", Client::Cursor),
 ];
 
-/// Variables that only the process of a hook has: an agent that runs in the shell of another one inherits the rest.
+/// Variables that only a hook's process has. An agent in the shell of another agent inherits other variables.
 const HOOK_VARIABLES: [(&str, Client); 7] = [
     ("COPILOT_PLUGIN_ROOT", Client::CopilotCli),
     ("CURSOR_PLUGIN_ROOT", Client::Cursor),
@@ -36,7 +36,7 @@ const HOOK_VARIABLES: [(&str, Client); 7] = [
     ("GEMINI_PROJECT_DIR", Client::GeminiCli),
 ];
 
-/// The fields that tell a client. No other one is kept: [`read()`](super::read()) parses the input as a whole.
+/// The fields that tell clients apart. Other fields are skipped; [`read()`](super::read()) parses the whole input.
 #[derive(Default, Deserialize)]
 struct Traits {
     transcript_path: Option<Value>,
@@ -46,11 +46,11 @@ struct Traits {
     cursor_version: Option<IgnoredAny>,
 }
 
-/// Returns the client that runs a hook named [`PLUGIN`], by its environment and its input.
+/// Returns the client that runs a hook named [`PLUGIN`], by environment and input.
 ///
-/// The path of the transcript counts first, then the fields and variables that one client has. Claude Code is the
-/// answer if nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none. The
-/// cost is one pass over the input, without a tree of its values.
+/// The path of the transcript counts first, then fields and variables of a single client. The default is Claude Code,
+/// because the other clients of a shared plugin take its shape. Input that is not JSON is ignored. The cost is one pass
+/// over the input without building its values.
 pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
     let input: Traits = serde_json::from_slice(without_mark(stdin)).unwrap_or_default();
     // Cursor tells its version in each input.
@@ -73,11 +73,11 @@ pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
     }
 }
 
-/// Returns whether another client runs a hook that was written for `client`, and has hooks of its own.
+/// Returns `true` if a client with hooks of its own runs a hook that was written for `client`.
 ///
-/// Cursor runs the hooks in Claude Code's settings beside its own, which would tell its model everything twice. It takes
-/// another answer than Claude Code, so these hooks say nothing there. Continue runs them, too, in Claude Code's shape;
-/// `init` gives it no hooks of its own, so they are the only ones.
+/// Cursor also runs the hooks in Claude Code's settings, which would show its model everything twice. Cursor takes
+/// another answer than Claude Code, so these hooks stay silent there. Continue runs them, too, in Claude Code's shape;
+/// `init` gives Continue no hooks of its own, so there is no second answer.
 pub fn is_borrowed(client: Client, stdin: &[u8]) -> bool {
     let input: Traits = serde_json::from_slice(without_mark(stdin)).unwrap_or_default();
     client == Client::ClaudeCode && input.cursor_version.is_some()
@@ -86,13 +86,13 @@ pub fn is_borrowed(client: Client, stdin: &[u8]) -> bool {
 fn by_transcript(input: &Traits) -> Option<Client> {
     let paths = [&input.transcript_path, &input.transcript_path_of_copilot];
     let path = paths.into_iter().flatten().find_map(Value::as_str)?;
-    // Windows writes `\`, which is no separator here.
+    // Windows writes `\`, which is not a separator on other systems.
     let path = path.replace('\\', "/");
     let file = Path::new(&path).file_name()?.to_string_lossy().into_owned();
     if file.starts_with("rollout-") {
         return Some(Client::Codex);
     }
-    // A project may lie below a folder of this name, so the innermost one counts.
+    // A project may lie below a folder with such a name, so the innermost folder counts.
     path.rsplit('/').find_map(|part| {
         let known = TRANSCRIPTS.iter().find(|(folder, _)| *folder == part);
         known.map(|(_, client)| *client)

@@ -1,4 +1,4 @@
-//! Doing what a plan says.
+//! Applies a plan.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,8 +12,8 @@ use super::ledger::Ledger;
 use super::plan::Noted;
 use super::{Plan, Step};
 
-/// Does the steps in their order, and returns what became of each. A step that fails leaves its file as it was, and
-/// the others go on.
+/// Applies the steps in order, and returns their results. A failed step leaves its file as it was, and the others go
+/// on.
 pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
     if plan.is_idle() {
         return plan.steps.iter().map(|_| Ok(())).collect();
@@ -24,7 +24,7 @@ pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
     }
     let done = plan.steps.iter().map(|step| one(step, &plan.folder));
     let done = done.collect();
-    // A folder was made for one file and may have held others: it goes last, the deepest first.
+    // A folder that was made for one file may have held others, so folders go last, deepest first.
     let dropped = plan.steps.iter().filter_map(|step| match &step.noted {
         Some(Noted::Dropped { folders }) if step.after.is_none() => Some(folders),
         _ => None,
@@ -36,7 +36,7 @@ pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
     done
 }
 
-/// Removes what killed runs left beside the files of a plan, and in icm's own folder.
+/// Removes the unfinished files that killed runs left beside the files of a plan, and in icm's own folder.
 fn sweep(plan: &Plan) {
     let noted = plan.steps.iter().filter(|step| step.noted.is_some());
     let folders = noted.filter_map(|step| step.target.parent());
@@ -46,20 +46,20 @@ fn sweep(plan: &Plan) {
     }
 }
 
-/// The number of times that a run tries to get the lock. Each time, another run took the file away; a higher number
-/// makes a run wait longer where many start at once.
+/// Most attempts to get the lock. Each failed attempt means that another run removed the lock file. Raised, a run waits
+/// longer if many start at once.
 const WAITS_MAX: usize = 64;
 
-/// Keeps a second run out. Without a lock, the check for changed bytes is what is left.
+/// Keeps a second run out. Without a lock, only the check for changed bytes is left.
 fn lock(folder: &Path) -> Option<Handle> {
     let path = folder.join("lock");
     for _ in 0..WAITS_MAX {
-        // The run before may take the folder away just then.
+        // The previous run may remove the folder at this moment.
         let made = fs::create_dir_all(folder).and_then(|()| File::create(&path));
         let Ok(file) = made else { continue };
         let lock = Handle::from_file(file).ok()?;
         lock.as_file().lock().ok()?;
-        // The run before may have removed the file in the meantime, and a third run may have locked a new one.
+        // The previous run may have removed the file meanwhile, and a third run may have locked a new one.
         if Handle::from_path(&path).is_ok_and(|there| there == lock) {
             return Some(lock);
         }
@@ -67,7 +67,7 @@ fn lock(folder: &Path) -> Option<Handle> {
     None
 }
 
-/// Removes the file of the lock before the lock is given back, and the folder if nothing else is in it.
+/// Removes the lock file before the lock is released, and the folder if it is empty.
 fn unlock(lock: Option<Handle>, folder: &Path) {
     if lock.is_some() {
         let _ = fs::remove_file(folder.join("lock"));
@@ -90,7 +90,7 @@ fn one(step: &Step, folder: &Path) -> Result<(), InstallError> {
                 .as_deref()
                 .map(|before| ledger.keep(before))
                 .transpose()?;
-            // The note comes first: a file that is written without it would not be given back.
+            // The note comes first: a removal would not restore a file that was written without a note.
             let old = ledger.get(&step.target).cloned();
             ledger.set(&step.target, Some(entry.clone()))?;
             let bytes = step.after.as_deref().unwrap_or_default();

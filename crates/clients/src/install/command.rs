@@ -1,11 +1,11 @@
-//! The commands that clients run: which program, in which quotes, and whether a command is icm's.
+//! The commands that clients run: program, quoting, and recognition of icm's own commands.
 
 use super::machine::Os;
 
-/// The program and what its commands carry.
+/// The program, and the flags of its commands.
 #[derive(Debug, Clone)]
 pub(super) struct Icm {
-    /// The path, or the bare name where `PATH` finds it.
+    /// Path of the program, or its bare name if `PATH` finds it.
     pub(super) program: String,
     /// Flags after the command, for instance `--db DIR`.
     pub(super) flags: Vec<String>,
@@ -13,7 +13,7 @@ pub(super) struct Icm {
 }
 
 impl Icm {
-    /// Returns a hook's command for `sh`, in the form that Windows' shells read as well.
+    /// Returns a hook's command for `sh`, in a form that Windows' shells read, too.
     pub(super) fn hook(&self, client: &str, event: &str) -> String {
         let mut command = format!("{} hook {client} {event}", self.quoted(&self.program));
         for flag in &self.flags {
@@ -26,7 +26,7 @@ impl Icm {
         command
     }
 
-    /// Returns the command of a hook for PowerShell.
+    /// Returns a hook's command for PowerShell.
     pub(super) fn hook_of_powershell(&self, client: &str, event: &str) -> String {
         let quoted = |word: &str| format!("'{}'", word.replace('\'', "''"));
         let flags = self.flags.iter().map(|flag| match flag.starts_with("--") {
@@ -57,7 +57,7 @@ impl Icm {
     }
 }
 
-/// Returns whether a program is icm by its name.
+/// Returns `true` if a program has the name of icm.
 pub(super) fn is_icm(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let name = name
@@ -67,7 +67,7 @@ pub(super) fn is_icm(program: &str) -> bool {
     name == "icm"
 }
 
-/// Returns whether a command is a hook of icm.
+/// Returns `true` if a command is a hook of icm.
 pub(super) fn is_hook(command: &str) -> bool {
     let command = command.trim_start().trim_start_matches("& ").trim_start();
     let (program, rest) = match command.chars().next() {
@@ -81,7 +81,7 @@ pub(super) fn is_hook(command: &str) -> bool {
     is_icm(program) && rest.trim_start().starts_with("hook ")
 }
 
-/// Returns where a quoted word ends. A backslash escapes within double quotes, a second quote within single ones.
+/// Returns the end of a quoted word. A backslash escapes within double quotes, a second quote within single ones.
 fn closing(within: &str, quote: char) -> Option<usize> {
     let mut chars = within.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

@@ -1,4 +1,4 @@
-//! The entries of icm that are in clients' files, as the clients read them.
+//! Reads the entries of icm in the files of clients.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,28 +23,29 @@ pub struct Entry {
     pub client: Client,
     /// The file.
     pub file: PathBuf,
-    /// The program and its arguments; empty for a server that is not started, such as one over HTTP.
+    /// The program and its arguments; empty for a server that is not started, such as an HTTP server.
     pub command: Vec<String>,
-    /// The variables that the entry adds.
+    /// Variables that the entry adds.
     pub env: BTreeMap<String, String>,
-    /// The folder that the client starts it in.
+    /// The folder in which the client starts the program.
     pub folder: PathBuf,
-    /// True if the client reads the entry in that folder alone, though it is in the user's file.
+    /// `true` if the entry is in the user's file but counts in `folder` only.
     pub is_local: bool,
-    /// True if it is in a file of the project, which somebody else may have written.
+    /// `true` if the entry is in a file of a project, which may have another author.
     pub is_of_project: bool,
-    /// True if the client passes a handful of variables on and no others.
+    /// `true` if the client passes only a few variables on.
     pub drops_env: bool,
 }
 
 impl Entry {
-    /// Returns whether the program is an icm by its name.
+    /// Returns `true` if the program has the name of icm.
     pub fn is_icm(&self) -> bool {
         self.command.first().is_some_and(|program| is_icm(program))
     }
 
-    /// Returns whether the entry may be started to see what it answers. One of a project may name any program, or
-    /// variables that change what a program does: it may be `icm` of `PATH` or this program, `icm`, alone, as a server.
+    /// Returns `true` if the entry may be started to see its answer. An entry of a project may name any program, or
+    /// variables that change what a program does. It is started only if it is `icm` in `PATH` or this program, `icm`,
+    /// run as a server.
     pub fn may_be_started(&self, icm: &Path) -> bool {
         let Some((program, words)) = self.command.split_first() else {
             return true;
@@ -82,7 +83,7 @@ impl Entry {
         }
     }
 
-    /// Returns the environment that the client starts the program with.
+    /// Returns the environment in which the client starts the program.
     pub(super) fn environment(&self, machine: &Machine) -> BTreeMap<String, String> {
         let is_kept = |name: &str| !self.drops_env || KEPT.contains(&name);
         let kept = machine.env.iter().filter(|(name, _)| is_kept(name));
@@ -94,7 +95,7 @@ impl Entry {
     }
 }
 
-/// The variables that Codex passes on, and those without which no program starts on Windows.
+/// Variables that Codex passes on, and variables that every program on Windows needs.
 const KEPT: [&str; 15] = [
     "HOME",
     "LANG",
@@ -113,7 +114,7 @@ const KEPT: [&str; 15] = [
     "TMP",
 ];
 
-/// Returns the entries called `icm` in the user's files and in those of `project`, and the files that cannot be read.
+/// Returns the entries called `icm` in the user's files and in those of `project`, with the files that cannot be read.
 pub fn entries(
     project: Option<&Path>,
     machine: &Machine,
@@ -156,7 +157,7 @@ pub fn entries(
                         let new: Vec<_> = new.collect();
                         found.extend(new.into_iter().map(|it| (*client, file.clone(), Ok(it))));
                     }
-                    // Both readers of a file have the same trouble with it.
+                    // A file with two readers has the same error twice.
                     Err(_) if found.iter().any(|it| (it.0, &it.1) == (*client, &file)) => {}
                     Err(error) => found.push((*client, file, Err(error))),
                 }
@@ -166,7 +167,7 @@ pub fn entries(
     found
 }
 
-/// Two places of the table may be one file.
+/// Returns `true` if the entry was found before: two places of the table may be one file.
 fn is_known(found: &[(Client, PathBuf, Result<Entry, InstallError>)], entry: &Entry) -> bool {
     let mut known = found.iter().filter_map(|(_, _, known)| known.as_ref().ok());
     known.any(|known| {

@@ -1,4 +1,4 @@
-//! Files: read whole, written beside and renamed.
+//! Reads whole files, and writes them beside the old one and renames.
 
 use std::fs::{self, Metadata};
 use std::io::{ErrorKind, Read, Write};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::error::InstallError;
 use super::text::MAX_BYTES;
 
-/// Links that are followed at most, as the kernel does it.
+/// Most links that are followed, as in the Linux kernel.
 const LINKS_MAX: usize = 40;
 
-/// Returns the file that a path means, through links that may lead to a file which is not there yet.
+/// Returns the file that a path means, through links, which may lead to a file that does not exist yet.
 pub(super) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS_MAX {
@@ -22,7 +22,7 @@ pub(super) fn target(path: &Path) -> PathBuf {
             None => link,
         };
     }
-    // The folders on the way may be links too: two names of one file have to be one.
+    // Folders on the way may be links, too, and two names of one file must be equal.
     let Some(name) = path.file_name() else {
         return path;
     };
@@ -41,7 +41,7 @@ pub(super) fn target(path: &Path) -> PathBuf {
     path
 }
 
-/// Reads a file; `None` if it is not there.
+/// Reads a file; `None` if it does not exist.
 ///
 /// # Errors
 /// [`InstallError::NotAFile`], [`InstallError::TooBig`] before anything is read, [`InstallError::Io`].
@@ -62,7 +62,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
             max: MAX_BYTES,
         });
     }
-    // The file may have grown since.
+    // The file may have grown since then.
     let mut bytes = Vec::new();
     let read =
         fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
@@ -76,9 +76,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     }
 }
 
-/// Refuses a file that a link may have led to. A link in a home folder may lead anywhere, as people keep their settings
-/// in other folders, but to files of the same user alone. A link in a project has to stay in it: somebody else may have
-/// made the project.
+/// Refuses a target that a link may have led to. A link in a home folder may lead anywhere, because people keep their
+/// settings in other folders, but only to files of the same user. A link in a project must stay in the project, which
+/// may have another author.
 ///
 /// # Errors
 /// [`InstallError::AnotherUser`], [`InstallError::OutsideProject`].
@@ -104,7 +104,7 @@ pub(super) fn check_target(
     }
 }
 
-/// Returns whether a file or folder belongs to the user of this process.
+/// Returns `true` if a file or folder belongs to the user of this process.
 #[cfg(unix)]
 pub(super) fn is_mine(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -117,8 +117,8 @@ pub(super) fn is_mine(_: &Path) -> bool {
     true
 }
 
-/// Returns whether a file is the user's. Root works for the user whose folder it is: a link of theirs to a file of root
-/// would let them write it.
+/// Returns `true` if a file belongs to the user. Root works for the owner of `folder`: a link of that user to a file of
+/// root would let the user write it.
 #[cfg(unix)]
 fn is_of_user(file: &Path, folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -136,17 +136,17 @@ fn is_of_user(_: &Path, _: &Path) -> bool {
     true
 }
 
-/// Returns whether a file is marked as one that may not be written.
+/// Returns `true` if a file is marked as read-only.
 pub(super) fn is_read_only(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.permissions().readonly())
 }
 
-/// The beginning of a name that a file has until it is written; the process and random letters follow.
+/// Start of the name of an unfinished file; the process id and random letters follow.
 const UNFINISHED: &str = ".icm-init-";
-/// Random letters of such a name.
+/// Random letters of that name.
 const RANDOM_LEN: usize = 6;
 
-/// Removes the files that killed runs left in a folder. The lock of runs has to be held.
+/// Removes the unfinished files of killed runs from a folder. The caller must hold the lock of runs.
 pub(super) fn sweep(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
@@ -158,7 +158,7 @@ pub(super) fn sweep(folder: &Path) {
     }
 }
 
-/// Returns whether a name is that of an unfinished file whose process has ended.
+/// Returns `true` for the name of an unfinished file whose process has ended.
 fn is_of_dead_run(name: &str) -> bool {
     let parts = name
         .strip_prefix(UNFINISHED)
@@ -170,7 +170,7 @@ fn is_of_dead_run(name: &str) -> bool {
     is_random && process.parse().is_ok_and(|process| !lives(process))
 }
 
-/// Returns whether a process is there, of whichever user.
+/// Returns `true` if a process exists, of any user.
 #[cfg(unix)]
 fn lives(process: i32) -> bool {
     let process = rustix::process::Pid::from_raw(process);
@@ -178,17 +178,17 @@ fn lives(process: i32) -> bool {
     asked.is_some_and(|asked| asked != Err(rustix::io::Errno::SRCH))
 }
 
-/// Without a way to ask, the lock says that no other run is there.
+/// Other systems cannot be asked; the lock excludes other runs.
 #[cfg(not(unix))]
 fn lives(process: i32) -> bool {
     u32::try_from(process) == Ok(std::process::id())
 }
 
-/// Writes a file beside itself and renames it, with the mode and owner of the old one. Missing folders are made;
-/// returns them, the outermost first.
+/// Writes a file beside the old one and renames it, with the old one's mode and owner. Makes missing folders and
+/// returns them, outermost first.
 ///
 /// # Errors
-/// [`InstallError::Io`]; the old file is whole then.
+/// [`InstallError::Io`]; the old file is then unchanged.
 pub(super) fn write(
     path: &Path,
     bytes: &[u8],
@@ -217,7 +217,7 @@ fn write_beside(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The umask takes its part of a new file's mode. An old file's readers are set before the first byte is written.
+        // The umask limits a new file's mode. The readers of an old file are set before the first byte is written.
         builder.permissions(fs::Permissions::from_mode(match (old, executable) {
             (Some(_), _) => 0o600,
             (None, true) => 0o777,
@@ -244,7 +244,7 @@ fn write_beside(
     Ok(())
 }
 
-/// Root may edit a file of another user, which has to stay theirs. Others cannot give files away.
+/// Root may edit a file of another user, who must stay its owner. Other users cannot give files away.
 #[cfg(unix)]
 fn keep_owner(path: &Path, old: &Metadata) {
     use std::os::unix::fs::MetadataExt;
@@ -254,7 +254,7 @@ fn keep_owner(path: &Path, old: &Metadata) {
 #[cfg(not(unix))]
 fn keep_owner(_: &Path, _: &Metadata) {}
 
-/// A rename is durable once its folder is; a file system that refuses this has no other way.
+/// Makes a rename durable by syncing its folder. A file system that refuses this offers no other way.
 fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
@@ -278,10 +278,10 @@ fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(missing)
 }
 
-/// Removes folders that are empty, the last first.
+/// Removes folders that are empty, last first.
 pub(super) fn remove_folders(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
-        // One with something in it stays.
+        // The call fails if the folder has content.
         let _ = fs::remove_dir(folder);
     }
 }

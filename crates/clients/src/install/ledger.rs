@@ -1,7 +1,7 @@
-//! The list of what icm wrote into which file, with the bytes from before.
+//! The list of files that icm wrote, with their bytes from before.
 //!
-//! `ledger.json` names the files. `before/HASH` has the bytes of a file before icm, readable by the user alone: settings
-//! of clients hold tokens.
+//! `ledger.json` names the files. `before/HASH` has the bytes of a file before icm changed it, readable only by the
+//! user, because settings of clients hold tokens.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::error::InstallError;
 use super::file;
 
-/// The newest form of the file.
+/// The newest version of the list's format.
 const VERSION: u32 = 1;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -26,17 +26,17 @@ struct Written {
 pub(super) struct Entry {
     /// The hash of the bytes that icm wrote.
     pub(super) hash: String,
-    /// The hash of the bytes from before; `None` if the file was not there.
+    /// The hash of the bytes from before; `None` if the file did not exist.
     pub(super) before: Option<String>,
-    /// Folders that were made for the file, the outermost first.
+    /// Folders that were made for the file, outermost first.
     #[serde(default)]
     pub(super) folders: Vec<PathBuf>,
     /// The project that the file belongs to; `None` for files of the user.
     #[serde(default)]
     pub(super) project: Option<PathBuf>,
-    /// The clients and pieces: `codex server`.
+    /// The clients and kinds of pieces: `codex server`.
     pub(super) parts: Vec<String>,
-    /// The icm that the entries start.
+    /// The program that the entries start.
     pub(super) icm: String,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Reads the list; a folder that is not there is an empty one.
+    /// Reads the list; a missing folder gives an empty list.
     ///
     /// # Errors
     /// [`InstallError::Ledger`], [`InstallError::Io`].
@@ -76,20 +76,20 @@ impl Ledger {
         })
     }
 
-    /// Returns what is known of a file.
+    /// Returns the note about a file, if there is one.
     pub(super) fn get(&self, file: &Path) -> Option<&Entry> {
         self.written.files.get(file)
     }
 
-    /// Returns every file with what is known of it.
+    /// Returns every file with its note.
     pub(super) fn files(&self) -> impl Iterator<Item = (&PathBuf, &Entry)> {
         self.written.files.iter()
     }
 
-    /// Returns the bytes from before; `None` if the file was not there.
+    /// Returns the bytes from before; `None` if the file did not exist.
     ///
     /// # Errors
-    /// [`InstallError::Io`], and [`InstallError::Changed`] if the bytes are not those that were kept.
+    /// [`InstallError::Io`], and [`InstallError::Changed`] if the kept bytes have another hash.
     pub(super) fn before(&self, entry: &Entry) -> Result<Option<Vec<u8>>, InstallError> {
         let Some(hash) = &entry.before else {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Ledger {
         Ok(hash)
     }
 
-    /// Notes a file, or takes its note out, and writes the list.
+    /// Adds or removes the note of a file, and writes the list.
     ///
     /// # Errors
     /// [`InstallError::Io`].
@@ -130,7 +130,7 @@ impl Ledger {
             return self.clear();
         }
         let path = self.folder.join("ledger.json");
-        // A path that is not UTF-8 is no JSON.
+        // Paths that are not UTF-8 cannot be written as JSON.
         let bytes =
             serde_json::to_vec_pretty(&self.written).map_err(|error| InstallError::Ledger {
                 path: path.clone(),
@@ -142,7 +142,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes the list, which names nothing any more.
+    /// Removes the list, which is empty.
     fn clear(&self) -> Result<(), InstallError> {
         self.drop_unused();
         let path = self.folder.join("ledger.json");
@@ -153,7 +153,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes bytes that no file needs any more.
+    /// Removes kept bytes that no note names.
     fn drop_unused(&self) {
         let used: Vec<&String> = self
             .written
@@ -169,13 +169,13 @@ impl Ledger {
             let name = kept.file_name();
             let is_used = used.iter().any(|used| name == used.as_str());
             if !is_used {
-                // It is found again the next time.
+                // A file that cannot be removed now is tried again the next time.
                 let _ = fs::remove_file(kept.path());
             }
         }
     }
 
-    /// Makes the folder for the user alone.
+    /// Makes the folder, accessible only to the user.
     fn make_private(&self) -> Result<(), InstallError> {
         let before = self.folder.join("before");
         fs::create_dir_all(&before).map_err(InstallError::io("make", &before))?;
@@ -190,7 +190,7 @@ impl Ledger {
     }
 }
 
-/// Returns the hash of bytes, by which a file is known again.
+/// Returns the hash by which bytes are recognised.
 pub(super) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

@@ -1,4 +1,4 @@
-//! The machine: home folder, environment, programs. Tests make one of their own.
+//! The machine: home folder, environment, programs. Tests make their own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,12 @@ impl Os {
     }
 }
 
-/// A machine, as far as entries depend on it. Nothing in this module reads the environment.
+/// The parts of a machine that entries depend on. Nothing in this module reads the environment.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The home folder.
     pub home: PathBuf,
-    /// The environment, as far as it is UTF-8.
+    /// The variables that are UTF-8.
     pub env: BTreeMap<String, String>,
     /// The folders of `PATH`.
     pub programs: Vec<PathBuf>,
@@ -38,8 +38,8 @@ pub struct Machine {
     pub os: Os,
 }
 
-/// A folder or file with a name of its own in the table: name, variable that moves it, what follows the variable's
-/// value, and the default on Unix, macOS and Windows.
+/// A named folder or file of the table: name, variable that moves it, suffix for the variable's value, and the defaults
+/// on Unix, macOS and Windows.
 type Named = (&'static str, &'static str, &'static str, [&'static str; 3]);
 
 const NAMED: &[Named] = &[
@@ -84,12 +84,12 @@ const NAMED: &[Named] = &[
     ),
 ];
 
-/// Editors that take extensions of VS Code; the first one is VS Code.
+/// Editors with extensions of VS Code; VS Code first.
 const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 
 impl Machine {
-    /// Returns the path of a place of the table. `~` is the home folder, `{name}` a named folder, and everything else
-    /// lies below the home folder.
+    /// Returns the path of a place in the table. `~` is the home folder, `{name}` a named folder; other places lie
+    /// below the home folder.
     pub(super) fn path(&self, place: &str) -> PathBuf {
         let (base, rest) = if let Some(rest) = place.strip_prefix("~/") {
             (self.home.clone(), rest)
@@ -123,8 +123,8 @@ impl Machine {
         })
     }
 
-    /// Returns the paths of a place that may stand for one file in each of several editors: `{editor}` is the folder
-    /// `User` of an editor. Editors that are not there are left out, except VS Code if none is.
+    /// Returns the paths of a place that may exist in several editors: `{editor}` is the folder `User` of an editor.
+    /// Editors that are not installed are left out, except VS Code if none is.
     pub(super) fn paths(&self, place: &str) -> Vec<PathBuf> {
         let Some(rest) = place.strip_prefix("{editor}/") else {
             return vec![self.path(place)];
@@ -142,7 +142,7 @@ impl Machine {
         editors.into_iter().map(parts).collect()
     }
 
-    /// Returns where a program is in `PATH`.
+    /// Returns the path of a program in `PATH`.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let ends: &[&str] = match self.os {
             Os::Windows => &[".exe", ".cmd", ".bat"],

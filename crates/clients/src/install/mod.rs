@@ -1,11 +1,11 @@
-//! Entries of icm in the files of clients: planned, shown, written, and taken out again.
+//! Installs entries of icm into the files of clients: planned, shown, written, and removed again.
 //!
-//! [`Plan::install`] and [`Plan::removal`] read files and change nothing. [`Plan::apply`] does what a plan says.
-//! Everything that they know of the machine comes in a [`Machine`]; nothing here reads the environment.
+//! [`Plan::install`] and [`Plan::removal`] read files and change nothing. [`Plan::apply`] writes. They know the machine
+//! only through a [`Machine`]; nothing here reads the environment.
 //!
 //! An edit keeps comments, order, line ends, byte order mark and mode of a file. A file that icm cannot edit safely is
-//! left alone, and its [`Outcome`] names the reason. A folder of icm's own has the bytes from before, so that a removal
-//! gives them back if nobody changed the file since.
+//! left alone, and its [`Outcome`] names the reason. A folder of icm's own keeps the bytes from before, so a removal
+//! restores them if nobody changed the file since.
 //!
 //! ```
 //! use std::path::Path;
@@ -64,7 +64,7 @@ pub use probe::{Answer, Running, probe, running};
 
 use crate::names::Client;
 
-/// A kind of piece that icm puts into a client's files.
+/// A kind of piece in a client's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
@@ -79,10 +79,10 @@ pub enum What {
 }
 
 impl What {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: &'static [What] = &[What::Server, What::Hooks, What::Rules, What::Skill];
 
-    /// Returns the name, as the list of written files has it.
+    /// Returns the name in the list of written files.
     pub fn name(self) -> &'static str {
         match self {
             What::Server => "server",
@@ -93,36 +93,36 @@ impl What {
     }
 }
 
-/// Whose files are written.
+/// The owner of the files that are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// The user's.
+    /// The user.
     User,
-    /// The files of the project in this folder.
+    /// The project in this folder.
     Project(PathBuf),
 }
 
-/// A request of a person.
+/// A request for an installation.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The clients; empty for all that are found.
+    /// The clients; empty for all installed clients.
     pub clients: Vec<Client>,
     /// The kinds of pieces.
     pub what: Vec<What>,
-    /// True if nobody chose the kinds: a client without hooks is then not told of.
+    /// `true` if the kinds are the default: clients without hooks are then not mentioned.
     pub is_default: bool,
-    /// Whose files.
+    /// The owner of the files.
     pub scope: Scope,
     /// The absolute path of icm.
     pub icm: PathBuf,
-    /// Variables that each entry gets: `ICM_DB` and `ICM_CONFIG`. Hooks get them as flags.
+    /// Variables of each entry: `ICM_DB` and `ICM_CONFIG`. Hooks get them as flags.
     pub env: BTreeMap<String, String>,
-    /// Whether servers and files of other tools are overwritten.
+    /// `true` to overwrite servers and files of other programs.
     pub force: bool,
 }
 
 impl Request {
-    /// Returns a request for the server and the hooks of all clients that are found, in the user's files.
+    /// Returns a request for server and hooks of all installed clients, in the user's files.
     pub fn new(icm: impl Into<PathBuf>) -> Request {
         Request {
             clients: Vec::new(),
@@ -144,7 +144,7 @@ impl Request {
         }
     }
 
-    /// Returns the variables of entries. A file of a project does not name folders of this machine.
+    /// Returns the variables of entries. Files of a project get none, because they would name folders of this machine.
     fn entry_env(&self) -> Vec<(String, String)> {
         match self.scope {
             Scope::Project(_) => Vec::new(),
@@ -165,17 +165,17 @@ impl Request {
     }
 }
 
-/// The fate of a piece.
+/// The outcome for a piece.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It is there already.
+    /// The piece is there already.
     Same,
-    /// It is added.
+    /// The piece is added.
     Added,
-    /// An older one of icm is brought up to date.
+    /// An older form of the piece is updated.
     Updated,
-    /// It is taken out.
+    /// The piece is removed.
     Removed,
     /// The file is left alone, for this reason.
     Refused(InstallError),
@@ -188,34 +188,34 @@ pub struct Piece {
     pub client: Client,
     /// The kind.
     pub what: What,
-    /// Its fate.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
 /// The change of one file.
 #[derive(Debug)]
 pub struct Step {
-    /// The file, as the client names it.
+    /// The path by which the client knows the file.
     pub file: PathBuf,
-    /// The file that is written: the one at the end of links.
+    /// The file that is written, at the end of links.
     pub target: PathBuf,
     /// The pieces in it.
     pub pieces: Vec<Piece>,
-    /// Its bytes now; `None` if it is not there.
+    /// Its bytes now; `None` if it does not exist.
     pub before: Option<Vec<u8>>,
-    /// Its bytes afterwards; `None` if it is removed.
+    /// Its new bytes; `None` if it is removed.
     pub after: Option<Vec<u8>>,
     executable: bool,
     noted: Option<plan::Noted>,
 }
 
 impl Step {
-    /// Returns whether the file changes.
+    /// Returns `true` if the file changes.
     pub fn changes(&self) -> bool {
         self.before != self.after
     }
 
-    /// Returns the change as a unified diff with three lines around; empty if nothing changes.
+    /// Returns the change as a unified diff with three lines of context; empty if nothing changes.
     pub fn diff(&self) -> String {
         let text = |bytes: &Option<Vec<u8>>| {
             String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
@@ -231,7 +231,7 @@ impl Step {
             .to_string()
     }
 
-    /// Returns why the file, or a piece of it, is left alone.
+    /// Returns the reason why the file, or a piece of it, is left alone.
     pub fn refused(&self) -> Option<&InstallError> {
         self.pieces.iter().find_map(|piece| match &piece.outcome {
             Outcome::Refused(error) => Some(error),
@@ -243,22 +243,21 @@ impl Step {
 /// The changes of all files.
 #[derive(Debug)]
 pub struct Plan {
-    /// A step for each file.
+    /// One step per file.
     pub steps: Vec<Step>,
-    /// Lines for people: pieces that a client does not take, servers that a removal leaves alone.
+    /// Lines for people: pieces that a client does not support, servers that a removal leaves alone.
     pub notes: Vec<String>,
-    /// The clients that the plan is about.
+    /// The clients of the plan.
     pub clients: Vec<Client>,
     folder: PathBuf,
 }
 
 impl Plan {
-    /// Returns what has to be done for a request. `folder` is icm's own, for the list of written files and their bytes
-    /// from before.
+    /// Plans an installation. `folder` is icm's own folder for the list of written files and their bytes from before.
     ///
     /// # Errors
-    /// [`InstallError::Ledger`] and [`InstallError::Io`] if that list cannot be read. What is wrong with one file is in
-    /// its step.
+    /// [`InstallError::Ledger`] and [`InstallError::Io`] if the list cannot be read. Errors of a single file are in its
+    /// step.
     pub fn install(
         request: &Request,
         machine: &Machine,
@@ -267,9 +266,9 @@ impl Plan {
         plan::install(request, machine, folder)
     }
 
-    /// Returns what has to be done to take out every piece: in the files of the list, in the user's files, and in those
-    /// of `project`. Files that are not in the list are searched for pieces of icm's shape; of servers called `icm`,
-    /// those that run `program`, the absolute path of this icm, are taken out. [`Plan::notes`] names the others.
+    /// Plans the removal of every piece: in the files of the list, in the user's files, and in those of `project`.
+    /// Files outside the list are searched for pieces of icm's shape. A server called `icm` is removed if it runs
+    /// `program`, the absolute path of this icm; [`Plan::notes`] names other ones.
     ///
     /// # Errors
     /// As [`Plan::install`].
@@ -282,12 +281,12 @@ impl Plan {
         plan::removal(program, project, machine, folder)
     }
 
-    /// Returns whether [`Plan::apply`] would write nothing, not even the list of written files.
+    /// Returns `true` if [`Plan::apply`] would write nothing, not even the list of written files.
     pub fn is_idle(&self) -> bool {
         self.steps.iter().all(|step| step.noted.is_none())
     }
 
-    /// Does it, and returns the result of each step in order. A step that fails leaves its file as it was, and the
+    /// Applies the plan, and returns the result of each step in order. A failed step leaves its file as it was, and the
     /// others go on.
     #[must_use]
     pub fn apply(&self) -> Vec<Result<(), InstallError>> {
@@ -295,12 +294,12 @@ impl Plan {
     }
 }
 
-/// Returns what shows that a client is installed: a folder, a file or a program.
+/// Returns the folder, file or program that shows that a client is installed.
 pub fn found(client: Client, machine: &Machine) -> Option<PathBuf> {
     tasks::found(client, machine)
 }
 
-/// Returns the kinds of pieces that a client has, in the user's files or a project's.
+/// Returns `true` if a client supports a kind of piece, in the user's files or a project's.
 pub fn has(client: Client, what: What) -> bool {
     let row = table::row(client);
     match what {
@@ -311,7 +310,7 @@ pub fn has(client: Client, what: What) -> bool {
     }
 }
 
-/// Returns how a person checks the entry of a client.
+/// Returns the instruction for a person to check the entry of a client.
 pub fn check(client: Client) -> &'static str {
     table::row(client).check
 }

@@ -1,4 +1,4 @@
-//! Values that keep the order of their keys, for entries that people read.
+//! Values that keep the order of their keys, because people read entries.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ impl Node {
         Node::Map(pairs.into_iter().map(|(k, v)| (k.into(), v)).collect())
     }
 
-    /// Returns the same value without the order of its keys.
+    /// Returns the value without the order of its keys.
     pub(super) fn value(&self) -> Value {
         match self {
             Node::Bool(yes) => Value::Bool(*yes),
@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// A step on the way to a value.
+/// A step on the path to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Seg {
     Key(String),
@@ -46,7 +46,7 @@ pub(super) enum Seg {
 }
 
 impl Seg {
-    /// Returns the way along these keys.
+    /// Returns the path along these keys.
     pub(super) fn keys(keys: &[&str]) -> Vec<Seg> {
         keys.iter().map(|key| Seg::Key((*key).to_owned())).collect()
     }
@@ -55,18 +55,18 @@ impl Seg {
 /// A change of a parsed file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Edit {
-    /// Sets a member or an element; maps on the way are made.
+    /// Sets a member or an element; makes missing maps on the path.
     Set(Vec<Seg>, Node),
-    /// Sets these members of the map there, takes out those without a value, and leaves the others as they are.
+    /// Sets these members of the map, removes those without a value, and leaves the others as they are.
     Merge(Vec<Seg>, Vec<(String, Option<Node>)>),
-    /// Adds an element to the list there; maps on the way and the list are made.
+    /// Adds an element to the list; makes missing maps on the path, and the list.
     Push(Vec<Seg>, Node),
-    /// Takes out a member or an element.
+    /// Removes a member or an element.
     Remove(Vec<Seg>),
 }
 
 impl Edit {
-    /// Returns the way to what changes.
+    /// Returns the path of the change.
     pub(super) fn path(&self) -> &[Seg] {
         match self {
             Edit::Set(path, _)
@@ -76,7 +76,7 @@ impl Edit {
         }
     }
 
-    /// Makes the change in a value; `None` if the value has another shape on the way.
+    /// Applies the change to a value; `None` if a value on the path has another shape.
     pub(super) fn apply(&self, value: &mut Value) -> Option<()> {
         match self {
             Edit::Set(path, node) => *reach(value, path)? = node.value(),
@@ -109,7 +109,7 @@ impl Edit {
     }
 }
 
-/// Returns the value at `path`; members that are missing are made.
+/// Returns the value at `path`; makes missing members.
 fn reach<'a>(mut value: &'a mut Value, path: &[Seg]) -> Option<&'a mut Value> {
     for seg in path {
         if value.is_null() {

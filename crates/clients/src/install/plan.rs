@@ -13,15 +13,15 @@ use super::text::Text;
 use super::{Outcome, Piece, Plan, Request, Scope, Step, What};
 use crate::names::Client;
 
-/// How the list of written files changes with a step.
+/// The change of the list of written files by a step.
 #[derive(Debug)]
 pub(super) enum Noted {
-    /// The file is noted, with the bytes from before icm.
+    /// The file gets a note, with the bytes from before icm.
     Kept {
         before: Option<Vec<u8>>,
         entry: Box<Entry>,
     },
-    /// The note is taken out, and these folders go if they are empty.
+    /// The note is removed, and so are these folders if they are empty.
     Dropped { folders: Vec<PathBuf> },
 }
 
@@ -34,7 +34,7 @@ struct Group {
 }
 
 impl Group {
-    /// Returns whether the file is icm's own: by its piece, its name or its folder.
+    /// Returns `true` if the file is icm's own: by its piece, its name or its folder.
     fn is_own(&self) -> bool {
         let is_named = |path: &Path| path.file_stem().is_some_and(|stem| stem == "icm");
         is_named(&self.target)
@@ -45,7 +45,7 @@ impl Group {
                 .any(|task| matches!(task.job, Job::Own(..)))
     }
 
-    /// Sorts tasks by the file that they end in; two names of one file are one.
+    /// Groups tasks by their target file; two names of one file are one group.
     fn all(tasks: Vec<Task>, project: Option<&Path>) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for task in tasks {
@@ -64,11 +64,11 @@ impl Group {
     }
 }
 
-/// Returns what `init` does for a request.
+/// Returns the plan of `init` for a request.
 ///
 /// # Errors
-/// [`InstallError::Ledger`] and [`InstallError::Io`] if the list of written files cannot be read. What is wrong with
-/// one file is the [`Outcome`] of its pieces.
+/// [`InstallError::Ledger`] and [`InstallError::Io`] if the list of written files cannot be read. Errors of a single
+/// file are the [`Outcome`] of its pieces.
 pub(super) fn install(
     request: &Request,
     machine: &Machine,
@@ -123,7 +123,7 @@ pub(super) fn install(
     })
 }
 
-/// Reads a file; what is wrong with it is wrong for each of its pieces.
+/// Reads a file; an error counts for each of its pieces.
 fn open(target: &Path) -> Result<(Option<Vec<u8>>, Text), InstallError> {
     let bytes = file::read(target)?;
     let text = Text::new(bytes.as_deref())?;
@@ -186,8 +186,8 @@ fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm, home: &Path) -
     step
 }
 
-/// Returns the note for a step: the bytes from before icm are those of the list if nobody changed the file since, else
-/// those that the file has without icm's pieces.
+/// Returns the note for a step. The bytes from before icm are those of the list if nobody changed the file since;
+/// otherwise, the file's bytes without icm's pieces.
 fn note(group: &Group, step: &Step, ledger: &Ledger, icm: &Icm) -> Result<Noted, InstallError> {
     let known = ledger.get(&group.target);
     let current = step.before.as_deref().map(hash);
@@ -223,8 +223,8 @@ fn note(group: &Group, step: &Step, ledger: &Ledger, icm: &Icm) -> Result<Noted,
     })
 }
 
-/// Returns a file without icm's pieces. `old` is what is known of it: outer `None` is nothing, inner `None` is a file
-/// that was not there.
+/// Returns a file without icm's pieces. `old` is the known content from before: the outer `None` means unknown, the
+/// inner `None` a file that did not exist.
 fn without(
     group: &Group,
     bytes: &[u8],
@@ -249,7 +249,7 @@ fn without(
     };
     let mut plain = text.plain.clone();
     for task in &group.tasks {
-        // A text that does not parse was refused before.
+        // A text that does not parse was refused earlier.
         if let Ok(Made::New(made) | Made::Updated(made)) = task.job.take(&plain, base, &own) {
             plain = made;
         }
@@ -262,7 +262,7 @@ fn without(
     })
 }
 
-/// Returns what `uninstall` does: for the files of the list, and for those that may hold an entry of icm.
+/// Returns the plan of `uninstall`, for the files of the list and for all that may hold an entry of icm.
 ///
 /// # Errors
 /// As [`install`].
@@ -343,7 +343,7 @@ pub(super) fn removal(
     })
 }
 
-/// Adds files of the list that no place of today leads to, for instance after a variable changed.
+/// Adds files of the list that are in no place of the table today, for instance because a variable changed.
 fn add_moved(groups: &mut Vec<Group>, ledger: &Ledger) {
     let mut moved = Vec::new();
     for (target, entry) in ledger.files() {
@@ -364,7 +364,7 @@ fn add_moved(groups: &mut Vec<Group>, ledger: &Ledger) {
     groups.extend(moved);
 }
 
-/// Returns the lines about the servers in a file that are called `icm`, are not this icm, and stay.
+/// Returns lines about servers in a file that are called `icm`, do not run this icm, and stay.
 fn others(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Vec<String> {
     let Ok((Some(_), text)) = open(&group.target) else {
         return Vec::new();
@@ -390,8 +390,8 @@ fn others(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Vec<String> {
     lines
 }
 
-/// Returns the step that takes icm out of a file; `None` if there is nothing of it. Where the list has nothing of the
-/// file, or is lost, an entry has to run `this` icm, and the other pieces have to have icm's shape.
+/// Returns the step that removes icm from a file; `None` if nothing of icm is there. Without a note for the file, an
+/// entry must run `this` icm, and other pieces must have icm's shape.
 fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     let mut step = Step::of(&group.file, &group.target);
     let known = ledger.get(&group.target);
@@ -405,7 +405,7 @@ fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     };
     let (bytes, text) = match open(&group.target) {
         Ok(opened) => opened,
-        // A file without a note that cannot be read is none of icm's business.
+        // An unreadable file without a note is not icm's concern.
         Err(_) if known.is_none() => return None,
         Err(error) => {
             let tasks: Vec<Task> = group.tasks.iter().filter(parts).cloned().collect();
@@ -415,13 +415,13 @@ fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     let folders = known.map(|known| known.folders.clone()).unwrap_or_default();
     step.noted = Some(Noted::Dropped { folders });
     let Some(bytes) = bytes else {
-        // Only the note is left.
+        // Only the note exists.
         known?;
         step.add_removed(group.tasks.iter().filter(parts));
         return Some(step);
     };
     step.before = Some(bytes.clone());
-    // Without the bytes from before, the structure tells what to take out.
+    // Without the bytes from before, the structure tells what to remove.
     let old = known
         .map(|known| ledger.before(known))
         .transpose()
@@ -478,7 +478,7 @@ fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     Some(step)
 }
 
-/// Returns the bytes from before icm without the entries for one folder alone, which `init` did not write.
+/// Returns the bytes from before icm without the entries for one folder, which `init` did not write.
 fn without_local(group: &Group, bytes: Vec<u8>, own: &Own<'_>) -> Vec<u8> {
     let Ok(text) = Text::new(Some(&bytes)) else {
         return bytes;
@@ -520,7 +520,7 @@ impl Step {
         }
     }
 
-    /// Returns the step with nothing to do, for one reason.
+    /// Returns the step without changes, for one reason.
     fn left_alone(mut self, tasks: &[Task], error: InstallError) -> Step {
         self.pieces.clear();
         self.after.clone_from(&self.before);
@@ -529,7 +529,7 @@ impl Step {
         for task in tasks {
             let outcome = match error.take() {
                 Some(error) => Outcome::Refused(error),
-                // The reason is told once a file.
+                // Only the first piece of a file gets the reason.
                 None => Outcome::Same,
             };
             self.pieces.push(Piece {

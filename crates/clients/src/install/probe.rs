@@ -1,4 +1,4 @@
-//! Starting an entry as its client would, and asking it who it is.
+//! Starts an entry as its client would, and asks it for its name and version.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::entries::Entry;
 use super::file;
 use super::machine::Machine;
 
-/// The protocol revision that is offered; icm answers with the same.
+/// The protocol revision in the request; icm answers with the same.
 const PROTOCOL: &str = "2025-06-18";
 
 /// The answer of an entry.
@@ -24,16 +24,15 @@ pub struct Answer {
     pub name: String,
     /// The server's version.
     pub version: String,
-    /// The folder of its store, if the program is an icm that tells.
+    /// The folder of its store, if the program is an icm that tells it.
     pub store: Option<PathBuf>,
 }
 
-/// Starts an entry with the command, environment and folder that its client uses, begins a session, asks for its tools
-/// and ends it.
+/// Starts an entry with its client's command, environment and folder, begins a session, asks for the tools, and ends
+/// the session.
 ///
 /// # Errors
-/// One line that says what went wrong: the program does not start, does not answer within `patience`, or answers with
-/// something else than MCP.
+/// One line with the reason: the program does not start, does not answer within `patience`, or does not speak MCP.
 pub fn probe(entry: &Entry, machine: &Machine, patience: Duration) -> Result<Answer, String> {
     let mut server = Server::start(entry, machine)?;
     let until = Deadline::after(patience);
@@ -44,7 +43,7 @@ pub fn probe(entry: &Entry, machine: &Machine, patience: Duration) -> Result<Ans
     });
     let hello = server.ask(1, "initialize", asked, until)?;
     server.tell("notifications/initialized")?;
-    // Clients ask for the tools next, and a server that cannot tell them is of no use to them.
+    // Clients ask for the tools next; a server without them is useless to a client.
     server.ask(2, "tools/list", json!({}), until)?;
     let text = |key: &str| {
         hello["serverInfo"][key]
@@ -62,7 +61,7 @@ pub fn probe(entry: &Entry, machine: &Machine, patience: Duration) -> Result<Ans
     })
 }
 
-/// A server that runs until this is dropped.
+/// A server process that ends when this value is dropped.
 struct Server {
     child: Child,
     lines: Receiver<String>,
@@ -78,7 +77,7 @@ impl Server {
             .map_err(|error| format!("`{}` does not start: {error}", entry.command.join(" ")))?;
         let (send, lines) = mpsc::channel();
         let out = child.stdout.take().expect("it is piped");
-        // The thread ends with the pipe, which ends with the process.
+        // The thread ends with the pipe, and the pipe with the process.
         std::thread::spawn(move || {
             for line in BufReader::new(out).lines() {
                 let Ok(line) = line else { break };
@@ -137,7 +136,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The end of its input ends a server.
+        // A server ends when its input ends.
         drop(self.child.stdin.take());
         let soon = Deadline::after(bounds::MOMENT);
         if !matches!(ended(&mut self.child, soon), Ok(Some(_))) {
@@ -147,7 +146,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns the program of an entry, in the environment of its client. A bare name is found as the client finds it.
+/// Returns the program of an entry in its client's environment. A bare name is found as the client finds it.
 fn command(entry: &Entry, machine: &Machine) -> Option<Command> {
     let program = entry.command.first()?;
     let is_bare = !program.contains(['/', '\\']);
@@ -184,7 +183,7 @@ fn store(entry: &Entry, machine: &Machine, until: Deadline) -> Option<PathBuf> {
     Some(PathBuf::from(db["value"].as_str()?))
 }
 
-/// Returns what a program writes, if it ends well and in time.
+/// Returns the output of a program, if it succeeds in time.
 fn output(mut command: Command, until: Deadline) -> Option<String> {
     command
         .stdin(Stdio::null())
@@ -210,12 +209,12 @@ fn output(mut command: Command, until: Deadline) -> Option<String> {
 pub struct Running {
     /// The process.
     pub pid: u32,
-    /// Its version; `None` if its program does not tell.
+    /// Its version; `None` if the program does not tell it.
     pub version: Option<String>,
 }
 
-/// Returns the servers of icm that run, by `proc`, the folder of processes on Linux (`/proc`). Other systems have no
-/// such folder, and the list is empty. Processes of other users do not tell.
+/// Returns the running servers of icm, by `proc`, the folder of processes on Linux (`/proc`). Empty on other systems,
+/// which have no such folder. Processes of other users are left out.
 pub fn running(proc: &Path, patience: Duration) -> Vec<Running> {
     let until = Deadline::after(patience);
     let entries = std::fs::read_dir(proc).into_iter().flatten().flatten();
@@ -232,7 +231,7 @@ pub fn running(proc: &Path, patience: Duration) -> Vec<Running> {
             if !is_server {
                 return None;
             }
-            // The link leads to the program even after an update has replaced its file.
+            // The link leads to the program even after an update replaced its file.
             let mut command = Command::new(entry.path().join("exe"));
             command.arg("--version");
             let version = output(command, until);

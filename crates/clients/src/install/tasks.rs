@@ -1,4 +1,4 @@
-//! Which piece goes into which file, for a client on a machine.
+//! The pieces and files of a client on a machine.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use super::{Scope, What};
 use crate::names::Client;
 
 const RULES: &str = include_str!("texts/rules.md");
-/// The skill of the plugins: one text, however it is installed.
+/// The skill of the plugins, the same for every kind of installation.
 const SKILL: &str = include_str!("../../../../plugins/icm/skills/icm/SKILL.md");
 const MODULE: &str = include_str!("texts/module.js");
 
-/// Variables that say where icm finds its folders, for clients that drop the environment.
+/// Variables that lead icm to its folders, for clients that drop the environment.
 const FOLDERS: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"];
 
 /// A piece and its file.
@@ -26,7 +26,7 @@ pub(super) struct Task {
     pub(super) job: Job,
 }
 
-/// The values that every task of a run shares.
+/// The values that all tasks of a run share.
 #[derive(Debug)]
 pub(super) struct Setting<'a> {
     pub(super) machine: &'a Machine,
@@ -34,11 +34,11 @@ pub(super) struct Setting<'a> {
     pub(super) icm: &'a Icm,
     /// Variables for every entry.
     pub(super) env: &'a [(String, String)],
-    /// True to name every file that may hold a piece, false to name the files to write.
+    /// `true` to name every file that may hold a piece, `false` for the files to write.
     pub(super) everywhere: bool,
 }
 
-/// Returns why a client counts as installed: a folder, a file or a program.
+/// Returns the folder, file or program that shows that a client is installed.
 pub(super) fn found(client: Client, machine: &Machine) -> Option<PathBuf> {
     let row = row(client);
     let folders = row.seen.iter().flat_map(|place| machine.paths(place));
@@ -46,7 +46,7 @@ pub(super) fn found(client: Client, machine: &Machine) -> Option<PathBuf> {
     folders.filter(|path| path.exists()).chain(programs).next()
 }
 
-/// Returns the tasks of a client for a kind of piece; none if the client does not have it in this scope.
+/// Returns the tasks of a client for a kind of piece; empty if the client does not support it in this scope.
 pub(super) fn of(client: Client, what: What, setting: &Setting<'_>) -> Vec<Task> {
     let row = row(client);
     let task = |file, job| Task {
@@ -82,7 +82,7 @@ pub(super) fn of(client: Client, what: What, setting: &Setting<'_>) -> Vec<Task>
     }
 }
 
-/// Returns why a client has none of these pieces in this scope.
+/// Returns the reason why a client has no piece of this kind in this scope.
 pub(super) fn lacks(client: Client, what: What, scope: &Scope) -> String {
     let row = row(client);
     let (elsewhere, thing) = match what {
@@ -153,7 +153,7 @@ impl Setting<'_> {
         }
     }
 
-    /// Returns the file that exists, else the first one; or all.
+    /// Returns the first existing file, or else the first; all with `everywhere`.
     fn choose(&self, paths: Vec<PathBuf>) -> Vec<PathBuf> {
         if self.everywhere {
             return paths;
@@ -212,7 +212,7 @@ fn servers(row: &'static Row, setting: &Setting<'_>) -> Vec<Task> {
     tasks
 }
 
-/// Returns whether this installation of several is there.
+/// Returns `true` if this installation among several exists.
 fn is_seen(server: &Server, at: usize, file: &Path, setting: &Setting<'_>) -> bool {
     if matches!(setting.scope, Scope::Project(_)) || file.exists() {
         return true;
@@ -277,7 +277,7 @@ fn hooks_of(client: Client, hooks: &'static Hooks, setting: &Setting<'_>) -> Vec
     tasks
 }
 
-/// Returns the name and the text of a hook that is a file. Without icm it does nothing.
+/// Returns name and text of a hook script. Without icm the script does nothing.
 fn script(client: Client, event: &str, icm: &Icm) -> (String, String) {
     let mark = format!("# {OWN_MARK}; `icm uninstall` takes it out.");
     if icm.os == Os::Windows {
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
     use crate::hooks::defaults;
 
-    /// The plugin file of OpenCode and Kilo names its events itself.
+    /// The plugin file of OpenCode and Kilo names its own events.
     #[test]
     fn the_module_runs_the_events_of_the_table() {
         let mut events = 0;

@@ -1,15 +1,16 @@
-//! The bytes of a text file: mark, line ends, last line.
+//! The bytes of a text file: byte order mark, line ends, last line.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::error::InstallError;
 
-/// Bytes of a file that is edited at most. A higher bound costs time only: parsers read the whole file.
+/// Most bytes of a file that is edited. Raised, parsers take longer.
 pub(super) const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 const MARK: &str = "\u{feff}";
 
-/// A text whose lines end with `\n` alone, with what is needed to give the bytes back.
+/// A text with `
+/// ` as its only line end, and the means to restore its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text {
     /// The text for parsers, without a byte order mark.
@@ -19,7 +20,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Reads bytes; none is an empty text.
+    /// Reads bytes; `None` is an empty text.
     ///
     /// # Errors
     /// [`InstallError::TooBig`], [`InstallError::NotUtf8`].
@@ -45,8 +46,8 @@ impl Text {
         })
     }
 
-    /// Returns the bytes of `plain`, an edited [`Text::plain`]. Lines that were there before keep their line end; new
-    /// lines get the usual one of the file. A file without a last line end stays without.
+    /// Returns the bytes of `plain`, an edited [`Text::plain`]. Old lines keep their line end; new lines get the file's
+    /// most common one. A file without a line end at its end stays so.
     pub(super) fn bytes(&self, plain: &str) -> Vec<u8> {
         let old: Vec<(&str, &str)> = lines(&self.original).collect();
         let with = |wanted: &str| old.iter().filter(|(_, end)| *end == wanted).count();

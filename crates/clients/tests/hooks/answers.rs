@@ -1,4 +1,4 @@
-//! The answers of hooks, held against what each client takes.
+//! The answers of hooks, compared with what each client takes.
 
 use icm_clients::hooks::{self, Moment};
 use icm_clients::names::Client;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::samples;
 
-/// A context with what JSON has to escape, and what a shell or a template might take for its own.
+/// A context with characters that JSON has to escape, or that a shell or a template might expand.
 const CONTEXT: &str = "<memories nonce=\"1\">\n\"Invoices\" \\ live in PostgreSQL\t\u{2028}\u{0}\u{1f418} ${HOME} $(id)\n</memories>";
 
 /// Returns the keys of an object, sorted.
@@ -17,11 +17,11 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// Returns the context in an answer as the client finds it, after a check that nothing else is in there.
+/// Returns the context in an answer as the client finds it, after a check that the answer has nothing else.
 ///
-/// Real schemas and types, where a client publishes them, are those of `replay-tests/clients/hooks_shapes.py`. The
-/// sources here: the schemas of Codex (`codex-rs/hooks/schema`), the types of Copilot CLI's and Cline's packages, and
-/// the documentation of the others.
+/// `replay-tests/clients/hooks_shapes.py` has the real schemas and types that clients publish. The sources here are the
+/// schemas of Codex (`codex-rs/hooks/schema`), the types of Copilot CLI's and Cline's packages, and the documentation
+/// of the other clients.
 fn context_in(client: Client, event: &str, answer: &[u8]) -> String {
     let text = std::str::from_utf8(answer).expect("a text");
     if client == Client::Kiro {
@@ -66,7 +66,7 @@ fn context_in(client: Client, event: &str, answer: &[u8]) -> String {
     found.as_str().expect("a text").to_owned()
 }
 
-/// Returns the events at which a client lets a hook say something, from its documentation.
+/// Returns the events at which a client takes a context, from its documentation.
 fn injecting(client: Client) -> &'static [&'static str] {
     match client {
         Client::ClaudeCode | Client::Codex | Client::Qoder => {
@@ -108,7 +108,7 @@ fn each_answer_is_what_the_client_takes_and_nothing_more() {
     assert!(given > 30 && silent > 50, "{given} {silent}");
 }
 
-/// Without a context a client goes on as if the hook had not run.
+/// Without a context, a client goes on as if the hook had not run.
 #[test]
 fn an_empty_context_is_the_neutral_answer() {
     let mut answers = 0;
@@ -168,7 +168,7 @@ fn the_neutral_answer_needs_no_input() {
     }
 }
 
-/// Codex fails a hook at an unknown key, and its `Stop` takes a decision alone.
+/// Codex rejects a hook with an unknown key, and its `Stop` takes only a decision.
 #[test]
 fn codex_gets_the_keys_of_its_schema_alone() {
     let allowed = [

@@ -1,11 +1,11 @@
-//! Input that is broken: a clear line each, and never a panic.
+//! Broken input gives one clear line, and never a panic.
 
 use icm_clients::hooks::{self, HookError, INPUT_LEN_MAX};
 use icm_clients::names::Client;
 
 use super::samples;
 
-/// Returns the message of the error, which is one line.
+/// Returns the message of the error, after a check that it is one line.
 fn said(client: Client, event: &str, stdin: &[u8]) -> String {
     let error = hooks::read(client, event, stdin).expect_err("an error");
     let text = error.to_string();
@@ -97,7 +97,7 @@ fn input_above_the_limit_is_refused_before_it_is_parsed() {
     );
 }
 
-/// A client that is killed while it writes leaves the beginning of its input.
+/// A client that is killed while it writes leaves a prefix of its input.
 #[test]
 fn each_beginning_of_each_sample_is_cut_off() {
     let mut cuts = 0;

@@ -1,4 +1,4 @@
-//! The folders that clients install: they say what the code says.
+//! The plugin folders that clients install agree with the code.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ fn json(path: &str) -> Value {
     serde_json::from_str(&text(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Checks that a file of hooks has the events of `rows` that need no asking, each with one command.
+/// Checks that a file of hooks has the default events of `rows`, each with one command.
 fn has_hooks_of(
     path: &str,
     rows: &[EventRow],
@@ -41,7 +41,7 @@ fn has_hooks_of(
             .as_u64()
             .expect("a timeout");
         assert!(timeouts.contains(&timeout), "{path}: {event}: {timeout}");
-        // Codex ignores `args`, so the command is one text; it has no keys that a client may not know.
+        // Codex ignores `args`, so the command is one text, without keys that a client may not know.
         let command = format!("icm hook {client} {event}");
         let handler = json!({ "type": "command", "command": command, "timeout": timeout });
         assert_eq!(groups, &json!([{ "hooks": [handler] }]), "{path}: {event}");
@@ -50,7 +50,7 @@ fn has_hooks_of(
 
 #[test]
 fn the_hooks_are_the_events_that_icm_uses() {
-    // Seconds. Qwen Code takes 1,000 and more for milliseconds, Codex ends a session's last hook after 3.
+    // Seconds. Qwen Code takes values from 1,000 as milliseconds, and Codex ends a session's last hook after 3.
     has_hooks_of(
         "icm/hooks/hooks.json",
         events(Client::ClaudeCode),
@@ -109,7 +109,7 @@ fn the_skill_has_what_clients_ask_of_one() {
     assert_eq!(lines.next(), Some("---"));
 }
 
-/// Claude Code's directory wants a square icon of 512 to 2,048 pixels, and a page of 40 words.
+/// Claude Code's directory requires a square icon of 512 to 2,048 pixels, and a page of 40 words.
 #[test]
 fn the_folder_has_what_a_directory_asks_for() {
     let icon = std::fs::read(plugins().join("icm/.claude-plugin/icon.png")).expect("an icon");

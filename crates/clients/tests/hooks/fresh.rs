@@ -1,4 +1,4 @@
-//! Sessions of every client with a compaction in the middle: which events tell that the context is a new one.
+//! Sessions of every client with a compaction: tests which events mark a new context.
 
 use icm_clients::hooks::{self, Cause, EventRow, Moment};
 use icm_clients::names::Client;
@@ -9,14 +9,14 @@ const AGAIN: Moment = Moment::SessionStart {
     cause: Cause::Compact,
 };
 
-/// Returns the events of a compaction in their order, each with a field of its input and the moment that is read.
+/// Returns the events of a compaction in order, each with a field of its input and the expected moment.
 fn compaction(client: Client) -> &'static [(&'static str, &'static str, Moment)] {
     match client {
         Client::ClaudeCode | Client::Codex | Client::Qoder | Client::QwenCode => &[
             ("PreCompact", r#""trigger":"auto""#, BEFORE),
             ("SessionStart", r#""source":"compact""#, AGAIN),
         ],
-        // A start with source `compact` is documented for Factory, and never comes.
+        // Factory documents a start with source `compact` but never sends it.
         Client::Factory | Client::VsCode | Client::Cline => {
             &[("PreCompact", r#""trigger":"auto""#, BEFORE)]
         }
@@ -37,13 +37,13 @@ fn compaction(client: Client) -> &'static [(&'static str, &'static str, Moment)]
     }
 }
 
-/// Returns the first event with such a moment that is installed without being asked for.
+/// Returns the first default event with such a moment.
 fn event(client: Client, is: fn(Moment) -> bool) -> Option<&'static EventRow> {
     let mut rows = hooks::events(client).iter();
     rows.find(|row| row.by_default && is(row.moment))
 }
 
-/// Plays an event on whether the session has seen a memory, and returns the moment that was read.
+/// Plays an event on the state `seen` of a memory, and returns the moment that was read.
 fn play(client: Client, event: &str, fields: &str, seen: &mut bool) -> Moment {
     let stdin = format!(r#"{{"session_id":"s","invocationNum":0,{fields}}}"#);
     let input = hooks::read(client, event, stdin.as_bytes()).expect("an input");
@@ -83,7 +83,7 @@ fn one_event_of_each_compaction_tells_that_the_context_is_new() {
             );
             fresh += usize::from(!seen);
         }
-        // The last one: what comes before it may be recalled again at the next prompt, and would be lost.
+        // Only the last event: memories that are recalled again before it would be lost.
         match events.is_empty() {
             true => untold.push(*client),
             false => {
@@ -91,7 +91,7 @@ fn one_event_of_each_compaction_tells_that_the_context_is_new() {
                 told.push(*client);
             }
         }
-        // The table above has each event of a compaction that is installed.
+        // The table above has every default event of a compaction.
         for row in rows.iter().filter(|row| row.by_default) {
             let of_compaction = matches!(row.moment, BEFORE | AFTER);
             let is_listed = events.iter().any(|(event, ..)| *event == row.name);
@@ -126,7 +126,7 @@ fn no_other_event_tells_that_the_context_is_new() {
     ] {
         assert!(!hooks::freshens(client, event), "{client:?} {event}");
     }
-    // Names of Claude Code mean the same in a plugin.
+    // The names of Claude Code mean the same in a plugin.
     assert!(hooks::freshens(Client::CopilotCli, "PreCompact"));
     assert!(hooks::freshens(Client::KimiCode, "post-compact"));
     assert!(!hooks::freshens(Client::KimiCode, "pre-compact"));

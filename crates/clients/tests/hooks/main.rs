@@ -1,4 +1,4 @@
-//! Hooks of every client: samples of what each gives, the answers that each takes, and input that is broken.
+//! Hooks of every client: sample inputs, the answers that clients take, and broken input.
 
 mod answers;
 mod bad;
@@ -26,7 +26,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Returns the event: samples of a plugin have the events of Claude Code.
+    /// Returns the event; samples of a plugin have the events of Claude Code.
     fn event(&self) -> &str {
         self.name.strip_prefix("plugin-").unwrap_or(&self.name)
     }

@@ -12,9 +12,9 @@ use icm_clients::hooks::{self, Moment};
 use icm_clients::names::Client;
 use serde_json::Value;
 
-/// Notes what it is given and answers with a text of the environment.
+/// A program that records its input and answers with a text of the environment.
 ///
-/// The answer comes in two pieces, of which the second one has its last three bytes.
+/// The answer comes in two pieces; the second has the last three bytes.
 const HOOK: &str = r#"#!/bin/sh
 { cat; echo; } >> "$HOOK_CALLS"
 len=$(printf '%s' "$HOOK_ANSWER" | wc -c)
@@ -23,9 +23,9 @@ sleep 0.02
 test $len -le 3 || printf '%s' "$HOOK_ANSWER" | tail -c 3
 "#;
 
-/// Plays the sessions of `module.mjs` with hooks that answer with `answer`.
+/// Plays the sessions of `module.mjs` with hooks that answer `answer`.
 ///
-/// Returns the inputs of the hooks and the texts that each session was shown; `None` if there is no Node.
+/// Returns the inputs of the hooks and the texts that each session was shown; `None` without Node.
 fn play(answer: &str) -> Option<(Vec<Value>, Value)> {
     let node = Command::new("node").arg("--version").output();
     if !node.is_ok_and(|node| node.status.success()) {
@@ -58,7 +58,7 @@ fn play(answer: &str) -> Option<(Vec<Value>, Value)> {
     Some((calls.collect(), shown))
 }
 
-/// OpenCode names the parent in some of its events alone; the plugin file names it in each.
+/// OpenCode names the parent only in some of its events; the plugin file names it in each.
 #[test]
 fn a_sub_agent_is_one_session_in_every_event() {
     let Some((calls, _)) = play("{}") else { return };
@@ -106,7 +106,7 @@ fn the_answers_to_a_start_and_a_prompt_are_shown() {
     );
 }
 
-/// A hook that is killed while it writes leaves the beginning of its answer, with an open frame.
+/// A hook that is killed while it writes leaves a prefix of its answer, with an open frame.
 #[test]
 fn an_answer_that_is_cut_off_is_dropped() {
     for answer in [

@@ -1,4 +1,4 @@
-//! The client of a plugin that several clients share.
+//! Finds the client of a shared plugin.
 
 use icm_clients::hooks::{is_borrowed, which};
 use icm_clients::names::Client;
@@ -32,7 +32,7 @@ const QWEN: &[(&str, &str)] = &[
     ("CLAUDE_PROJECT_DIR", "/src"),
 ];
 
-/// The variables are those that each client gave to a hook of a plugin.
+/// The variables are those that each client gives to a hook of a plugin.
 #[test]
 fn each_client_is_known_by_its_variables() {
     for (variables, client) in [
@@ -146,7 +146,7 @@ fn every_input_of_cursor_is_known_as_cursors() {
     assert!(!is_borrowed(Client::ClaudeCode, b"not json"));
 }
 
-/// Shells of Windows put a mark before the input, and values that no client gives must not hide the others.
+/// Shells on Windows put a byte order mark before the input. Odd values of one field must not hide the other fields.
 #[test]
 fn a_mark_and_odd_values_hide_no_client() {
     for stdin in [

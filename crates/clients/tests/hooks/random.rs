@@ -1,11 +1,11 @@
-//! Random input: never a panic, and answers that always parse.
+//! Random input causes no panic, and answers always parse.
 
 use icm_clients::hooks::{self, HookError};
 use icm_clients::names::Client;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// The fields of the clients, so that random values land where something reads them.
+/// The fields of the clients, so that random values are read.
 const FIELDS: [&str; 23] = [
     "session_id",
     "sessionId",
@@ -64,7 +64,7 @@ fn client() -> impl Strategy<Value = Client> {
     prop::sample::select(Client::ALL)
 }
 
-/// Checks that an answer is what clients parse: nothing, an object, or the context itself for Kiro.
+/// Returns `true` if a client can parse an answer: no bytes, an object, or for Kiro the context itself.
 fn parses(client: Client, answer: &[u8], context: &str) -> bool {
     answer.is_empty()
         || serde_json::from_slice::<Map<String, Value>>(answer).is_ok()

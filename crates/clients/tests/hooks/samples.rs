@@ -1,4 +1,4 @@
-//! Samples of what each client gives to its hooks, made from its schema, its documentation or a run of it.
+//! Samples of hook inputs of each client, from its schema, its documentation or a run of it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use icm_clients::names::Client;
 
 use super::{folder, samples};
 
-/// Returns what was read, a line for each field that has something.
+/// Returns the input as text, one line per field with a value.
 fn told(input: &Input) -> String {
     let mut text = format!("  {} = {:?}\n", input.event, input.moment);
     let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|it| it.display().to_string());
@@ -101,7 +101,7 @@ fn a_start_has_the_cause_that_the_client_gives() {
     }
 }
 
-/// Qwen Code runs the hook of a prompt without one after each tool call.
+/// Qwen Code also runs the prompt hook without a prompt, after each tool call.
 #[test]
 fn an_empty_prompt_is_none() {
     for prompt in [r#""""#, "null", "[]", r#"[{"type":"image","url":"x"}]"#] {
@@ -119,7 +119,7 @@ fn texts_of_a_prompt_in_blocks_are_joined() {
     assert_eq!(input.prompt.as_deref(), Some("one\ntwo\nthree"));
 }
 
-/// Gemini CLI puts the context of an earlier hook before the prompt; it must not be recalled by itself.
+/// Gemini CLI puts the context of an earlier hook before the prompt; the context must not recall itself.
 #[test]
 fn the_context_of_an_earlier_hook_is_no_part_of_a_prompt() {
     for (prompt, words) in [
@@ -180,7 +180,7 @@ fn a_session_with_a_parent_is_its_sub_agent() {
     );
 }
 
-/// Claude Code tells its model of the end of a background task by a prompt, which nobody wrote.
+/// Claude Code tells its model about the end of a background task by a prompt that nobody wrote.
 #[test]
 fn a_notice_of_claude_code_is_no_prompt() {
     for (fields, prompt) in [
@@ -246,7 +246,7 @@ fn a_sub_agent_of_copilot_belongs_to_the_session_of_its_parent() {
     }
 }
 
-/// Gemini CLI tells a compaction before every request, so it is no moment to store.
+/// Gemini CLI signals a compaction before every request, so this is not a moment to store.
 #[test]
 fn a_compression_of_gemini_is_no_moment() {
     let sample = samples()
@@ -318,7 +318,7 @@ fn unknown_fields_and_a_byte_order_mark_are_passed_over() {
     assert_eq!((old.session, old.transcript), (None, None));
 }
 
-/// The session's file would tell what the main agent said, and would count as read.
+/// The session's file has the words of the main agent, and they would count as read.
 #[test]
 fn no_sub_agent_ends_with_the_transcript_of_its_session() {
     let mut ends = 0;

@@ -1,4 +1,4 @@
-//! Files that somebody made to harm: links, owners, sizes, depths.
+//! Files that were made to do harm: links, owners, sizes, depths.
 
 #[cfg(unix)]
 use std::fs;
@@ -42,7 +42,7 @@ fn a_file_that_nests_too_deep_is_refused_in_one_line() {
     }
 }
 
-/// Somebody else may have made a project. Its links must not lead to the settings of the user.
+/// A project may have another author. Its links must not lead to the user's settings.
 #[cfg(unix)]
 #[test]
 fn a_link_out_of_a_project_is_left_alone() {
@@ -68,7 +68,7 @@ fn a_link_out_of_a_project_is_left_alone() {
         assert!(error.contains("a link out of the project, to /"), "{error}");
     }
     assert_eq!(home.tree(), before);
-    // The same links in the home folder are a person's own.
+    // The same links in the home folder are the user's own.
     let user = home.path().join(".claude.json");
     std::os::unix::fs::symlink(home.path().join(".ssh/config.json"), user).unwrap();
     home.install(&Request {
@@ -87,7 +87,7 @@ fn a_file_of_another_user_is_left_alone() {
     };
     let theirs = home.path().join("theirs.json");
     home.write(&theirs, "{}");
-    // Root alone gives files away; for others a file of the system is one of another user.
+    // Only root gives files away; other users take a file of the system as another user's.
     let target = match std::os::unix::fs::chown(&theirs, Some(65_534), None) {
         Ok(()) => theirs,
         Err(_) => PathBuf::from("/etc/hosts"),
@@ -102,7 +102,7 @@ fn a_file_of_another_user_is_left_alone() {
     assert_eq!(fs::read(&target).unwrap(), bytes);
 }
 
-/// Root that works in the home of a user writes files of that user alone.
+/// Root in the home of a user writes only files of that user.
 #[cfg(unix)]
 #[test]
 fn root_follows_no_link_to_its_own_files() {

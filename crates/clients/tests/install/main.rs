@@ -1,4 +1,4 @@
-//! Entries in a made home folder, for all clients and for files as they are found in the wild.
+//! Entries in a made-up home folder, for all clients and for files as they occur in practice.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use icm_clients::install::{Machine, Os, Outcome, Plan, Request, Scope, What, has
 use icm_clients::names::Client;
 use tempfile::TempDir;
 
-/// The path of the icm that writes.
+/// The path of the installing icm.
 const ICM: &str = "/opt/a b/icm";
 
 /// A home folder with a project and a folder for icm's list.
@@ -22,7 +22,7 @@ struct Home {
 
 impl Home {
     fn new() -> Home {
-        // Thousands of files are synced: in memory, where there is such a folder, that takes seconds.
+        // Thousands of files are synced. In a memory file system that takes seconds.
         let memory = Path::new("/dev/shm");
         let folder = match memory.is_dir() {
             true => tempfile::tempdir_in(memory),
@@ -63,7 +63,7 @@ impl Home {
         Plan::install(request, &self.machine(), &self.ledger()).unwrap()
     }
 
-    /// Does what is asked for; every step has to go well.
+    /// Applies a request; every step must succeed.
     #[track_caller]
     fn install(&self, request: &Request) -> Plan {
         let plan = self.plan(request);
@@ -89,7 +89,7 @@ impl Home {
         plan
     }
 
-    /// Every file and folder below the home folder: bytes, mode, target of a link.
+    /// Returns every file and folder below the home folder, with bytes, mode or target of a link.
     fn tree(&self) -> BTreeMap<PathBuf, String> {
         let mut tree = BTreeMap::new();
         walk(&self.path(), &mut tree);
@@ -133,8 +133,8 @@ fn mode(_: &fs::Metadata) -> String {
     String::new()
 }
 
-/// A file of a person with other servers, hooks and comments, in the format that the name says; `None` for a file that
-/// is icm's alone.
+/// Returns a person's file with other servers, hooks and comments, in the format that the name tells; `None` for a file
+/// of icm's own.
 fn rich(file: &Path) -> Option<String> {
     let name = file.file_name().unwrap().to_str().unwrap();
     let end = name.rsplit_once('.').map_or("", |(_, end)| end);
@@ -158,7 +158,7 @@ fn rich(file: &Path) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Prepares a file of a client before icm comes.
+/// Prepares a file of a client before icm is installed.
 type Wild = fn(&Home, &Path, &str);
 
 fn crlf(home: &Home, file: &Path, text: &str) {
@@ -242,7 +242,7 @@ fn wilds() -> Vec<(&'static str, Wild)> {
     wilds
 }
 
-/// The files of a client that may have words of other people.
+/// Returns the files of a client that may hold other people's text.
 fn files(request: &Request) -> Vec<PathBuf> {
     let home = Home::new();
     let request = Request {
@@ -386,7 +386,7 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Adds words of a person.
+/// Returns the text with a person's addition.
 fn add(file: &Path, text: &str) -> String {
     match file
         .extension()
@@ -519,7 +519,7 @@ fn an_older_entry_is_brought_up_to_date() {
     }
 }
 
-/// A second run has to find the hooks of the first one, whatever their commands escape.
+/// A second run must find the hooks of the first one, whatever their commands escape.
 #[test]
 fn a_folder_with_quotes_gets_its_hooks_once() {
     let mut clients = 0;
@@ -545,7 +545,7 @@ fn a_folder_with_quotes_gets_its_hooks_once() {
     assert!(clients > 10, "{clients}");
 }
 
-/// Other programs have the same name and the same argument.
+/// Other programs may have the same name and the same argument.
 #[test]
 fn a_server_of_another_icm_stays_unless_forced() {
     let home = Home::new();
@@ -564,7 +564,7 @@ fn a_server_of_another_icm_stays_unless_forced() {
         ..request.clone()
     });
     assert!(fs::read_to_string(&file).unwrap().contains("/opt/a b/icm"));
-    // An entry that icm wrote is brought up to date, wherever the program lies now.
+    // An entry that icm wrote is updated, wherever the program lies now.
     let moved = home.install(&Request {
         icm: "/moved/icm".into(),
         ..request
@@ -648,7 +648,7 @@ fn an_update_leaves_the_rest_of_the_entry_byte_for_byte() {
         let now = fs::read_to_string(&file).unwrap();
         assert_eq!(now, filled("/new/icm", "/new/store"), "{client:?}");
         assert!(!home.plan(&request).steps[0].changes(), "{client:?}: twice");
-        // A variable that is no longer wanted goes; a person's stays.
+        // A variable that is no longer wanted is removed; a person's stays.
         request.env.clear();
         home.install(&request);
         let now = fs::read_to_string(&file).unwrap();
@@ -659,7 +659,7 @@ fn an_update_leaves_the_rest_of_the_entry_byte_for_byte() {
     assert_eq!(updates, 6);
 }
 
-/// A person may have changed the time of a hook, or what its client shows while it runs.
+/// A person may have changed the timeout of a hook, or the message that its client shows.
 #[test]
 fn an_update_of_a_hook_changes_its_command_alone() {
     for (client, file, key, before) in [
@@ -877,7 +877,7 @@ fn running_servers_tell_their_version() {
         home.write(&folder.join("exe"), &format!("#!/bin/sh\n{version}\n"));
         fs::set_permissions(folder.join("exe"), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    // Root alone gives files away. A process of another user has a program that is not this user's to start.
+    // Only root gives files away. The program of another user's process must not be started.
     if std::os::unix::fs::chown(proc.join("16"), Some(65_534), None).is_err() {
         fs::remove_dir_all(proc.join("16")).unwrap();
     }
@@ -908,12 +908,13 @@ fn a_lost_list_leaves_no_file_of_icms_own() {
     }
 }
 
-/// Another program can be called icm and serve, too. Without a list nothing says that the entry was written by this one.
+/// Another program can be called icm and run a server, too. Without the list, nothing tells that this icm wrote the
+/// entry.
 #[test]
 fn a_lost_list_leaves_servers_of_another_icm() {
     for (command, goes) in [
         (ICM, true),
-        // No folder of `PATH` has the bare name, so it is not known here which program it starts.
+        // No folder of `PATH` has the bare name, so its program is unknown here.
         ("icm", true),
         ("/opt/other/icm", false),
         ("icm-server", false),
@@ -942,7 +943,7 @@ fn a_lost_list_leaves_servers_of_another_icm() {
     }
 }
 
-/// The same program can have several paths, and `PATH` can lead to another one.
+/// A program can have several paths, and `PATH` can lead to another program.
 #[cfg(unix)]
 #[test]
 fn a_lost_list_knows_the_program_by_its_file() {
@@ -1146,7 +1147,7 @@ fn entries_for_one_folder_are_found_and_taken_out() {
     );
     assert!(home.uninstall().steps.is_empty());
 
-    // The entry of the user is beside them, and both go.
+    // The user's entry is beside them, and both are removed.
     home.write(&file, LOCAL);
     home.install(&Request {
         what: vec![What::Server],

@@ -1,4 +1,4 @@
-//! JSON, with the comments and commas that some clients allow.
+//! JSON, with the comments and trailing commas that some clients allow.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::super::error::InstallError;
 use super::super::node::{Edit, Node, Seg};
 use super::Format;
 
-/// Nothing that no client reads: JSON5's words, quotes and numbers are errors.
+/// Only extensions that a client reads: words, quotes and numbers of JSON5 are errors.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Value, InstallError> {
     Ok(root.to_serde_value().unwrap_or(Value::Null))
 }
 
-/// Returns a key that an object has twice.
+/// Returns a key that an object has twice, if there is one.
 fn twice(value: &ast::Value<'_>) -> Option<String> {
     match value {
         ast::Value::Object(object) => {
@@ -141,7 +141,7 @@ fn reach(top: &CstObject, way: &[Seg]) -> Option<CstContainerNode> {
     Some(here)
 }
 
-/// Puts an empty value in the place of `null`, which clients read as a member that is not there.
+/// Replaces `null` by an empty value, because clients read `null` as an absent member.
 fn fill(object: &CstObject, key: &str, empty: CstInputValue) {
     if let Some(property) = object.get(key)
         && property

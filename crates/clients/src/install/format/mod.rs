@@ -1,7 +1,7 @@
-//! Settings files in four formats, edited without losing comments, order or layout.
+//! Settings files in JSON (also with comments), TOML and YAML, edited without losing comments, order or layout.
 //!
-//! An editor proposes a text. The text is parsed and compared with the value that the change must come to, so that a
-//! layout which an editor does not understand is refused and never damaged.
+//! An editor proposes a text. The text is parsed and compared with the wanted value, so a layout that the editor does
+//! not understand is refused and never damaged.
 
 mod json;
 mod toml;
@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::error::InstallError;
 use super::node::{Edit, Seg, find};
 
-/// Characters of a parser's words. Some quote the line, which may have megabytes.
+/// Most characters of a parser's message; some messages quote the line. Raised, error messages get longer.
 const WHY_CHARS_MAX: usize = 240;
 
 /// The format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// JSON; comments and commas at the end are kept where a client allows them.
+    /// JSON; comments and trailing commas are kept if the client allows them.
     Json,
     /// TOML.
     Toml,
@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// Parses a text; one of spaces and comments is an empty map.
+    /// Parses a text; a text of spaces and comments is an empty map.
     ///
     /// # Errors
     /// [`InstallError::DoesNotParse`], [`InstallError::DuplicateKey`], and [`InstallError::OtherShape`] for a file whose
@@ -66,11 +66,11 @@ impl Format {
         }
     }
 
-    /// Makes the changes in this order and returns the new text.
+    /// Applies the changes in order and returns the new text.
     ///
     /// # Errors
-    /// As [`Format::parse`]; [`InstallError::OtherShape`] if a value on the way has another type, and
-    /// [`InstallError::Layout`] if no text could be made that says what it should.
+    /// As [`Format::parse`]. [`InstallError::OtherShape`] if a value on the path has another type, and
+    /// [`InstallError::Layout`] if no edited text has the wanted content.
     pub(super) fn edit(self, text: &str, edits: &[Edit]) -> Result<String, InstallError> {
         let mut wanted = self.parse(text)?;
         let mut text = text.to_owned();
@@ -98,7 +98,7 @@ impl Format {
     }
 }
 
-/// Takes out what is empty on the way to `path`: TOML has no empty table without a header of its own.
+/// Removes empty values on the way to `path`: TOML keeps an empty table only with a header of its own.
 fn prune(value: &mut Value, path: &[Seg]) {
     for len in (1..path.len()).rev() {
         let is_empty = find(value, &path[..len]).is_some_and(|found| match found {

@@ -9,7 +9,7 @@ fn entry() -> Node {
     ])
 }
 
-/// An edit that is taken back leaves the text as it was, and the text in between says what it should.
+/// Checks that an edit gives `between`, and that taking it back restores the text.
 #[track_caller]
 fn there_and_back(format: Format, text: &str, keys: &[&str], between: &str) {
     let path = Seg::keys(keys);

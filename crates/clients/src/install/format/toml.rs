@@ -12,7 +12,7 @@ use super::Format;
 pub(super) fn parse(text: &str) -> Result<Value, InstallError> {
     let value = toml::from_str::<toml::Table>(text);
     let value = value.map_err(|error| Format::Toml.broken(error))?;
-    // Dates and endless numbers are no JSON; as words they compare as well.
+    // JSON lacks dates and infinite numbers; as texts they compare as well.
     Ok(plain(toml::Value::Table(value)))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         }
         Edit::Merge(..) => return None,
     };
-    // A comment at the end of the file stays in front of a table that is added there.
+    // A comment at the end of the file stays before a table that is added there.
     if made && let Some(added) = added(document.as_table_mut(), edit.path()) {
         let gap = if text.trim().is_empty() { "" } else { "\n" };
         added.set_position(Some(isize::MAX));
@@ -70,7 +70,7 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     Some(document.to_string())
 }
 
-/// Sets a member, and returns whether a table was added.
+/// Sets a member. Returns `true` if a table was added.
 fn set(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
     let Node::Map(pairs) = node else {
         table.insert(key, Item::Value(value(node)));
@@ -93,7 +93,7 @@ fn set(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
         }
         return Some(false);
     }
-    // Dotted keys leave no room for a header.
+    // Tables with dotted keys have no header to add to.
     if table.is_dotted() {
         table.insert(key, Item::Value(value(node)));
         return Some(false);
@@ -102,7 +102,7 @@ fn set(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
     Some(true)
 }
 
-/// Sets and takes out members; a comment behind a value stays.
+/// Sets and removes members; a comment behind a value stays.
 fn merge(table: &mut dyn TableLike, members: &[(String, Option<Node>)]) -> Option<()> {
     for (key, node) in members {
         let old = table.get_mut(key).and_then(Item::as_value_mut);
@@ -119,7 +119,7 @@ fn merge(table: &mut dyn TableLike, members: &[(String, Option<Node>)]) -> Optio
     Some(())
 }
 
-/// Adds an element, and returns whether a table was added.
+/// Adds an element. Returns `true` if a table was added.
 fn push(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
     let Node::Map(pairs) = node else { return None };
     match table.get_mut(key) {
@@ -213,8 +213,8 @@ fn value(node: &Node) -> Toml {
     }
 }
 
-/// Takes out the lines of a table, from its header to the next header of another one. Blank lines and comments above
-/// that header stay. `None` if the table has no header of its own.
+/// Removes the lines of a table, from its header to the next header of another table. Blank lines and comments above
+/// that header stay. `None` if the table has no header.
 fn cut(text: &str, path: &[Seg]) -> Option<String> {
     let (name, at) = match path {
         [Seg::Key(list), Seg::At(at)] => (format!("[[{list}]]"), *at),
@@ -242,7 +242,7 @@ fn cut(text: &str, path: &[Seg]) -> Option<String> {
     let rest = lines[from..to].iter().rev();
     let kept = rest.take_while(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
     let to = to - kept.count();
-    // The blank line in front belongs to the table.
+    // The blank line above belongs to the table.
     let blank = from > 0 && lines[from - 1].trim().is_empty();
     let from = from - usize::from(blank);
     Some([&lines[..from], &lines[to..]].concat().concat())

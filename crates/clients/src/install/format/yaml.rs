@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<Value, InstallError> {
     serde_saphyr::from_str(text).map_err(|error| Format::Yaml.broken(error))
 }
 
-/// Entries stand at most two keys deep, so no more is edited but their members.
+/// Edits entries, which stand at most two keys deep, and their members.
 pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     let is_empty = parse(text).ok()?.is_null();
     let (Seg::Key(top), rest) = edit.path().split_first()? else {
@@ -98,14 +98,14 @@ fn reach(top: Mapping, way: &[Seg]) -> Option<Mapping> {
     }
 }
 
-/// Returns a value as a member can have it.
+/// Returns a value in the form of a member.
 fn member(node: &Node) -> Option<YamlNode> {
     let mut out = String::new();
     write(&mut out, &Node::map([("member", node.clone())]), 0);
     Document::from_str(&out).ok()?.as_mapping()?.get("member")
 }
 
-/// Returns the text of a top key that has nothing but what the edit puts there.
+/// Returns the text of a top-level key with nothing but the edit's value.
 fn written(top: &str, rest: &[Seg], edit: &Edit) -> Option<String> {
     let node = match (edit, rest) {
         (Edit::Set(_, node), [Seg::Key(key)]) => Node::map([(key.as_str(), node.clone())]),
@@ -156,7 +156,7 @@ fn element(out: &mut String, node: &Node, indent: usize) {
     let _ = write!(out, "{:indent$}- {}", "", inner.trim_start());
 }
 
-/// Returns a value on one line. A JSON text is YAML as well.
+/// Returns a value on one line. JSON is valid YAML.
 fn scalar(node: &Node) -> String {
     match node {
         Node::Text(text) if is_plain(text) => text.clone(),
@@ -164,7 +164,7 @@ fn scalar(node: &Node) -> String {
     }
 }
 
-/// Returns whether YAML reads the text as it stands.
+/// Returns `true` if YAML reads the text without quotes as a string.
 fn is_plain(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');

@@ -1,4 +1,4 @@
-//! A block of rules between two marks in a file of other people's words.
+//! A block of rules between two marks in a file with other people's text.
 
 use super::super::error::InstallError;
 use super::Made;
@@ -7,7 +7,7 @@ const BEGIN: &str = "<!-- icm:begin (written by `icm init`; `icm uninstall` take
 const BEGIN_WORD: &str = "<!-- icm:begin";
 const END: &str = "<!-- icm:end -->";
 
-/// Puts the block at the end, or in the place of the one that is there.
+/// Puts the block at the end, or in place of the old block.
 pub(super) fn put(text: &str, body: &str) -> Result<Made, InstallError> {
     let block = format!("{BEGIN}\n{}\n{END}", body.trim_end());
     if let Some((from, to)) = find(text)? {
@@ -25,7 +25,7 @@ pub(super) fn put(text: &str, body: &str) -> Result<Made, InstallError> {
     Ok(Made::New(format!("{text}{gap}{block}\n")))
 }
 
-/// Takes the block out, with one blank line in front.
+/// Removes the block, with one blank line before it.
 pub(super) fn take(text: &str) -> Result<Made, InstallError> {
     let Some((from, to)) = find(text)? else {
         return Ok(Made::Same);
@@ -39,7 +39,7 @@ pub(super) fn take(text: &str) -> Result<Made, InstallError> {
     Ok(Made::New(format!("{before}{after}")))
 }
 
-/// Returns where the block is.
+/// Returns the byte range of the block; `None` if there is no block.
 fn find(text: &str) -> Result<Option<(usize, usize)>, InstallError> {
     let counts = (text.matches(BEGIN_WORD).count(), text.matches(END).count());
     match (counts, text.find(BEGIN_WORD), text.find(END)) {

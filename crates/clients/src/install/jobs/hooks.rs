@@ -1,4 +1,4 @@
-//! Hooks in a settings file.
+//! Hooks in a client's settings file.
 
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use super::super::table::{Hooks, Style};
 use crate::hooks::defaults;
 use crate::names::Client;
 
-/// Seconds that a hook may take before the client goes on without it. icm answers in a fraction of one; a higher bound
-/// makes people wait longer for a disk that hangs.
+/// Most seconds of a hook before the client goes on without it. icm answers in a fraction of a second. Raised, people
+/// wait longer for a disk that hangs.
 const TIMEOUT_S: u32 = 10;
 
 pub(super) fn put(
@@ -47,7 +47,7 @@ pub(super) fn put(
         match found.first() {
             None => edits.push(Edit::Push(list, wanted)),
             Some(path) => {
-                // A person may have changed the time or added a matcher: the command alone has to be right.
+                // A person may have changed the timeout or added a matcher, so only the command is compared.
                 let wanted = inner(hooks, wanted).value();
                 let keys: &[&str] = if hooks.style == Style::Shells {
                     &["bash", "powershell"]
@@ -100,7 +100,7 @@ fn put_tables(hooks: &Hooks, value: &Value, client: Client, icm: &Icm) -> (Vec<E
     (edits, is_update)
 }
 
-/// Returns the edits that take out every hook of icm for this client, whichever event it is for.
+/// Returns the edits that remove all hooks of icm for this client, of any event.
 pub(super) fn take(hooks: &Hooks, value: &Value, client: Client) -> Vec<Edit> {
     if hooks.style == Style::Tables {
         let list = value
@@ -123,7 +123,7 @@ pub(super) fn take(hooks: &Hooks, value: &Value, client: Client) -> Vec<Edit> {
     for (event, groups) in events {
         let list = Seg::keys(&["hooks", event]);
         let found = ours(hooks, value, &list, client);
-        // A group that has nothing but hooks of icm goes as a whole.
+        // A group with only hooks of icm is removed whole.
         let mut paths: Vec<Vec<Seg>> = Vec::new();
         for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
             let mut path = list.clone();
@@ -153,7 +153,7 @@ fn reversed(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits
 }
 
-/// Returns the ways to icm's handlers in the list of an event.
+/// Returns the paths of icm's handlers in the list of an event.
 fn ours(hooks: &Hooks, value: &Value, list: &[Seg], client: Client) -> Vec<Vec<Seg>> {
     let mut found = Vec::new();
     for (at, element) in find(value, list)
@@ -195,7 +195,7 @@ fn is_ours(hooks: &Hooks, handler: &Value, client: Client) -> bool {
     is_hook(command) && command.contains(&format!(" hook {} ", client.name()))
 }
 
-/// Returns what a list of hooks gets for an event.
+/// Returns the element for the list of an event.
 fn node(hooks: &Hooks, client: Client, event: &str, icm: &Icm) -> Node {
     let limit = hooks
         .limit
@@ -233,7 +233,7 @@ fn node(hooks: &Hooks, client: Client, event: &str, icm: &Icm) -> Node {
     }
 }
 
-/// Returns the handler within what a list gets.
+/// Returns the handler inside an element.
 fn inner(hooks: &Hooks, node: Node) -> Node {
     if hooks.style != Style::Groups {
         return node;

@@ -1,4 +1,4 @@
-//! Entries for one folder alone, which Claude Code keeps in the user's file (`claude mcp add` without a scope).
+//! Entries for one folder in the user's file of Claude Code (`claude mcp add` without a scope).
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{Own, server};
 /// The key of the folders.
 const PROJECTS: &str = "projects";
 
-/// Returns the entries called `icm`: the folder, the way to the entry, and what it says.
+/// Returns the entries called `icm`: folder, path and value.
 pub(in crate::install) fn entries<'a>(
     server: &Server,
     value: &'a Value,
@@ -23,9 +23,9 @@ pub(in crate::install) fn entries<'a>(
     found.collect()
 }
 
-/// Returns the edits that take out the entries that run this icm. Claude Code itself leaves an empty list of servers.
+/// Returns the edits that remove the entries which run this icm. Claude Code itself leaves an empty list of servers.
 ///
-/// `init` writes no such entry, so the list of written files says nothing of them.
+/// `init` writes no such entry, so the list of written files does not tell about them.
 pub(super) fn take(server: &Server, value: &Value, own: &Own<'_>) -> Vec<Edit> {
     let ours =
         served(server, value).filter(|(_, entry)| server::runs_this(&server.shape, entry, own));
@@ -40,7 +40,7 @@ pub(super) fn others(server: &Server, value: &Value, own: &Own<'_>) -> Vec<Strin
     commands.map(|words| words.join(" ")).collect()
 }
 
-/// Returns the entries that serve and are called `icm`: the way to each, and what it says.
+/// Returns the entries called `icm` that run a server: path and value.
 fn served<'a>(server: &'a Server, value: &'a Value) -> impl Iterator<Item = (Vec<Seg>, &'a Value)> {
     let all = entries(server, value).into_iter();
     all.filter(|(_, _, entry)| server::is_ours(&server.shape, entry))

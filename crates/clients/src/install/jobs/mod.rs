@@ -1,4 +1,4 @@
-//! The pieces that are put into files: a server, hooks, a block of rules, a file of icm's own.
+//! The pieces of icm in files of clients: a server, hooks, a block of rules, a file of icm's own.
 
 mod block;
 mod hooks;
@@ -17,7 +17,7 @@ use super::table::{Hooks, Server, Style};
 use crate::hooks::defaults;
 use crate::names::Client;
 
-/// The first words of every file that is icm's own, behind the signs of a comment.
+/// The first words of every file of icm's own, behind comment signs.
 pub(super) const OWN_MARK: &str = "Written by `icm init`";
 
 /// A piece in a file.
@@ -25,7 +25,7 @@ pub(super) const OWN_MARK: &str = "Written by `icm init`";
 pub(super) enum Job {
     /// An entry of a server.
     Server(&'static Server, Node),
-    /// Entries of a server for one folder alone. They are taken out and never put in.
+    /// Server entries for one folder. They are removed and never added.
     Local(&'static Server),
     /// The hooks of a client.
     Hooks(&'static Hooks, Client, Icm),
@@ -35,42 +35,42 @@ pub(super) enum Job {
     Own(String, bool),
 }
 
-/// A file as it was before icm.
+/// A file before icm changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base<'a> {
-    /// Nobody knows any more.
+    /// Its old content is not known.
     Unknown,
-    /// It was not there.
+    /// The file did not exist.
     Absent,
-    /// It had this text.
+    /// The file had this text.
     Text(&'a str),
 }
 
-/// A file's text after a piece was put in or taken out.
+/// The result of adding or removing a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Made {
-    /// The piece was there in the same form, or was not there to be taken out.
+    /// Nothing changed: the piece was there in this form, or was not there to be removed.
     Same,
-    /// The piece is new, or was taken out.
+    /// The new text, with the piece added or removed.
     New(String),
-    /// The piece was there in another form.
+    /// The new text, with the piece in a new form.
     Updated(String),
 }
 
-/// The means by which icm knows its own pieces in a file.
+/// The marks by which icm knows its own pieces.
 pub(super) struct Own<'a> {
     /// The program of this icm.
     pub(super) program: &'a str,
-    /// The program that the bare name `icm` starts; `None` if nobody looked or `PATH` has none.
+    /// The program behind the bare name `icm`; `None` if `PATH` was not searched or has none.
     pub(super) in_path: Option<&'a Path>,
-    /// The list says that icm wrote into the file.
+    /// `true` if the list of written files has this file.
     pub(super) known: bool,
-    /// Pieces of others are replaced, too.
+    /// `true` to replace the pieces of other programs, too.
     pub(super) force: bool,
 }
 
 impl Own<'_> {
-    /// Returns whether a command's program is this icm: its path, another path of the same file, or the bare name
+    /// Returns `true` if a command's program is this icm: its path, another path to the same file, or the bare name
     /// unless `PATH` leads to another program.
     fn runs(&self, program: &str) -> bool {
         let is_same = |path: &Path| {
@@ -95,10 +95,10 @@ impl Job {
         }
     }
 
-    /// Puts the piece into a text; `None` is a file that is not there.
+    /// Puts the piece into a text; `None` is a file that does not exist.
     ///
     /// # Errors
-    /// [`InstallError`], with the text left alone.
+    /// [`InstallError`]; the text is then unchanged.
     pub(super) fn put(&self, text: Option<&str>, own: &Own<'_>) -> Result<Made, InstallError> {
         let plain = text.unwrap_or_default();
         let value = self
@@ -132,11 +132,11 @@ impl Job {
         })
     }
 
-    /// Takes the piece out of a text, with what is left empty by it unless that was there before. An empty text means
-    /// that nothing is left.
+    /// Removes the piece from a text, with the containers that become empty unless they were there before. An empty
+    /// result means that nothing is left.
     ///
     /// # Errors
-    /// [`InstallError`], with the text left alone.
+    /// [`InstallError`]; the text is then unchanged.
     pub(super) fn take(
         &self,
         plain: &str,
@@ -201,8 +201,8 @@ impl Job {
         format.edit(plain, &edits).map(Made::New)
     }
 
-    /// Returns the commands of the servers called `icm` in a text that [`Job::take`] leaves there: they run another
-    /// program. A text that does not parse has none.
+    /// Returns the commands of servers called `icm` that [`Job::take`] leaves in a text, because they run another
+    /// program. Empty if the text does not parse.
     pub(super) fn others(&self, plain: &str, own: &Own<'_>) -> Vec<String> {
         let parsed = self.format().map(|format| format.parse(plain));
         let Some(Ok(value)) = parsed else {
@@ -215,12 +215,12 @@ impl Job {
         }
     }
 
-    /// Returns whether the file says which version of hooks it has.
+    /// Returns `true` if the file names the version of its hooks.
     fn has_version(&self) -> bool {
         matches!(self, Job::Hooks(hooks, ..) if matches!(hooks.style, Style::Shells | Style::Flat))
     }
 
-    /// Returns the ways to what may be left empty, the innermost first.
+    /// Returns the paths of containers that may become empty, innermost first.
     fn shells(&self) -> Vec<Vec<Seg>> {
         match self {
             Job::Server(server, _) => vec![Seg::keys(server.keys)],

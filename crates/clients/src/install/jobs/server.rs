@@ -1,4 +1,4 @@
-//! The entry of a server.
+//! The entry of icm's MCP server.
 
 use serde_json::Value;
 
@@ -11,7 +11,8 @@ use super::Own;
 /// The name of the entry in every client.
 pub(in crate::install) const NAME: &str = "icm";
 
-/// The variables that an entry gets from icm; one that is no longer wanted goes. All others are a person's.
+/// Variables of an entry that icm manages; icm removes those that are no longer wanted. Other variables belong to the
+/// person.
 const OWN_VARIABLES: [&str; 5] = [
     "ICM_DB",
     "ICM_CONFIG",
@@ -20,7 +21,7 @@ const OWN_VARIABLES: [&str; 5] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// The member in which Cline writes a command, one level deeper than others.
+/// The member around the command in an entry of Cline, one level deeper than in other clients.
 const TRANSPORT: &str = "transport";
 
 /// Returns the entry in a client's shape.
@@ -67,7 +68,7 @@ pub(in crate::install) fn node(
     Node::Map(pairs)
 }
 
-/// Returns the part of an entry that has its command and its variables.
+/// Returns the part of an entry with its command and variables.
 pub(in crate::install) fn inner<'a>(shape: &Shape, entry: &'a Value) -> &'a Value {
     entry
         .get(TRANSPORT)
@@ -92,7 +93,7 @@ pub(in crate::install) fn command(shape: &Shape, entry: &Value) -> Option<Vec<St
     Some(words)
 }
 
-/// Returns where the entry called `icm` is, and what it says.
+/// Returns path and value of the entry called `icm`.
 pub(in crate::install) fn entry<'a>(
     server: &Server,
     value: &'a Value,
@@ -110,7 +111,7 @@ pub(in crate::install) fn entry<'a>(
     Some((path, found))
 }
 
-/// Returns whether an entry runs an icm as a server.
+/// Returns `true` if an entry runs an icm as a server.
 pub(super) fn is_ours(shape: &Shape, entry: &Value) -> bool {
     command(shape, entry).is_some_and(|words| {
         let serves = words.iter().skip(1).any(|word| word == "serve");
@@ -118,13 +119,13 @@ pub(super) fn is_ours(shape: &Shape, entry: &Value) -> bool {
     })
 }
 
-/// Returns whether an entry may be brought up to date or taken out: it runs this icm, or icm wrote into the file before.
-/// Another program can have the same name.
+/// Returns `true` if an entry may be updated or removed: it runs this icm, or icm wrote into the file before. Another
+/// program can have the same name.
 fn is_this(shape: &Shape, entry: &Value, own: &Own<'_>) -> bool {
     own.known || runs_this(shape, entry, own)
 }
 
-/// Returns whether an entry runs this icm.
+/// Returns `true` if an entry runs this icm.
 pub(super) fn runs_this(shape: &Shape, entry: &Value, own: &Own<'_>) -> bool {
     let program = command(shape, entry).and_then(|words| words.into_iter().next());
     program.is_some_and(|program| own.runs(&program))
@@ -174,8 +175,8 @@ pub(super) fn put(
     Ok((edits, is_update))
 }
 
-/// Returns the edits of icm's own members. Members that a person set beside (`timeout`, `disabled`, `alwaysLoad`) stay
-/// as they are, and so do a person's variables.
+/// Returns the edits of icm's own members. Members that a person added (`timeout`, `disabled`, `alwaysLoad`) and a
+/// person's variables stay.
 fn update(shape: &Shape, mut path: Vec<Seg>, found: &Value, node: &Node) -> Vec<Edit> {
     let Node::Map(pairs) = node else {
         return Vec::new();
@@ -214,7 +215,7 @@ fn update(shape: &Shape, mut path: Vec<Seg>, found: &Value, node: &Node) -> Vec<
     edits
 }
 
-/// Returns the variables of icm that differ from what is wanted.
+/// Returns the variables of icm that differ from the wanted ones.
 fn variables(there: Option<&Value>, wanted: Option<&Node>) -> Vec<(String, Option<Node>)> {
     let wanted = match wanted {
         Some(Node::Map(wanted)) => wanted.as_slice(),
@@ -233,7 +234,7 @@ fn variables(there: Option<&Value>, wanted: Option<&Node>) -> Vec<(String, Optio
     set.chain(gone).collect()
 }
 
-/// Returns the command of an entry that is called `icm`, serves, and is not this icm.
+/// Returns the command of an entry that is called `icm` and runs a server, but not this icm.
 pub(super) fn others(server: &Server, value: &Value, own: &Own<'_>) -> Vec<String> {
     let found = entry(server, value)
         .filter(|(_, entry)| is_ours(&server.shape, entry) && !is_this(&server.shape, entry, own));

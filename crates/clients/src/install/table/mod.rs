@@ -1,4 +1,4 @@
-//! The table of clients: where each keeps servers, hooks, rules and skills, and in which shape.
+//! The table of clients: the places and shapes of their servers, hooks, rules and skills.
 //!
 //! A client is a row of data. A new client needs no code unless its entries have a shape that no other client has.
 
@@ -13,25 +13,25 @@ use crate::names::Client;
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) client: Client,
-    /// Folders and files of which one shows that the client is installed.
+    /// Folders and files; one of them shows that the client is installed.
     pub(super) seen: &'static [&'static str],
-    /// Programs of which one in `PATH` shows that the client is installed.
+    /// Programs; one of them in `PATH` shows that the client is installed.
     pub(super) programs: &'static [&'static str],
-    /// True if the client starts a server with a handful of variables only, so that the entry has to name the others.
+    /// `true` if the client starts a server with only a few variables, so the entry must name the others.
     pub(super) drops_env: bool,
-    /// True if the user's file has servers for one folder alone, too.
+    /// `true` if the user's file also has servers for single folders.
     pub(super) has_local: bool,
-    /// One for each place where the client can be installed.
+    /// One per place where the client can be installed.
     pub(super) servers: &'static [Server],
     pub(super) hooks: Option<Hooks>,
     pub(super) rules: Pair,
     /// The folders that hold skills.
     pub(super) skills: Pair,
-    /// How a person checks the entry.
+    /// Instruction for a person to check the entry.
     pub(super) check: &'static str,
 }
 
-/// A place of the user and one of a project; an empty one does not exist.
+/// A place for the user and one for a project; an empty place does not exist.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
     pub(super) user: &'static str,
@@ -41,14 +41,14 @@ pub(super) struct Pair {
 /// A file with servers.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// Places of the user's file, of which the first that exists is written, else the first one.
+    /// Places of the user's file. The first existing one is written, or else the first.
     pub(super) user: &'static [&'static str],
-    /// The same in a project.
+    /// Places in a project.
     pub(super) project: &'static [&'static str],
-    /// Folders and files that show this installation of several; empty for the only one.
+    /// Folders and files that show this installation among several; empty if there is only one.
     pub(super) seen: &'static [&'static str],
     pub(super) format: Format,
-    /// The way to the servers.
+    /// Path of keys to the servers.
     pub(super) keys: &'static [&'static str],
     pub(super) shape: Shape,
 }
@@ -56,7 +56,7 @@ pub(super) struct Server {
 /// The members of an entry, in their order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    /// Members that stand first.
+    /// Members at the start.
     pub(super) before: &'static [Member],
     /// The name of the program's member.
     pub(super) command: &'static str,
@@ -64,13 +64,13 @@ pub(super) struct Shape {
     pub(super) args: Option<&'static str>,
     /// The name of the member for the environment.
     pub(super) env: &'static str,
-    /// Members that stand last.
+    /// Members at the end.
     pub(super) after: &'static [Member],
-    /// True if servers are a list and each has a member `name`.
+    /// `true` if servers are a list, and each has a member `name`.
     pub(super) in_list: bool,
 }
 
-/// A member that is the same on every machine.
+/// A member with the same value on every machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Member {
     Text(&'static str, &'static str),
@@ -82,33 +82,33 @@ pub(super) enum Member {
 /// The files of a client's hooks. The events are those of [`crate::hooks::defaults`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hooks {
-    /// Places of the user's file or folder, of which the first that exists is written, else the first one.
+    /// Places of the user's file or folder. The first existing one is written, or else the first.
     pub(super) user: &'static [&'static str],
-    /// The same in a project; empty if there is none.
+    /// Places in a project; empty if there are none.
     pub(super) project: &'static [&'static str],
     pub(super) style: Style,
-    /// Units of time in a second: 1 or 1000.
+    /// Time units per second: 1 or 1000.
     pub(super) per_second: u32,
-    /// Seconds that an event may take at most, where the client has a limit.
+    /// An event with a limit of the client, and its most seconds.
     pub(super) limit: Option<(&'static str, u32)>,
 }
 
-/// How hooks are written.
+/// A form of writing hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// `hooks.EVENT[].hooks[]`, as Claude Code has it.
+    /// `hooks.EVENT[].hooks[]`, as in Claude Code.
     Groups,
-    /// `hooks.EVENT[]` with a command for each shell, as Copilot has it.
+    /// `hooks.EVENT[]` with a command per shell, as in Copilot.
     Shells,
-    /// `hooks.EVENT[]`, as Cursor has it.
+    /// `hooks.EVENT[]`, as in Cursor.
     Flat,
-    /// `hooks.EVENT[]` without a limit of time, as Windsurf has it.
+    /// `hooks.EVENT[]` without a timeout, as in Windsurf.
     Quiet,
-    /// `[[hooks]]` of TOML.
+    /// `[[hooks]]` in TOML.
     Tables,
-    /// A script for each event in a folder.
+    /// One script per event, in a folder.
     Scripts,
-    /// A module of JavaScript in a folder.
+    /// A JavaScript module, in a folder.
     Module,
 }
 
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// A client with hooks and without a file for them needs a reason.
+    /// A client with hooks but without a file for them needs a reason.
     #[test]
     fn a_file_of_hooks_belongs_to_a_client_that_has_events() {
         let mut without = Vec::new();
@@ -151,8 +151,8 @@ mod tests {
                 None => {}
             }
         }
-        // Antigravity's file still changes from version to version. VS Code runs the hooks of Claude Code and Copilot
-        // CLI, by the agent that is chosen. Kiro has hooks within one agent of its user's alone.
+        // The file of Antigravity still changes between versions. VS Code runs the hooks of Claude Code and Copilot
+        // CLI, depending on the chosen agent. Kiro has hooks only within a single agent of its user.
         assert_eq!(without, [Client::Antigravity, Client::VsCode, Client::Kiro]);
     }
 }

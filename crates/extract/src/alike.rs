@@ -1,4 +1,4 @@
-//! The likeness of two sentences, and the question whether the second one is news.
+//! Compares two sentences: are they alike, and does the second one add anything?
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -7,41 +7,41 @@ use icm_text::{Words, similarity_ppm};
 
 use crate::words::{Kind, words};
 
-/// The likeness above which a sentence counts as said already.
+/// The likeness above which a sentence counts as a repeat. Raised, more near repeats are returned.
 pub const ALIKE_MAX: f64 = 0.6;
 
-/// Returns the Jaccard coefficient of the words of two texts, 0 to 1: `|A ∩ B| / |A ∪ B|`, each word as often as it occurs.
+/// Returns the Jaccard coefficient of the words of two texts, 0 to 1: `|A ∩ B| / |A ∪ B|`, counting repeated words.
 ///
-/// Words are compared folded and as written, function words too. 0 if a text has no words. Symmetric.
+/// Words are compared folded and unstemmed, function words too. 0 if a text has no words. Symmetric.
 pub fn alike(a: &str, b: &str) -> f64 {
     jaccard(similarity_ppm(a, b))
 }
 
-/// Returns the Jaccard coefficient that belongs to a Sørensen–Dice coefficient D: `D / (2 − D)`.
+/// Returns the Jaccard coefficient for a Sørensen–Dice coefficient D: `D / (2 − D)`.
 fn jaccard(dice_ppm: u32) -> f64 {
     let dice = f64::from(dice_ppm) / 1_000_000.0;
     dice / (2.0 - dice)
 }
 
-/// Returns whether `new` says nothing that `known` does not: they are alike by more than [`ALIKE_MAX`], and every
-/// number, name, identifier and negation of `new` is in `known`, too.
+/// Returns `true` if `new` adds nothing to `known`: they are alike by more than [`ALIKE_MAX`], and `known` has every
+/// number, name, identifier and negation of `new`.
 ///
-/// `We use MySQL for invoices now` is alike `We use PostgreSQL for invoices now`, and yet news.
+/// `We use MySQL for invoices now` is alike `We use PostgreSQL for invoices now`, and still adds something.
 pub fn says_same(new: &str, known: &str) -> bool {
     Compared::of(new).says_same(&Compared::of(known))
 }
 
-/// A text that is prepared for comparisons with many others.
+/// A text, prepared for comparisons with many others.
 #[derive(Debug, Clone)]
 pub struct Compared {
     words: Words,
     text: String,
-    /// Found out once it is asked for: most texts are not alike at all.
+    /// Computed on demand, because most texts are not alike.
     telling: OnceCell<BTreeSet<String>>,
 }
 
 impl Compared {
-    /// Makes a text ready. Linear in the text.
+    /// Prepares a text. Linear in the text.
     pub fn of(text: &str) -> Compared {
         Compared {
             words: Words::of(text),
@@ -54,24 +54,24 @@ impl Compared {
         self.telling.get_or_init(|| telling(&self.text))
     }
 
-    /// See [`alike`].
+    /// As [`alike`].
     pub fn alike(&self, other: &Compared) -> f64 {
         jaccard(self.words.similarity_ppm(&other.words))
     }
 
-    /// See [`says_same`].
+    /// As [`says_same`].
     pub fn says_same(&self, known: &Compared) -> bool {
         self.alike(known) > ALIKE_MAX && self.telling().is_subset(known.telling())
     }
 }
 
-/// Words that turn a sentence into another one.
+/// Words that reverse the meaning of a sentence.
 const NEGATIONS: &[&str] = &[
     "not", "never", "no", "dont", "doesnt", "didnt", "cant", "cannot", "wont", "isnt", "arent",
     "without", "stop", "nicht", "nie", "kein", "keine", "pas", "jamais", "nunca",
 ];
 
-/// Returns the words that tell a text from others: numbers, names, identifiers and negations, folded.
+/// Returns the words that distinguish a text: numbers, names, identifiers and negations, folded.
 fn telling(text: &str) -> BTreeSet<String> {
     let words = words(text);
     let telling = words.iter().filter(|word| {
@@ -82,7 +82,7 @@ fn telling(text: &str) -> BTreeSet<String> {
     });
     telling
         .map(|word| match NEGATIONS.contains(&word.folded.as_str()) {
-            // Every negation counts as the same word.
+            // All negations count as one word.
             true => "not".to_owned(),
             false => word.folded.clone(),
         })

@@ -1,9 +1,9 @@
-//! The best sentences of a text, each said once.
+//! The best sentences of a text, without repeats.
 
 use crate::alike::Compared;
 use crate::found::Found;
 
-/// Collects sentences, and keeps the best.
+/// A collection that keeps the best sentences.
 pub(crate) struct Best {
     max: usize,
     kept: Vec<Kept>,
@@ -15,12 +15,12 @@ pub(crate) struct Best {
 struct Kept {
     found: Found,
     sentence: Compared,
-    /// Its number among those that were taken.
+    /// Its number among the sentences that were added.
     nth: u64,
 }
 
 impl Best {
-    /// A collection that keeps this many.
+    /// Returns a collection that keeps at most `max` sentences.
     pub(crate) fn of(max: usize) -> Best {
         Best {
             max,
@@ -30,7 +30,7 @@ impl Best {
         }
     }
 
-    /// Adds a sentence. Of two that say the same the one with the higher score stays, or else the first.
+    /// Adds a sentence. Of two that say the same, the one with the higher score stays, or else the first.
     pub(crate) fn add(&mut self, found: Found) {
         if found.score <= self.floor {
             return;
@@ -52,7 +52,7 @@ impl Best {
             sentence,
             nth: self.taken,
         });
-        // Sorting now and then keeps the cost of each sentence the same.
+        // Sorting only now and then keeps the cost per sentence constant.
         if self.kept.len() >= self.max.saturating_mul(2).max(64) {
             self.cut();
         }
@@ -67,7 +67,7 @@ impl Best {
         }
     }
 
-    /// Returns the best sentences in the order in which they were said.
+    /// Returns the best sentences in their original order.
     pub(crate) fn finish(mut self) -> Vec<Found> {
         self.cut();
         self.kept.sort_by_key(|kept| kept.nth);

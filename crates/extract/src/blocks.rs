@@ -1,26 +1,27 @@
 //! The paragraphs and list items of plain text and Markdown, without code.
 
-/// Characters of a line from which on it counts as one that was wrapped, and the next line goes on with it.
+/// Least characters of a line that counts as wrapped, so that the next line continues it. Raised, wrapped lines are
+/// split.
 const WRAPPED_LEN: usize = 50;
-/// Bytes of words that introduce a list, at most: longer ones are no heading of what follows.
+/// Most bytes of words that introduce a list; longer ones are no heading of it. Raised, sentences become introductions.
 const INTRO_LEN_MAX: usize = 100;
-/// The most bytes of a line that is read. Longer ones are data.
+/// Most bytes of a line that is read; longer lines are data.
 const LINE_LEN_MAX: usize = 64 * 1_024;
 
 /// A paragraph or a list item on one line.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) text: String,
-    /// Whether the block is an item of a list.
+    /// `true` if the block is an item of a list.
     pub(crate) item: bool,
-    /// The words before a list that introduce it, or the heading above; of an item only.
+    /// For an item: the words that introduce its list, or the heading above.
     pub(crate) intro: Option<String>,
-    /// The byte of `text` at which each line begins, and the line's number.
+    /// For each line, its first byte in `text` and its number.
     lines: Vec<(usize, u64)>,
 }
 
 impl Block {
-    /// Returns the number of the line that a byte of the text stands in.
+    /// Returns the number of the line with this byte of the text.
     pub(crate) fn line_of(&self, byte: usize) -> u64 {
         let after = self.lines.partition_point(|(begin, _)| *begin <= byte);
         self.lines[after.saturating_sub(1)].1
@@ -39,20 +40,20 @@ impl Block {
 struct Reader {
     blocks: Vec<Block>,
     open: Block,
-    /// The fence of a code block: its character and length.
+    /// The fence of the open code block: its character and length.
     fence: Option<(char, usize)>,
     comment: bool,
     heading: Option<String>,
     intro: Option<String>,
-    /// An empty line, or the beginning: an indented line would be code.
+    /// `true` after an empty line or at the beginning: an indented line is then code.
     after_blank: bool,
     in_list: bool,
-    /// Characters of the line before, if that line may go on.
+    /// Characters of the previous line, if it may continue.
     before_len: usize,
 }
 
-/// Returns the blocks of a text whose first line has this number. Fenced and indented code, quotations, tables, comments,
-/// front matter and lines that look like code or logs are left out. Linear in the text.
+/// Returns the blocks of a text whose first line has number `first_line`. Left out are fenced and indented code,
+/// quotations, tables, comments, front matter, and lines that look like code or logs. Linear in the text.
 pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
     let mut reader = Reader {
         blocks: Vec::new(),
@@ -113,7 +114,7 @@ impl Reader {
             self.in_list = false;
             return;
         }
-        // The words of a quotation are those of somebody else, or were read where they were said.
+        // A quotation is somebody else's words, or was read where it was said.
         if trimmed.starts_with(['>', '|'])
             || is_rule(trimmed)
             || is_code(item(trimmed).unwrap_or(trimmed))
@@ -133,7 +134,7 @@ impl Reader {
         if indent == 0 && self.open.text.is_empty() {
             self.in_list = false;
         }
-        // A short line that ends is a line of its own, unless the next one goes on in lower case.
+        // A short line is complete, unless the next line continues in lower case.
         let goes_on =
             trimmed.starts_with(|c: char| c.is_lowercase() || matches!(c, '`' | '(' | '"'));
         if !self.open.text.is_empty() && self.before_len < WRAPPED_LEN && !goes_on {
@@ -143,7 +144,7 @@ impl Reader {
         self.open.push(trimmed, number);
     }
 
-    /// Returns whether a line belongs to a code block or a comment, or begins or ends one.
+    /// Returns `true` if a line belongs to a code block or a comment, or begins or ends one.
     fn is_in_code(&mut self, line: &str) -> bool {
         if self.comment {
             self.comment = !line.contains("-->");
@@ -173,7 +174,7 @@ impl Reader {
     }
 }
 
-/// Returns the words of a heading.
+/// Returns the words of a heading; `None` for other lines.
 fn heading(line: &str) -> Option<String> {
     let words = line.trim_start_matches('#');
     let level = line.len() - words.len();
@@ -191,13 +192,13 @@ fn heading(line: &str) -> Option<String> {
     }
 }
 
-/// Returns words without emphasis and without the colon at their end.
+/// Returns words without emphasis and without a colon at the end.
 fn plain(words: &str) -> String {
     let words = words.replace("**", "").replace("__", "");
     words.trim().trim_end_matches(':').trim().to_owned()
 }
 
-/// Returns the text of a list item, without its mark and its check box.
+/// Returns the text of a list item, without mark and check box; `None` for other lines.
 fn item(line: &str) -> Option<&str> {
     let bullet = line.strip_prefix(['-', '*', '+', '•', '–']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -216,7 +217,7 @@ fn item(line: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns whether a line is drawn: `---`, `====`.
+/// Returns `true` if a line is a drawn rule: `---`, `====`.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
         && line
@@ -224,7 +225,7 @@ fn is_rule(line: &str) -> bool {
             .all(|c| matches!(c, '-' | '=' | '*' | '_' | '+' | '|' | ' ' | '─' | '━'))
 }
 
-/// Beginnings of lines that are no prose.
+/// Beginnings of lines that are not prose.
 const CODE_BEGINS: &[&str] = &[
     "$ ",
     "% ",
@@ -252,18 +253,18 @@ const CODE_BEGINS: &[&str] = &[
     "npm WARN",
 ];
 
-/// Beginnings of code and of stack traces, if a symbol of [`CODE_SYMBOLS`] follows.
+/// Beginnings of code and of stack traces if a symbol of [`CODE_SYMBOLS`] follows.
 const CODE_MAY_BEGIN: &[&str] = &[
     "at ", "import ", "fn ", "pub ", "let ", "const ", "var ", "def ", "class ", "return ", "if ",
     "for ", "while ", "SELECT ", "INSERT ", "from ",
 ];
 
-/// See [`CODE_MAY_BEGIN`].
+/// Symbols of code; see [`CODE_MAY_BEGIN`].
 const CODE_SYMBOLS: &[char] = &['{', '}', '=', ';', '*'];
 
-/// Returns whether a line looks like code, a command, a log, a diff or a stack trace.
+/// Returns `true` if a line looks like code, a command, a log, a diff or a stack trace.
 fn is_code(line: &str) -> bool {
-    /// Percent of the characters that are symbols from which on a line is no prose.
+    /// Least percentage of symbols in a line that is not prose. Raised, more code is read as prose.
     const SYMBOLS_PERCENT: usize = 8;
     let outside = without_code(line);
     let begins = |all: &[&str]| all.iter().any(|begin| line.starts_with(begin));
@@ -280,7 +281,7 @@ fn is_code(line: &str) -> bool {
         || symbols * 100 > outside.chars().count() * SYMBOLS_PERCENT
 }
 
-/// Returns whether a line begins with a moment or a level, as logs do.
+/// Returns `true` if a line begins with a time or a level, as in logs.
 fn begins_log(line: &str) -> bool {
     let line = line.trim_start_matches('[');
     let mut word = line.split([' ', ']']);
@@ -305,7 +306,7 @@ fn begins_log(line: &str) -> bool {
             && next.contains(':'))
 }
 
-/// Returns a line without what stands between backticks.
+/// Returns a line without the text between backticks.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }

@@ -1,4 +1,4 @@
-//! The sentences that are found, and the rules for finding them.
+//! The sentences that were found, and the rules of the search.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,32 +6,32 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A sentence that is worth keeping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// The sentence as it was written, on one line. A list item may have the words that introduce its list in front.
+    /// The sentence as written, on one line. A list item may have the words that introduce its list in front.
     pub text: String,
     /// The sum of the points of `signals`, at least [`Rules::threshold`].
     pub score: u32,
     /// The reasons for the score, each once, in the order of [`Signal`].
     pub signals: Vec<Signal>,
-    /// Medium for an explicit mark, a decision, or a high score; else low.
+    /// Medium for an explicit mark, a decision or a high score; otherwise low.
     pub importance: Importance,
-    /// Names, identifiers and code of the sentence: at most eight, each at most 64 bytes.
+    /// Names, identifiers and code in the sentence: at most eight, each of at most 64 bytes.
     pub keywords: Vec<String>,
     /// The origin of the sentence.
     pub origin: Origin,
     /// The speaker of the sentence.
     pub speaker: Speaker,
-    /// When it was said, milliseconds since the epoch, if the transcript has a time.
+    /// Time of the message, milliseconds since the epoch, if the transcript has one.
     pub at_ms: Option<i64>,
 }
 
-/// The lines and the message that a sentence comes from.
+/// The place of a sentence: lines and message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// The line that the sentence begins at, from 1. In a transcript of JSON lines this is the line of the message.
+    /// First line of the sentence, from 1. In a transcript of JSON lines, the line of the message.
     pub line: u64,
-    /// The line that the sentence ends at.
+    /// Last line of the sentence.
     pub last_line: u64,
-    /// Bytes from the beginning of the transcript to the line of the message.
+    /// Offset of the message's line in the transcript, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// The client's id of the message.
@@ -39,10 +39,10 @@ pub struct Origin {
     pub message: Option<String>,
 }
 
-/// The text of one speaker in one go, as input of a program other than the rules.
+/// The text of one turn of a speaker, for programs that extract in another way than by rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The text without what was injected into it.
+    /// The text without injected text.
     pub text: String,
     /// The speaker of the text.
     pub speaker: Speaker,
@@ -65,25 +65,25 @@ pub enum Speaker {
     Unknown,
 }
 
-/// The weight of a sentence. Rules never give more than medium.
+/// The importance of a sentence. Rules never give more than medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Importance {
     /// A detail.
     Low,
-    /// A decision, or something that was marked.
+    /// A decision, or something with an explicit mark.
     Medium,
 }
 
-/// A reason for the score of a sentence. In JSON it is its [`Signal::name`].
+/// A reason for the score of a sentence. In JSON, its [`Signal::name`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Signal {
-    /// Somebody asked to keep it: `remember that`, `note:`, `from now on`, `never use`.
+    /// A request to keep it: `remember that`, `note:`, `from now on`, `never use`.
     Marked,
     /// A decision or a preference: `decided`, `switched to`, `instead of`.
     Decision,
-    /// The build of something: `uses`, `lives in`, `depends on`.
+    /// A fact about a structure: `uses`, `lives in`, `depends on`.
     Architecture,
     /// An error, its cause or its remedy: `root cause`, `workaround`, `fixed by`.
     Fix,
@@ -93,7 +93,7 @@ pub enum Signal {
     Development,
     /// A fact about people: `my name is`, `owns`, `deadline`.
     Person,
-    /// A reason is given: `because`, `so that`.
+    /// A reason: `because`, `so that`.
     Reason,
     /// Two phrases of one of the signals above.
     Several,
@@ -111,7 +111,7 @@ pub enum Signal {
     Progress,
     /// A courtesy: `thanks`, `sounds good`.
     Greeting,
-    /// A task for the reader: `please fix`, `add a test`.
+    /// A task for the model: `please fix`, `add a test`.
     Request,
     /// The sentence is long.
     Long,
@@ -140,7 +140,7 @@ impl Signal {
         Signal::Long,
     ];
 
-    /// Returns the points that the signal adds to a score; less than 0 for one that speaks against a sentence.
+    /// Returns the points of the signal in a score; negative for a signal against a sentence.
     pub fn points(self) -> i32 {
         match self {
             Signal::Marked => 6,
@@ -155,7 +155,7 @@ impl Signal {
         }
     }
 
-    /// Returns the name that texts and JSON have.
+    /// Returns the name in texts and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Signal::Marked => "marked",
@@ -194,14 +194,14 @@ impl<'de> Deserialize<'de> for Signal {
     }
 }
 
-/// The choice of what is extracted.
+/// The options of an extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// The least score of a sentence that is returned. A higher one returns fewer and surer sentences.
+    /// Least score of a sentence that is returned. Raised, fewer and surer sentences are returned.
     pub threshold: u32,
-    /// The most sentences that are returned; of more the best.
+    /// Most sentences that are returned; the best stay.
     pub max: usize,
-    /// True if the output of tools is read, too. It is mostly logs and code.
+    /// `true` to read the output of tools, too, which is mostly logs and code.
     pub tool_output: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Text that a program put into a conversation: recalled memories, reminders, contexts of hooks.
+//! Removes text that programs put into a conversation: recalled memories, reminders, contexts of hooks.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::speakers::speaker_of;
 
-/// Names of the tags around injected text. Nobody said that text, and no memory may be extracted again from its own
+/// Names of the tags around injected text. Nobody said that text, and a memory must not be extracted again from its own
 /// injection.
 const TAGS: &[&str] = &[
     "memories",
@@ -50,17 +50,16 @@ const TAGS: &[&str] = &[
     "think",
 ];
 
-/// Most bytes of a tag with its attributes. Raising this costs time on hostile texts.
+/// Most bytes of a tag with its attributes. Raised, hostile texts cost more time.
 const TAG_LEN_MAX: usize = 2_048;
-/// Most bytes between the beginning of a line and a tag behind the name of a speaker.
+/// Most bytes from the start of a line to a tag behind the name of a speaker. Raised, hostile texts cost more time.
 const SPEAKER_LEN_MAX: usize = 64;
 
-/// Returns the text without what stands between the tags of injected text. Line ends stay, so that lines keep their
-/// numbers.
+/// Returns the text without the text between tags of injection. Line ends stay, so that lines keep their numbers.
 ///
-/// A tag without a closing tag takes the rest of the text with it if it has attributes or begins a line. Elsewhere it is
-/// a word, as in `set <memory> to 4 GB`, and stays. So does a tag behind a backtick, and a tag in the middle of a line
-/// that is opened again before it is closed. A self-closed tag is taken out alone. Linear in the text.
+/// A tag without a closing tag removes the rest of the text if it has attributes or begins a line. Elsewhere it is a
+/// word, as in `set <memory> to 4 GB`, and stays. A tag behind a backtick stays, too, and so does a tag in the middle
+/// of a line that is opened again before it is closed. A self-closed tag is removed alone. Linear in the text.
 pub(crate) fn without_frames(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
@@ -108,7 +107,7 @@ struct Tag<'t> {
 }
 
 impl Tag<'_> {
-    /// Returns the byte at which the frame ends, `None` if the tag is a word. `at` is the byte behind the `<`.
+    /// Returns the end of the frame, in bytes; `None` if the tag is a word. `at` is the byte behind the `<`.
     fn frame_end(&self, text: &str, at: usize, closings: &mut Closings) -> Option<usize> {
         let behind = at + self.name.len();
         if let Some(len) = self.self_closed_len() {
@@ -124,17 +123,17 @@ impl Tag<'_> {
         (!is_word).then_some(end)
     }
 
-    /// Returns the bytes behind the name up to the end of a tag such as `<reminder/>`.
+    /// Returns the bytes from behind the name to the end of a self-closed tag such as `<reminder/>`.
     fn self_closed_len(&self) -> Option<usize> {
         let bytes = &self.rest.as_bytes()[..self.rest.len().min(TAG_LEN_MAX)];
         let end = memchr::memchr(b'>', bytes)?;
         let inside = &bytes[..end];
-        // A `/>` inside of quotes does not end the tag.
+        // A `/>` inside quotes does not end the tag.
         let quotes = memchr::memchr_iter(b'"', inside).count();
         (inside.ends_with(b"/") && quotes.is_multiple_of(2)).then_some(end + 1)
     }
 
-    /// Returns whether an attribute with a quoted value follows the name.
+    /// Returns `true` if an attribute with a quoted value follows the name.
     fn has_attribute(&self) -> bool {
         let rest = self.rest.trim_start();
         let name_len = name_len(rest);
@@ -144,7 +143,7 @@ impl Tag<'_> {
             && value.is_some_and(|value| value.starts_with(['"', '\'']))
     }
 
-    /// Returns whether the tag takes the rest of the text with it although no closing tag follows.
+    /// Returns `true` if the tag removes the rest of the text when no closing tag follows.
     fn takes_rest(&self) -> bool {
         if self.has_attribute() {
             return true;
@@ -167,14 +166,14 @@ impl Tag<'_> {
     }
 }
 
-/// The next closing tag by name, so that a text with many tags is searched once for each name.
+/// The next closing tag of each name, so that a text with many tags is searched once per name.
 #[derive(Default)]
 struct Closings {
     next: HashMap<&'static str, Option<(usize, usize)>>,
 }
 
 impl Closings {
-    /// Returns the bytes at which the next closing tag behind `at` begins and ends. `at` never decreases.
+    /// Returns start and end of the next closing tag behind `at`, in bytes. `at` never decreases.
     fn next(&mut self, text: &str, at: usize, name: &'static str) -> Option<(usize, usize)> {
         match self.next.get(name) {
             Some(None) => return None,
@@ -194,7 +193,7 @@ impl Closings {
     }
 }
 
-/// Returns whether nothing but blanks, marks of a quotation and the name of a speaker stands before a byte in its line.
+/// Returns `true` if only blanks, marks of a quotation and the name of a speaker stand before a byte in its line.
 fn begins_line(text: &str, byte: usize) -> bool {
     let before = text[..byte].trim_end_matches([' ', '\t', '>']);
     if before.is_empty() || before.ends_with('\n') {
@@ -212,7 +211,7 @@ fn begins_line(text: &str, byte: usize) -> bool {
     speaker_of(line).is_some_and(|(_, said)| said.is_empty())
 }
 
-/// Returns the name of a tag of injected text that begins here, behind the `<`.
+/// Returns the name of the injection tag that begins here, behind the `<`.
 fn name_at(rest: &str) -> Option<&'static str> {
     let name = &rest[..name_len(rest)];
     let after = rest.as_bytes().get(name.len());
@@ -220,7 +219,7 @@ fn name_at(rest: &str) -> Option<&'static str> {
     TAGS.iter().find(|tag| **tag == name && ends).copied()
 }
 
-/// Returns the bytes of the name that a text begins with.
+/// Returns the length of the tag name at the start of a text, in bytes.
 fn name_len(text: &str) -> usize {
     text.bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
@@ -294,7 +293,7 @@ mod tests {
 
     #[test]
     fn many_tags_are_read_in_one_pass() {
-        // Each of these takes minutes if every tag searches the rest of the text.
+        // Each of these would take minutes if every tag searched the rest of the text.
         let long = 512 * 1_024;
         for piece in [
             "a <memory> ",

@@ -1,18 +1,18 @@
-//! The words that a sentence can be found by.
+//! The keywords of a sentence.
 
 use crate::cues::opening;
 use crate::words::{Kind, words};
 
-/// Keywords of a sentence. More would name what it is not about.
+/// Most keywords of a sentence. Raised, keywords name things that the sentence is not about.
 const KEYWORDS_MAX: usize = 8;
-/// Bytes of a keyword.
+/// Most bytes of a keyword.
 const KEYWORD_LEN_MAX: usize = 64;
-/// Names that tell nothing.
+/// Words in capitals that distinguish nothing.
 const UNITS: &[&str] = &[
     "B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "OK", "TODO", "AM", "PM", "UTC",
 ];
 
-/// Returns the names, identifiers and pieces of code of a sentence as they are written, each once, in order.
+/// Returns the names, identifiers and pieces of code of a sentence as written, each once, in order.
 pub(crate) fn keywords(sentence: &str) -> Vec<String> {
     let words = words(sentence);
     let mut found: Vec<String> = Vec::new();

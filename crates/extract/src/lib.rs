@@ -1,11 +1,11 @@
 //! Rules that find the sentences of a text that are worth keeping.
 //!
-//! [`from_text`] reads plain text and Markdown, [`from_transcript`] what is new in the transcript of a coding agent. Both
-//! cut the text into sentences, score each sentence by the phrases in it, and return the sentences that reach a
-//! threshold. No model is asked: the same text and the same [`Rules`] give the same answer.
+//! [`from_text`] reads plain text and Markdown, and [`from_transcript`] the new part of a coding agent's transcript.
+//! Both split the text into sentences, score each sentence by the phrases in it, and return the sentences that reach a
+//! threshold. No model is used: the same text and the same [`Rules`] give the same answer.
 //!
-//! A sentence is returned whole and as it was written. Questions, guesses, reports of progress, code and the text that a
-//! memory server injected are left out. The answer is a proposal: a program decides nothing by it without a person.
+//! A sentence is returned whole and as written. Questions, guesses, reports of progress, code and the text that a
+//! memory server injected are left out. The answer is a proposal for a person to decide on.
 //!
 //! This crate is a function of texts and of transcripts in the formats of clients. It never knows a store, events or the clock.
 //!

@@ -1,7 +1,7 @@
-//! A small file of the offsets up to which transcripts were read.
+//! A small file with the offsets up to which transcripts were read.
 //!
-//! The file is a cache: if it is lost or damaged, transcripts are read from their beginning again, and what was stored
-//! already is skipped as a duplicate.
+//! The file is a cache: if it is lost or damaged, transcripts are read from their beginning again. Sentences that were
+//! stored before are then skipped as duplicates.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,9 +14,9 @@ use crate::transcript::Progress;
 
 /// The name of the file in the cache folder of a store.
 pub const FILE_NAME: &str = "transcripts.json";
-/// Most transcripts in the file; the one that was read longest ago goes first. Raising this lengthens the file.
+/// Most transcripts in the file; the one that was read longest ago is dropped first. Raised, the file gets longer.
 const TRANSCRIPTS_MAX: usize = 1_000;
-/// Most bytes of the file. A longer one counts as damaged.
+/// Most bytes of the file; a longer file counts as damaged.
 const FILE_LEN_MAX: u64 = 4 * 1_024 * 1_024;
 
 /// The offsets up to which transcripts were read, by path.
@@ -29,12 +29,12 @@ pub struct ReadOffsets {
 struct Kept {
     #[serde(flatten)]
     progress: Progress,
-    /// The place in the order of readings; the highest is the newest.
+    /// The number of the reading; the highest is the newest.
     nth: u64,
 }
 
 impl ReadOffsets {
-    /// Reads the file. A file that is missing, damaged or too long counts as empty.
+    /// Reads the file. A missing, damaged or too long file counts as empty.
     pub fn read(file: &Path) -> ReadOffsets {
         let mut bytes = Vec::new();
         let read =
@@ -47,13 +47,13 @@ impl ReadOffsets {
         }
     }
 
-    /// Returns how far a transcript was read.
+    /// Returns the progress in a transcript, if it was read before.
     pub fn get(&self, transcript: &Path) -> Option<&Progress> {
         let kept = self.transcripts.get(transcript.to_str()?)?;
         Some(&kept.progress)
     }
 
-    /// Notes how far a transcript was read. A path that is not valid Unicode is ignored.
+    /// Records the progress in a transcript. A path that is not valid Unicode is ignored.
     pub fn set(&mut self, transcript: &Path, progress: Progress) {
         let Some(path) = transcript.to_str() else {
             return;
@@ -71,10 +71,10 @@ impl ReadOffsets {
         }
     }
 
-    /// Writes the file in one step: a reader sees the old one or the new one. The folder is made if it is missing.
+    /// Writes the file in one step, so that a reader sees the old or the new one. Makes a missing folder.
     ///
     /// # Errors
-    /// The operating system refused.
+    /// The error of the operating system.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
@@ -84,11 +84,11 @@ impl ReadOffsets {
         Ok(())
     }
 
-    /// Reads the file again, notes how far one transcript was read, and writes the file. Notes that another process made
-    /// of other transcripts meanwhile are kept.
+    /// Reads the file again, records the progress in one transcript, and writes the file. Records that another process
+    /// wrote about other transcripts meanwhile are kept.
     ///
     /// # Errors
-    /// See [`ReadOffsets::write`].
+    /// As [`ReadOffsets::write`].
     pub fn note(file: &Path, transcript: &Path, progress: Progress) -> io::Result<()> {
         let mut offsets = ReadOffsets::read(file);
         offsets.set(transcript, progress);

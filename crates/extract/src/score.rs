@@ -4,13 +4,14 @@ use crate::cues;
 use crate::found::{Importance, Signal, Speaker};
 use crate::words::{Kind, Word, words};
 
-/// Words of a sentence that is kept, at least; fewer say nothing by themselves.
+/// Least words of a sentence that is kept; shorter ones mean nothing alone. Raised, short decisions are lost.
 const WORDS_MIN: usize = 4;
-/// Characters of a script without spaces that stand for so many words.
+/// Least characters of a kept sentence in a script without spaces. Raised, short decisions are lost.
 const GLYPHS_MIN: usize = 6;
-/// Words from which on a sentence counts as long.
+/// Least words of a long sentence. Raised, longer sentences keep their full score.
 const LONG_WORDS: usize = 60;
-/// The score from which on a sentence is of medium importance whatever its signals.
+/// Least score of a sentence of medium importance without a strong signal. Raised, more sentences are of low
+/// importance.
 const MEDIUM_SCORE: i32 = 8;
 
 /// The score of a sentence, with its reasons.
@@ -35,12 +36,12 @@ impl Scored {
     }
 }
 
-/// Pronouns that a sentence can't be understood with if nothing before them names the thing.
+/// Pronouns that make a sentence unclear if nothing before them names the thing.
 const BARE: &[&str] = &[
     "it", "its", "that", "thats", "this", "these", "those", "they", "theyre", "he", "she", "them",
     "one", "both", "neither", "such", "which", "same", "there", "theres",
 ];
-/// Words behind a pronoun that is bare: with a noun behind it, it is no longer (`this crate uses`).
+/// Words behind a bare pronoun. With a noun behind it, a pronoun is not bare (`this crate uses`).
 const VERBS: &[&str] = &[
     "is", "was", "are", "were", "has", "have", "had", "does", "do", "did", "will", "would", "can",
     "could", "should", "may", "might", "must", "also", "only", "now", "then", "works", "means",
@@ -53,7 +54,7 @@ const VERBS: &[&str] = &[
     "handles", "creates", "writes", "reads",
 ];
 
-/// Returns whether a sentence begins with a pronoun that only the sentence before it explains.
+/// Returns `true` if a sentence begins with a pronoun that only the previous sentence explains.
 pub(crate) fn is_vague(sentence: &str) -> bool {
     let words = words(sentence);
     let at = cues::opening(&words);
@@ -74,7 +75,7 @@ pub(crate) fn is_vague(sentence: &str) -> bool {
     }
 }
 
-/// Returns the score of a sentence, or `None` if it is too short to say anything.
+/// Returns the score of a sentence; `None` if the sentence is too short.
 pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     let words = words(sentence);
     let glyphs = sentence.chars().filter(|c| is_glyph(*c)).count();
@@ -87,9 +88,9 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     let habit = is_habit(&words);
     cues::matches(sentence, &words, &mut |signal, at| {
         let counts = match signal {
-            // `Run the tests before each push` is a rule, `run the tests` a task.
+            // `Run the tests before each push` is a rule, `run the tests` is a task.
             Signal::Request => !habit,
-            // `The build is green now` is news of the hour; `Now we use pnpm` is a decision.
+            // `The build is green now` is passing news, `Now we use pnpm` is a decision.
             Signal::Progress => at >= opening || at == 0,
             _ => true,
         };
@@ -119,7 +120,7 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     signals.dedup();
     let marked = signals.contains(&Signal::Marked);
     if marked {
-        // An explicit mark says that a request or an opening word is no chatter: `Never run the migration by hand`.
+        // With an explicit mark, a request is not chatter: `Never run the migration by hand`.
         signals.retain(|signal| !matches!(signal, Signal::Request));
     }
     let sum: i32 = signals.iter().map(|signal| signal.points()).sum();
@@ -129,7 +130,7 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     })
 }
 
-/// Returns whether two phrases of one signal that speaks for a sentence stand apart from each other.
+/// Returns `true` if a signal in favour has two phrases that stand apart.
 fn is_said_twice(places: &mut Vec<(Signal, usize)>) -> bool {
     places.retain(|(signal, _)| signal.points() > 1);
     places.sort_unstable();
@@ -140,7 +141,7 @@ fn is_said_twice(places: &mut Vec<(Signal, usize)>) -> bool {
 
 fn asks(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(['"', '\'', ')', '*', '_', ' ', '`']);
-    // A question may have its explanation behind it.
+    // The explanation may stand behind the question.
     end.ends_with(['?', '？', '؟'])
         || sentence
             .split('`')
@@ -148,7 +149,7 @@ fn asks(sentence: &str) -> bool {
             .any(|text| text.contains("? "))
 }
 
-/// Returns whether the words tell of every time, not of now.
+/// Returns `true` if the words are about every time, not about now.
 fn is_habit(words: &[Word<'_>]) -> bool {
     const HABIT: &[&str] = &[
         "before", "after", "every", "each", "whenever", "always", "never", "only", "instead",
@@ -159,7 +160,7 @@ fn is_habit(words: &[Word<'_>]) -> bool {
         .any(|word| HABIT.contains(&word.folded.as_str()))
 }
 
-/// Counts the names, identifiers, numbers and pieces of code, each once.
+/// Returns the number of names, identifiers, numbers and pieces of code, each counted once.
 fn specific(words: &[Word<'_>], opening: usize) -> usize {
     let mut named: Vec<&str> = words
         .iter()
@@ -172,7 +173,7 @@ fn specific(words: &[Word<'_>], opening: usize) -> usize {
     named.len()
 }
 
-/// Returns whether a character belongs to a script that is written without spaces.
+/// Returns `true` for characters of scripts without spaces.
 fn is_glyph(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{0e00}'..='\u{0eff}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -1,10 +1,10 @@
-//! The sentences of a block: whole, and with what they need to be understood.
+//! The sentences of a block: whole, and with the words that introduce them.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::blocks::{Block, blocks};
 
-/// The longest sentence that is kept, in bytes. Longer ones are data, or have no full stops.
+/// Most bytes of a kept sentence; longer ones are data or lack full stops. Raised, more data is kept.
 pub(crate) const SENTENCE_LEN_MAX: usize = 800;
 
 /// A sentence of a text.
@@ -13,9 +13,9 @@ pub(crate) struct Sentence {
     pub(crate) text: String,
     pub(crate) line: u64,
     pub(crate) last_line: u64,
-    /// The words that introduce the list of which it is an item.
+    /// The words that introduce its list, for an item.
     pub(crate) intro: Option<String>,
-    /// Whether the sentence before it stands in the same paragraph.
+    /// `true` if the previous sentence stands in the same paragraph.
     pub(crate) follows: bool,
 }
 
@@ -28,7 +28,7 @@ const ABBREVIATIONS: &[&str] = &[
     "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
 ];
 
-/// Returns the sentences of a text whose first line has this number, in order. Linear in the text.
+/// Returns the sentences of a text in order; its first line has number `first_line`. Linear in the text.
 pub(crate) fn sentences(text: &str, first_line: u64) -> Vec<Sentence> {
     let mut found = Vec::new();
     for block in blocks(text, first_line) {
@@ -60,9 +60,9 @@ fn of_block(block: &Block, found: &mut Vec<Sentence>) {
     }
 }
 
-/// Returns the byte ranges of the sentences of a text on one line. A short list item is one sentence.
+/// Returns the byte ranges of the sentences in a text of one line. A short list item is one sentence.
 fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
-    /// Bytes of an item that stays whole.
+    /// Most bytes of an item that stays whole.
     const ITEM_LEN_MAX: usize = 300;
     if item && text.len() <= ITEM_LEN_MAX {
         return vec![(0, text.len())];
@@ -81,9 +81,9 @@ fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
                 _ => {}
             }
         }
-        // Marks that are never closed must not hold all of the rest together.
+        // Marks that are never closed must not hold the rest together.
         let held = end - begin <= SENTENCE_LEN_MAX && (ticks % 2 == 1 || parentheses > 0);
-        // `?` in an address ends no sentence: a space follows one, or it is a full stop of another script.
+        // `?` in an address ends no sentence. An end has a space behind it, or is a full stop of another script.
         let inside =
             end < text.len() && piece.ends_with(|c: char| c.is_ascii() && !c.is_whitespace());
         if held || inside || ends_in_abbreviation(&text[begin..end]) {
@@ -98,7 +98,7 @@ fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
     ranges
 }
 
-/// Divides a piece where a full stop and a space stand before a small letter: in a chat sentences begin with one.
+/// Splits a piece where a small letter follows a full stop and a space, because sentences in chats begin with one.
 fn before_small_letters(at: usize, piece: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let mut begin = 0;
@@ -116,8 +116,8 @@ fn before_small_letters(at: usize, piece: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-/// Returns whether a piece ends in a full stop that belongs to its last word: an abbreviation, an initial, the number of
-/// a list.
+/// Returns `true` if a piece ends in a full stop that belongs to its last word: an abbreviation, an initial, the number
+/// of a list item.
 fn ends_in_abbreviation(piece: &str) -> bool {
     let Some(words) = piece.trim_end().strip_suffix('.') else {
         return false;

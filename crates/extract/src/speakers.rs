@@ -2,16 +2,16 @@
 
 use crate::found::Speaker;
 
-/// The words of one speaker in one go.
+/// The text of one turn of a speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) speaker: Speaker,
     pub(crate) text: String,
-    /// The number of the line that it begins at.
+    /// The number of its first line.
     pub(crate) line: u64,
 }
 
-/// Names that are a speaker's without a colon behind them.
+/// Names that mean a speaker also without a colon behind them.
 const HEADINGS: &[&str] = &[
     "user",
     "human",
@@ -24,7 +24,7 @@ const HEADINGS: &[&str] = &[
     "qwen",
 ];
 
-/// Returns who speaks from this line on, and what the line says, if it begins with the name of a speaker.
+/// Returns the speaker and the rest of a line that begins with the name of a speaker.
 pub(crate) fn speaker_of(line: &str) -> Option<(Speaker, &str)> {
     let heading = line.trim_start_matches(['#', ' ', '>', '*', '[']);
     let marked = heading.len() < line.trim_start().len();
@@ -43,7 +43,7 @@ pub(crate) fn speaker_of(line: &str) -> Option<(Speaker, &str)> {
     let said = rest.trim_start_matches(['*', ']']);
     match said.strip_prefix(':') {
         Some(said) => Some((speaker, said.trim_start_matches('*').trim_start())),
-        // `## User` alone on its line; `## Model` and `## Output` are headings of any page.
+        // `## User` alone on its line is a speaker; `## Model` and `## Output` are headings of any page.
         None if marked && said.trim().is_empty() && HEADINGS.contains(&folded.as_str()) => {
             Some((speaker, ""))
         }
@@ -51,7 +51,8 @@ pub(crate) fn speaker_of(line: &str) -> Option<(Speaker, &str)> {
     }
 }
 
-/// Returns the turns of a text if a person and a model speak in it by name; else one turn of an unknown speaker.
+/// Returns the turns of a text if a person and a model speak in it by name; otherwise a single turn of an unknown
+/// speaker.
 pub(crate) fn turns(text: &str) -> Vec<Turn> {
     let speaks = |who: Speaker| {
         text.lines()

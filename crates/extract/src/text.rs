@@ -8,19 +8,20 @@ use crate::score::{Scored, is_vague, score};
 use crate::sentences::{SENTENCE_LEN_MAX, Sentence, sentences};
 use crate::speakers::turns;
 
-/// Sentences that begin with a pronoun and are kept with the sentence before them, at most.
+/// Most sentences with a pronoun at their start that are kept with the sentence before them. Raised, results get
+/// longer.
 const FOLLOWERS_MAX: usize = 2;
-/// Bytes of an introduction that an item is kept with.
+/// Most bytes of an introduction that is kept with an item. Raised, results get longer.
 const INTRO_LEN_MAX: usize = 60;
 
 /// Returns the sentences of a plain text or a Markdown page that are worth keeping, in order.
 ///
-/// If a person and a model speak in it by name (`User: …`, `Assistant: …`), each sentence has its speaker, and what tools
-/// say is left out unless the rules want it. Of sentences that say the same the best is returned. Time is linear in the
-/// text for a given [`Rules::max`]; memory is a few times the text.
+/// If a person and a model speak in it by name (`User: …`, `Assistant: …`), each sentence has its speaker, and the
+/// output of tools is left out unless the rules include it. Of sentences that say the same, the best is returned. Time
+/// is linear in the text for a given [`Rules::max`]; memory is a few times the text.
 pub fn from_text(text: &str, rules: &Rules) -> Vec<Found> {
     let mut best = Best::of(rules.max);
-    // Injected text may hold names of speakers.
+    // Injected text may contain names of speakers.
     let text = without_frames(text);
     for turn in turns(&text) {
         if turn.speaker == Speaker::Tool && !rules.tool_output {
@@ -39,8 +40,8 @@ pub fn from_text(text: &str, rules: &Rules) -> Vec<Found> {
     best.finish()
 }
 
-/// Returns all that a text says, by speaker as in [`from_text`], without injected text. Nothing is left out but what tools
-/// say, unless the rules want it.
+/// Returns the whole text by speaker, as in [`from_text`], without injected text. The output of tools is left out
+/// unless the rules include it.
 pub fn passages_of_text(text: &str, rules: &Rules) -> Vec<Passage> {
     let text = without_frames(text);
     let turns = turns(&text).into_iter();
@@ -66,11 +67,11 @@ pub fn passages_of_text(text: &str, rules: &Rules) -> Vec<Passage> {
 pub(crate) enum Line {
     /// The text begins at this line.
     First(u64),
-    /// All of it stands in this one.
+    /// The whole text stands in this line.
     Only(u64),
 }
 
-/// The text of a speaker.
+/// A text with its speaker and origin.
 pub(crate) struct Said<'a> {
     pub(crate) text: &'a str,
     pub(crate) speaker: Speaker,
@@ -81,7 +82,7 @@ pub(crate) struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Adds the sentences that reach the threshold.
+    /// Adds the sentences that reach the threshold to `best`.
     pub(crate) fn extract(&self, rules: &Rules, best: &mut Best) {
         let text = without_frames(self.text);
         let first_line = match self.line {
@@ -112,7 +113,7 @@ impl Said<'_> {
         }
     }
 
-    /// Returns a sentence with as much of what belongs to it as makes it better, and its score.
+    /// Returns a sentence, joined with following sentences and its introduction if they raise the score, and the score.
     fn unit(
         &self,
         first: &Sentence,
@@ -160,7 +161,7 @@ impl Said<'_> {
         }
     }
 
-    /// Returns all of the text, without injected text and at most so many bytes.
+    /// Returns the text without injected text, cut to `len_max` bytes.
     pub(crate) fn passage(&self, len_max: usize) -> Passage {
         let text = without_frames(self.text);
         let text = text.trim();

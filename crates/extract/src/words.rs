@@ -1,4 +1,4 @@
-//! The words of one sentence, and what each word is.
+//! The words of a sentence and their kinds.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Plain,
     /// A word with a capital letter that does not begin the sentence: `Redis`, `API`.
     Name,
-    /// As names in programs and files are written: `src/main.rs`, `max_len`, `--flag`, `v1.2.3`.
+    /// A word in the style of names in programs and files: `src/main.rs`, `max_len`, `--flag`, `v1.2.3`.
     Identifier,
     /// Digits: `16`, `5432`, `3.5`.
     Number,
@@ -22,18 +22,18 @@ pub(crate) enum Kind {
 /// A word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word<'a> {
-    /// As written, without the punctuation around it.
+    /// The word as written, without punctuation around it.
     pub(crate) text: &'a str,
     /// Lower case, without apostrophes.
     pub(crate) folded: String,
-    /// The English stem of a plain word or a name; else empty.
+    /// The English stem of a plain word or a name; otherwise empty.
     pub(crate) stem: String,
     pub(crate) kind: Kind,
-    /// A colon follows.
+    /// `true` if a colon follows.
     pub(crate) colon: bool,
-    /// A comma or a full stop follows.
+    /// `true` if a comma or a full stop follows.
     pub(crate) pause: bool,
-    /// The end of a sentence follows, or a colon: the next word may have a capital letter for that alone.
+    /// `true` if the end of a sentence or a colon follows: a capital letter of the next word may mean nothing.
     pub(crate) stop: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn words(sentence: &str) -> Vec<Word<'_>> {
         let ticks = rest[at..].bytes().take_while(|byte| *byte == b'`').count();
         let inside = &rest[at + ticks..];
         let Some(end) = inside.find(&rest[at..at + ticks]) else {
-            // An opening mark without its end is punctuation.
+            // An opening mark without a closing one is punctuation.
             rest = inside;
             continue;
         };
@@ -71,9 +71,9 @@ pub(crate) fn words(sentence: &str) -> Vec<Word<'_>> {
 
 fn prose<'a>(text: &'a str, stemmer: &Stemmer, found: &mut Vec<Word<'a>>) {
     for token in text.split_whitespace() {
-        // Two words around a dash or an ellipsis are two words.
+        // A dash or an ellipsis separates words.
         for token in token.split(['—', '–', '…']) {
-            // A link of Markdown is its text and its address.
+            // A Markdown link is its text and its address.
             for token in token.split("](") {
                 word(token, stemmer, found);
             }

@@ -19,7 +19,7 @@ fn read(file: &str) -> Vec<Labelled> {
             "a" => "Assistant",
             other => panic!("{other} is no speaker"),
         };
-        // Both names, so that the text is a conversation.
+        // Both names make the text a conversation.
         let other = if speaker == "User" {
             "Assistant"
         } else {

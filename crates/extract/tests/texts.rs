@@ -1,4 +1,4 @@
-//! Sentences of plain text and Markdown, and the form in which they are found.
+//! Sentences found in plain text and Markdown, and their form.
 
 use icm_extract::{Found, Importance, Rules, Signal, Speaker, from_text, passages_of_text};
 
@@ -18,7 +18,7 @@ fn a_sentence_with_a_bare_pronoun_stays_with_what_it_speaks_of_or_goes() {
     assert_eq!((origin.line, origin.last_line), (3, 3));
     assert!(texts("It was fixed by an upgrade to version 1.40.").is_empty());
     assert!(texts("Thanks a lot.\n\nThat uses Redis because of its speed.").is_empty());
-    // The sentence after it stands for itself.
+    // The next sentence is clear without the first one.
     let text = "It was slow. We decided to use Kafka instead.";
     assert_eq!(texts(text), ["We decided to use Kafka instead."]);
 }

@@ -52,7 +52,7 @@ fn claude_code_is_read_without_thinking_tools_and_reminders() {
             .starts_with("{\"type\":\"user\",\"message\"")
     );
     assert_eq!(found[1].speaker, Speaker::Assistant);
-    // A sub-agent is asked by a model.
+    // A model asks a sub-agent.
     assert_eq!(found[2].speaker, Speaker::Assistant);
     assert_eq!(
         (progress.offset, progress.lines, progress.skipped),
@@ -71,7 +71,7 @@ fn claude_code_is_read_without_thinking_tools_and_reminders() {
     assert_eq!(tool.text, "Note: we decided to use Toolbox for builds.");
 }
 
-/// Reads passages in pieces of so many bytes until nothing is new.
+/// Reads passages in pieces of at most `room` bytes until nothing is new.
 fn in_pieces(file: &str, room: usize) -> Vec<(Speaker, u64, String)> {
     let mut all = Vec::new();
     let mut from = None;
@@ -151,7 +151,7 @@ fn lines_that_come_later_belong_to_the_last_speaker() {
         (Speaker::Assistant, 3)
     );
     assert_eq!(progress.skipped, 0);
-    // So do the lines behind a line that is too long, and those of a turn that is too long.
+    // The same holds behind a line or a turn that is too long.
     for filler in [
         format!("{}\n", "x".repeat(LINE_LEN_MAX + 1)),
         format!("{}\n", "x ".repeat(1_000)).repeat(LINE_LEN_MAX / 2_000 + 2),
@@ -400,7 +400,7 @@ fn passages_have_all_that_was_said_as_far_as_there_is_room() {
         whole,
         expected.map(|(speaker, line, text)| (speaker, line, text.to_owned()))
     );
-    // The second one has no room, and comes the next time; one that is too long alone is cut.
+    // The second passage has no room and comes with the next reading; a single passage that is too long is cut.
     let (first, progress) = all(None, 50);
     assert_eq!(first, whole[..1]);
     let (second, progress) = all(Some(progress), 9);
@@ -424,7 +424,7 @@ proptest! {
     }
 }
 
-/// A file without a line break, as long as one likes.
+/// A file of any length without a line break.
 struct Endless {
     at: u64,
     read: Rc<Cell<u64>>,

@@ -1,4 +1,4 @@
-//! Finds the phrases that speak for or against a sentence.
+//! Finds cues: phrases that speak for or against a sentence.
 
 mod phrases;
 
@@ -13,9 +13,9 @@ use crate::words::Word;
 
 /// One word of a phrase.
 enum Part {
-    /// A stem.
+    /// A stem, which matches words with any ending.
     Stem(String),
-    /// The word as it is, folded.
+    /// A word with this spelling, folded.
     Exact(String),
     /// Any word.
     Any,
@@ -28,7 +28,7 @@ struct Cue {
     parts: Vec<Part>,
 }
 
-/// All phrases, by the first word, which is a stem or a folded word.
+/// All phrases by their first word: a stem or a folded word.
 struct Table {
     by_stem: HashMap<String, Vec<Cue>>,
     by_word: HashMap<String, Vec<Cue>>,
@@ -77,25 +77,25 @@ fn parsed(phrase: &str, signal: Signal, stemmer: &Stemmer) -> Cue {
     }
 }
 
-/// Returns where a sentence proper begins: the number of words such as `so` and `please` before it.
+/// Returns the number of filler words, such as `so` and `please`, before the sentence proper.
 pub(crate) fn opening(words: &[Word<'_>]) -> usize {
     let fillers = words
         .iter()
         .take(3)
         .take_while(|word| FILLERS.contains(&word.folded.as_str()));
     let count = fillers.count();
-    // A sentence of nothing but fillers begins at its beginning.
+    // A sentence of fillers only begins with its first word.
     if count == words.len() { 0 } else { count }
 }
 
-/// Hands out the signal of each phrase of a sentence, and the number of its first word.
+/// Calls `take` with the signal of each phrase in a sentence, and the number of the phrase's first word.
 pub(crate) fn matches(sentence: &str, words: &[Word<'_>], take: &mut dyn FnMut(Signal, usize)) {
     let opening = opening(words);
     for (at, word) in words.iter().enumerate() {
         let by_stem = TABLE.by_stem.get(&word.stem);
         let by_word = TABLE.by_word.get(&word.folded);
         for cue in by_stem.into_iter().chain(by_word).flatten() {
-            // A filler may itself be the phrase: `remember to …`.
+            // The phrase may itself be a filler: `remember to …`.
             if cue.first_only && at > opening {
                 continue;
             }

@@ -1,12 +1,12 @@
-//! The phrases, by signal.
+//! The phrases of each signal.
 //!
-//! A phrase matches whole words, in the order given, whatever their endings (`decided` finds `decides`, too). A word
-//! behind `=` matches as it is written, apart from case. `^` in front: only at the beginning of a sentence, behind words
-//! such as `so`, `and`, `please`. A word with `:` at its end needs the colon. `_` stands for any one word.
+//! A phrase matches whole words in this order, with any endings (`decided` finds `decides`, too). A word behind `=`
+//! matches only in this spelling, in any case. `^` in front: only at the beginning of a sentence, behind words such as
+//! `so`, `and`, `please`. A word with `:` at its end needs the colon. `_` stands for any one word.
 
 use crate::found::Signal;
 
-/// Phrases of each signal, with `;` between them. English first, then the marks of some other languages.
+/// Phrases of each signal, separated by `;`: English first, then other languages.
 pub(super) const CUES: &[(Signal, &str)] = &[
     (
         Signal::Marked,
@@ -154,7 +154,7 @@ pub(super) const CUES: &[(Signal, &str)] = &[
     ),
 ];
 
-/// Marks in scripts without spaces, found anywhere in a sentence.
+/// Marks in scripts without spaces; they match anywhere in a sentence.
 pub(super) const PIECES: &[(Signal, &[&str])] = &[
     (
         Signal::Marked,
@@ -192,7 +192,7 @@ pub(super) const PIECES: &[(Signal, &[&str])] = &[
     (Signal::Question, &["吗", "呢？", "ますか", "ですか"]),
 ];
 
-/// Words that may stand before the beginning of a sentence proper.
+/// Words that may stand before a sentence proper.
 pub(super) const FILLERS: &[&str] = &[
     "so",
     "and",

@@ -1,4 +1,4 @@
-//! A transcript that is one JSON document: a list of messages, or an object with one.
+//! A transcript that is a single JSON document: a list of messages, or an object with one.
 
 use std::fmt;
 use std::io::{BufReader, Read};
@@ -6,13 +6,13 @@ use std::io::{BufReader, Read};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Bytes of a document. It has to be read whole; raising this makes a reading slower.
+/// Most bytes of a document, which must be read whole. Raised, a reading takes longer.
 pub(super) const LEN_MAX: u64 = 64 * 1_024 * 1_024;
 
 /// Names of the list of messages in an object.
 const LISTS: &[&str] = &["messages", "history", "contents"];
 
-/// Returns whether a file that begins so is one document, and not one object a line.
+/// Returns `true` if a file with this start is a single document, not one object per line.
 pub(super) fn is_document(head: &[u8]) -> bool {
     let head = head
         .strip_prefix(b"\xef\xbb\xbf")
@@ -28,7 +28,7 @@ pub(super) fn is_document(head: &[u8]) -> bool {
             LISTS.iter().any(|list| {
                 let place = text.find(&format!("\"{list}\""));
                 let after = place.map(|at| text[at + list.len() + 2..].trim_start());
-                // The messages of a line stand in an object of their own.
+                // In JSON lines, the messages stand in an object of their own.
                 after
                     .and_then(|it| it.strip_prefix(':'))
                     .is_some_and(|it| it.trim_start().starts_with('['))
@@ -40,11 +40,11 @@ pub(super) fn is_document(head: &[u8]) -> bool {
     }
 }
 
-/// Hands out the messages one by one, until `take` is false, the document ends, or something in it is no JSON.
+/// Calls `take` with each message until `take` returns `false`, the document ends, or JSON is invalid.
 pub(super) fn each(reader: impl Read, take: &mut dyn FnMut(&Value) -> bool) {
     let mut json =
         serde_json::Deserializer::from_reader(BufReader::with_capacity(64 * 1_024, reader));
-    // A document that is being written ends early, and what came before counts.
+    // A document that is still being written ends early; the messages before its end count.
     let _ = Document { take }.deserialize(&mut json);
 }
 
@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 }
 
-/// The list of messages in an object. Another value there is no list.
+/// The list of messages in an object. Values of other types are no list.
 struct Messages<'t> {
     take: &'t mut dyn FnMut(&Value) -> bool,
 }

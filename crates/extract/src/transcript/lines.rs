@@ -2,24 +2,25 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
-/// Bytes of a line that is read. Longer lines are images and dumps; raising this costs as much memory.
+/// Most bytes of a line that is read; longer lines are images and dumps. Raised, a reading needs as much more memory.
 pub const LINE_LEN_MAX: usize = 1_024 * 1_024;
 
 /// The next piece of a file, with its length in bytes.
 pub(super) enum Next {
-    /// A line with its end, which is part of the length and not of the line.
+    /// A line. The length includes its end, the text does not.
     Whole(u64),
-    /// A line above the limit, without its text.
+    /// A line above the limit, without its text; its length.
     TooLong(u64),
-    /// A part of a line above the limit, of so many bytes.
+    /// A part of a line above the limit; its length.
     Endless(u64),
-    /// The file ends in the middle of a line.
+    /// The file ends within a line; the length so far.
     Torn(u64),
     /// Nothing is left.
     End,
 }
 
-/// Reads the next line into `line`. A line above the limit is not kept, and read to its end unless `stop` is true before.
+/// Reads the next line into `line`. The text of a line above the limit is dropped; the line is read to its end unless
+/// `stop` returns `true` earlier.
 pub(super) fn next_line(
     reader: &mut impl BufRead,
     line: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Reads the part of a coding agent's transcript that is new.
+//! Reads the new part of a coding agent's transcript.
 
 mod document;
 mod lines;
@@ -19,31 +19,31 @@ use crate::text::{Line, Said};
 
 pub use lines::LINE_LEN_MAX;
 
-/// Bytes before the offset whose hash tells whether a file was written anew.
+/// Bytes before the offset whose hash shows if a file was written anew.
 const TAIL_LEN: u64 = 4_096;
-/// Bytes at the beginning that tell a document from lines.
+/// Bytes at the start of a file that tell a document from lines.
 const HEAD_LEN: u64 = 4_096;
 
-/// The place up to which a transcript was read.
+/// The progress of reading a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
-    /// Bytes that were read; the next line begins here. 0 for a file that is one JSON document.
+    /// Bytes that were read; the next line begins here. 0 for a file that is a single JSON document.
     pub offset: u64,
-    /// The hash of up to 4 KiB before `offset`, 64 hex digits: another one means that the file was written anew.
+    /// Hash of up to 4 KiB before `offset`, 64 hex digits. Another hash means that the file was written anew.
     pub tail: String,
     /// Lines before `offset`.
     pub lines: u64,
     /// Messages that were read.
     pub messages: u64,
-    /// Lines that were not understood or were longer than [`LINE_LEN_MAX`].
+    /// Lines of unknown form, or longer than [`LINE_LEN_MAX`].
     pub skipped: u64,
     /// The speaker of the last turn of plain text, which the next line may continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speaker: Option<Speaker>,
 }
 
-/// Returns whether the beginning of a file looks like a transcript in JSON, and not like a text.
+/// Returns `true` if a file with this start looks like a transcript in JSON, not like a text.
 pub fn is_transcript(head: &[u8]) -> bool {
     let head = head
         .strip_prefix(b"\xef\xbb\xbf")
@@ -56,17 +56,17 @@ pub fn is_transcript(head: &[u8]) -> bool {
     }
 }
 
-/// Returns the sentences worth keeping of what is new in a transcript, in order, and how far it was read.
+/// Returns the sentences worth keeping in the new part of a transcript, in order, and the progress.
 ///
-/// Known are the files of Claude Code, Codex, Gemini CLI, Qwen Code and Copilot CLI, and lines such as `User: …`. Each
-/// line is told by its content; lines of other forms are skipped and counted. Thinking, system messages, summaries of
-/// compactions and injected text are never read; the output of tools only if the rules want it.
+/// Known are the files of Claude Code, Codex, Gemini CLI, Qwen Code and Copilot CLI, and lines such as `User: …`. The
+/// content of a line tells its form; lines of other forms are skipped and counted. Thinking, system messages, summaries
+/// of compactions and injected text are never read; the output of tools only if the rules include it.
 ///
 /// Reading begins at `from`, or at the beginning if the file was written anew since. It ends at the end of the file, or
-/// once `stop` is true, which is asked before each line. A turn of plain text that is cut off by `stop` is left for the
-/// next reading as a whole. A last line that is not whole waits for the next time. A line
-/// above [`LINE_LEN_MAX`] is skipped. Time is linear in what is new, memory is bounded. Only a file that is one JSON
-/// document (older chats of Gemini CLI) is read whole each time, and its messages are counted.
+/// once `stop` returns `true`; `stop` is called before each line. A turn of plain text that `stop` interrupts is left
+/// whole for the next reading, and so is an incomplete last line. A line above [`LINE_LEN_MAX`] is skipped. Time is
+/// linear in the new part, memory is bounded. Only a file that is a single JSON document (older chats of Gemini CLI) is
+/// read whole each time, and its messages are counted.
 ///
 /// # Errors
 /// `Io` if the reader fails, `TooLong` for a document of more than 64 MiB.
@@ -83,8 +83,8 @@ pub fn from_transcript(
     }
 }
 
-/// Returns all that is said in the new part of a transcript, at most `len_max_bytes`, and how far it was read. A message
-/// or turn without room is left for the next reading; the first one of a reading is cut to the room. Else as
+/// Returns the texts in the new part of a transcript, at most `len_max_bytes`, and the progress. A message or turn
+/// without room is left for the next reading; the first one of a reading is cut to the room. Otherwise as
 /// [`from_transcript`].
 ///
 /// # Errors
@@ -137,11 +137,11 @@ fn read(
     Ok((reading.sink, progress))
 }
 
-/// The collector of what messages say.
+/// The collector of a reading.
 enum Sink {
     /// The best sentences.
     Best(Best),
-    /// The texts; `left` is the room for more, in bytes.
+    /// The whole texts; `left` is the room for more, in bytes.
     Passages { list: Vec<Passage>, left: usize },
 }
 
@@ -150,7 +150,7 @@ struct Reading<'r> {
     progress: Progress,
     sink: Sink,
     rules: &'r Rules,
-    /// The turn of a conversation in plain text that is being read.
+    /// The open turn of a conversation in plain text.
     turn: Option<OpenTurn>,
 }
 
@@ -174,7 +174,7 @@ impl Reading<'_> {
         loop {
             if stop() {
                 let is_open = self.turn.as_ref().map(|turn| turn.offset);
-                // A turn that fills a whole reading is read to its end, so that each reading gets on.
+                // A turn that fills a whole reading is read to its end, so that each reading makes progress.
                 if is_open != Some(begin) {
                     self.put_back();
                     return Ok(());
@@ -186,7 +186,7 @@ impl Reading<'_> {
             {
                 Next::End => break,
                 Next::Torn(len) => {
-                    // An object that is closed is not torn, though its line end is missing yet.
+                    // A complete object counts as a line even if its line end is missing.
                     if let Some(object) = parsed(&line).filter(Value::is_object)
                         && self.close_turn()
                         && self.object(&object)
@@ -195,7 +195,7 @@ impl Reading<'_> {
                     }
                     break;
                 }
-                // The rest of the line is skipped the next time.
+                // The next reading skips the rest of the line.
                 Next::Endless(len) => {
                     if self.close_turn() {
                         self.progress.offset += len;
@@ -226,7 +226,7 @@ impl Reading<'_> {
         self.progress.lines += 1;
     }
 
-    /// Takes a line; `false` if there is no room for what it says.
+    /// Reads a line; `false` if there is no room for its text.
     fn line(&mut self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.trim_ascii().is_empty() {
@@ -248,7 +248,7 @@ impl Reading<'_> {
         self.plain(&String::from_utf8_lossy(line))
     }
 
-    /// Takes the object of a line; `false` if there is no room for what it says.
+    /// Reads the object of a line; `false` if there is no room for its text.
     fn object(&mut self, object: &Value) -> bool {
         self.progress.speaker = None;
         match shape_of(object) {
@@ -262,7 +262,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Takes a message; `false` if there is no room for it.
+    /// Reads a message; `false` if there is no room for its text.
     fn message(&mut self, message: &Message<'_>, line: Line, offset: Option<u64>) -> bool {
         if let Sink::Passages { list, left } = &self.sink {
             let len: usize = message.texts.iter().map(|(_, text)| text.len()).sum();
@@ -295,7 +295,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Takes a line of a conversation in plain text; `false` if there is no room for the turn before it.
+    /// Reads a line of plain text; `false` if there is no room for the turn before it.
     fn plain(&mut self, line: &str) -> bool {
         let (speaker, said) = match speaker_of(line) {
             Some((speaker, said)) => {
@@ -332,7 +332,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Takes the open turn; `false` if there is no room for it, and then reading goes on at its beginning the next time.
+    /// Collects the open turn. `false` if there is no room for it; the next reading then begins with this turn.
     fn close_turn(&mut self) -> bool {
         let Some(turn) = self.turn.take() else {
             return true;
@@ -374,19 +374,19 @@ impl Reading<'_> {
         let mut nth = 0;
         document::each(reader.take(document::LEN_MAX), &mut |object| {
             nth += 1;
-            // Messages of the last reading are not read again. A file with fewer messages is another one.
+            // Messages of the last reading are not read again. A file with fewer messages is another file.
             if nth > before.messages
                 && let Shape::Message(message) = shape_of(object)
                 && !self.message(&message, Line::Only(nth), None)
             {
-                // The next reading takes this message.
+                // The next reading begins with this message.
                 nth -= 1;
                 return false;
             }
             !stop()
         });
         self.progress = Progress {
-            // A shorter document is another one: the next reading begins at its beginning.
+            // A shorter document is another file, so the next reading begins at its start.
             messages: if nth < before.messages { 0 } else { nth },
             skipped: before.skipped,
             ..Progress::default()
@@ -395,7 +395,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the value of a line. Deep nesting is an error of the parser.
+/// Returns the value of a line; `None` for invalid or deeply nested JSON.
 fn parsed(line: &[u8]) -> Option<Value> {
     let text = String::from_utf8_lossy(line);
     serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()

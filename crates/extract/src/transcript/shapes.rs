@@ -7,11 +7,11 @@ use crate::found::Speaker;
 
 /// The kind of an object of a transcript.
 pub(super) enum Shape<'a> {
-    /// Somebody says something.
+    /// A message of a speaker.
     Message(Message<'a>),
-    /// A record of a known form that says nothing that is extracted.
+    /// A record of a known form without text to extract.
     Known,
-    /// A form that is not known.
+    /// A record of an unknown form.
     Unknown,
 }
 
@@ -22,10 +22,10 @@ pub(super) struct Message<'a> {
     pub(super) id: Option<&'a str>,
 }
 
-/// Returns what an object is, by its content.
+/// Returns the shape of an object, by its content.
 pub(super) fn shape_of(object: &Value) -> Shape<'_> {
     let kind = object["type"].as_str();
-    // Codex: `response_item` with a payload; its events of the same texts are left out.
+    // Codex: `response_item` with a payload. Its events with the same texts are left out.
     if let (Some(kind), Some(payload)) = (kind, object.get("payload").filter(|it| it.is_object())) {
         return match (kind, payload["type"].as_str()) {
             ("response_item", Some("message")) => of_role(payload)
@@ -53,7 +53,7 @@ pub(super) fn shape_of(object: &Value) -> Shape<'_> {
             _ => Shape::Known,
         };
     }
-    // Texts that a program wrote in the name of a person: reminders, summaries of compactions, messages of errors.
+    // Texts that a program wrote in a person's name: reminders, summaries of compactions, error messages.
     let by_program = [
         "isMeta",
         "isCompactSummary",
@@ -66,7 +66,7 @@ pub(super) fn shape_of(object: &Value) -> Shape<'_> {
     // Claude Code and Qwen Code: a message with a role in a record with a type.
     if let Some(inner) = object.get("message").filter(|it| it.is_object()) {
         let speaker = match kind.and_then(speaker_named).or_else(|| of_role(inner)) {
-            // A sub-agent is asked by a model.
+            // A model asks a sub-agent.
             Some(Speaker::User) if object["isSidechain"] == true => Speaker::Assistant,
             Some(speaker) => speaker,
             None => return Shape::Known,
@@ -78,7 +78,7 @@ pub(super) fn shape_of(object: &Value) -> Shape<'_> {
             &["uuid", "id"],
         );
     }
-    // Gemini CLI, and plain lists of messages: the content beside the type or the role.
+    // Gemini CLI, and plain lists of messages: the content stands beside the type or role.
     let content = object.get("content").or_else(|| object.get("parts"));
     let speaker = kind.and_then(speaker_named).or_else(|| of_role(object));
     match (speaker, content) {
@@ -117,7 +117,7 @@ fn of_role(object: &Value) -> Option<Speaker> {
     speaker_named(object["role"].as_str()?)
 }
 
-/// Returns the speaker of a role. System and developer messages have none.
+/// Returns the speaker of a role; `None` for system and developer messages.
 fn speaker_named(role: &str) -> Option<Speaker> {
     match role {
         "user" | "human" => Some(Speaker::User),
@@ -127,7 +127,7 @@ fn speaker_named(role: &str) -> Option<Speaker> {
     }
 }
 
-/// Returns the texts of a content: a string, or a list of parts. Thinking and images have none.
+/// Returns the texts of a content: a string, or a list of parts. Thinking and images have no text.
 fn texts(content: &Value, speaker: Speaker) -> Vec<(Speaker, &str)> {
     match content {
         Value::String(text) => vec![(speaker, text)],
@@ -154,7 +154,7 @@ fn part_texts(part: &Value, speaker: Speaker) -> Vec<(Speaker, &str)> {
         }
         Some("tool_result") => match &part["content"] {
             Value::String(text) => vec![(Speaker::Tool, text)],
-            // A result inside of a result is not read.
+            // A result inside a result is not read.
             Value::Array(parts) => {
                 let texts = parts.iter().filter_map(|part| part["text"].as_str());
                 texts.map(|text| (Speaker::Tool, text)).collect()

@@ -55,7 +55,7 @@ pub struct HookMemory {
     pub topic: String,
     /// Its text; `None` if that is withheld.
     pub content: Option<String>,
-    /// Confidence that the memory fits the prompt, 0 to 1; `None` if a link or the wake-up pack brought it.
+    /// Fit: confidence that the memory fits the prompt, 0 to 1; `None` if a link or the wake-up pack brought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<f64>,
     /// The words of the prompt that are in the memory.

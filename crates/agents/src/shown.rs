@@ -40,7 +40,7 @@ pub struct Injection {
 pub struct InjectedMemory {
     /// The memory, a ULID.
     pub id: String,
-    /// Confidence that the memory fits the prompt, 0 to 1; `None` in a wake-up pack.
+    /// Fit: confidence that the memory fits the prompt, 0 to 1; `None` in a wake-up pack.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<f64>,
 }

@@ -80,9 +80,9 @@ pub struct RepairPayload {
 /// A repair that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairAnswer {
-    /// `true` if there was damage.
+    /// `true` if there is, or was, something to repair.
     pub damaged: bool,
-    /// `true` if nothing was changed.
+    /// `true` for a preview: nothing was changed.
     pub dry_run: bool,
     /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,
@@ -100,8 +100,8 @@ pub struct RepairAnswer {
     pub payloads: Vec<RepairPayload>,
     /// Events whose text was taken out by a redaction that is gone; a new redaction takes its place.
     pub redacted: Vec<RepairPayload>,
-    /// Events of other machines without their text, for no known reason: a redaction may be among the lost events. `icm
-    /// redact` redacts them again.
+    /// Events of other machines without their text, for no known reason: a redaction may be among the lost events.
+    /// `icm redact` redacts them again.
     pub unexplained: Vec<RepairPayload>,
     /// Events that were restored from elsewhere.
     pub refilled_events: u64,
@@ -167,7 +167,7 @@ pub struct Check {
 pub enum CheckStatus {
     /// As it should be.
     Ok,
-    /// Everything works, but somebody should look.
+    /// Everything works, but a person should look.
     Warning,
     /// Something does not work.
     Problem,

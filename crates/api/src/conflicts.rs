@@ -27,7 +27,7 @@ pub struct Conflicts {
     pub total: u64,
 }
 
-/// A field that got different values from machines that did not know of each other's.
+/// A field to which machines gave different values without knowing of each other's events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// ULID.

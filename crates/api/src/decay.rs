@@ -117,7 +117,7 @@ pub struct PruneRequest {
 /// A prune that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PruneAnswer {
-    /// `true` if nothing was changed.
+    /// `true` for a preview: nothing was changed.
     pub dry_run: bool,
     /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,

@@ -34,7 +34,7 @@ pub struct LogExported {
 /// The result of a log import, or its preview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogImportAnswer {
-    /// `true` if nothing was changed.
+    /// `true` for a preview: nothing was changed.
     pub dry_run: bool,
     /// Events that are new here.
     pub added: u64,
@@ -54,8 +54,8 @@ pub struct LogImportAnswer {
     pub forks: Vec<ChainPlace>,
     /// Events more than a day in the future by this machine's clock; they were left out.
     pub later: Vec<ChainPlace>,
-    /// Events that would replace lost ones of this store, but nothing here vouches for them. They were left out; `log
-    /// repair` takes them.
+    /// Events that would replace lost ones of this store, but nothing here vouches for them. They were left out;
+    /// `log repair` takes them.
     pub unproven: Vec<ChainPlace>,
     /// Starts of chain parts that undo events missing here. They were left out until those events arrive.
     pub waiting: Vec<ChainPlace>,

@@ -423,7 +423,7 @@ pub struct NearestConcept {
 pub struct ConceptHit {
     /// Larger is better.
     pub score: f64,
-    /// Confidence that the concept answers the query, 0 to 1 in thousandths; 1 if the search had only a label.
+    /// Fit: confidence that the concept answers the query, 0 to 1 in thousandths; 1 if the search had only a label.
     #[serde(default)]
     pub fit: f64,
     /// Words of the query that matched; empty if the concept was found by its meaning.

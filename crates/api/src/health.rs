@@ -1,4 +1,4 @@
-//! Health: memories that somebody should look at.
+//! Health: memories that need attention.
 
 use serde::{Deserialize, Serialize};
 

@@ -32,7 +32,7 @@ impl Importance {
     }
 }
 
-/// Trust in a memory, by the origin of its text.
+/// Trust in a memory, by the source of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
@@ -55,7 +55,7 @@ impl Trust {
     }
 }
 
-/// The origin of a memory. All fields are free text from the writer.
+/// The source of a memory. All fields are free text from the writer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The writer, for instance `claude-code`.
@@ -412,7 +412,7 @@ pub struct Memory {
     pub scope: String,
     /// Trust of the memory.
     pub trust: Trust,
-    /// Origin of the memory.
+    /// Source of the memory.
     pub source: Source,
     /// RFC 3339.
     pub created_at: String,

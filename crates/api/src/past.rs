@@ -51,12 +51,12 @@ impl Version {
     }
 }
 
-/// The origin of a memory and everything that happened to it.
+/// The source of a memory and everything that happened to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Why {
     /// The memory as it stands now.
     pub memory: Memory,
-    /// Its origin.
+    /// Its source.
     pub from: WhyFrom,
     /// Id of the summary that stands for it; `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -79,7 +79,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The origin of a memory.
+/// The source of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WhyFrom {
     /// Name of the actor that stored it.

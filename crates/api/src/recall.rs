@@ -73,7 +73,7 @@ pub struct Via {
 pub struct RecallHit {
     /// Rank score: larger is better, comparable within one answer only. 0 for a result that a link brought.
     pub score: f64,
-    /// Confidence that the memory answers the query, 0 to 1 in thousandths, whatever else was found. 0 for a result
+    /// Fit: confidence that the memory answers the query, 0 to 1 in thousandths, whatever else was found. 0 for a result
     /// that a link brought.
     #[serde(default)]
     pub fit: f64,

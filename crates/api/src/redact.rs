@@ -22,7 +22,7 @@ pub struct RedactRequest {
 /// A redaction that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RedactAnswer {
-    /// `true` if nothing was changed.
+    /// `true` for a preview: nothing was changed.
     pub dry_run: bool,
     /// Name of this plan: pass it as `plan` to do exactly this.
     pub plan: String,

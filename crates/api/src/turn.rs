@@ -32,7 +32,7 @@ pub struct TurnTopicRequest {
 /// A topic that was forgotten or revived, or the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnTopicAnswer {
-    /// `true` if nothing was changed.
+    /// `true` for a preview: nothing was changed.
     pub dry_run: bool,
     /// The topic.
     pub topic: String,

@@ -37,7 +37,7 @@ pub struct UndoRequest {
 /// An undo that was done, or its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoAnswer {
-    /// `true` if nothing was changed.
+    /// `true` for a preview: nothing was changed.
     pub dry_run: bool,
     /// The event of the undo (the last one of several).
     pub event: Option<String>,

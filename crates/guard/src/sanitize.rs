@@ -12,12 +12,10 @@ const CONTROL_STRING_MAX: usize = 2048;
 
 /// Returns `text` without characters that are invisible or that steer a terminal.
 ///
-/// Removed are control characters other than newline and tab (so `\r
-/// ` becomes `
-/// `), whole ANSI escape sequences, bidirectional controls, tag characters, zero-width and other invisible characters,
-/// and variation selectors without a base. The line and paragraph separators U+2028 and U+2029 become newlines. Joiners
-/// stay between characters that they join (emoji families, Persian, Devanagari), and so does one variation selector
-/// behind a character that can take it.
+/// Removed are control characters other than newline and tab (so `\r\n` becomes `\n`), whole ANSI escape sequences,
+/// bidirectional controls, tag characters, zero-width and other invisible characters, and variation selectors without a
+/// base. The line and paragraph separators U+2028 and U+2029 become newlines. Joiners stay between characters that they
+/// join (emoji families, Persian, Devanagari), and so does one variation selector behind a character that can take it.
 ///
 /// Costs one pass over the bytes, and no allocation if nothing is removed.
 pub fn clean(text: &str) -> Cow<'_, str> {

@@ -29,8 +29,8 @@ pub fn until<T>(deadline: Deadline, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
-/// Sleeps for a time that somebody else set: a server that said when to ask again, or a user who chose how often to
-/// look.
+/// Sleeps for a time that is given from outside: by a server that said when to ask again, or a user who chose how
+/// often to look.
 pub fn pause(time: Duration) {
     thread::sleep(time);
 }

@@ -1,6 +1,6 @@
 //! Memories as Markdown that people can read and edit, and that icm reads back byte for byte. The module knows the
-//! format, which `schemas/markdown.md` describes, and no store. A memory here is the JSON object of a line of `icm
-//! import jsonl`.
+//! format, which `schemas/markdown.md` describes, and no store. A memory here is the JSON object of a line of
+//! `icm import jsonl`.
 //!
 //! A file begins with front matter that names its topic. Each memory is an HTML comment with its fields in YAML, and
 //! its text below; `***` alone on a line begins a memory without fields. A text stands in the field `content` instead

@@ -84,8 +84,8 @@ fn entity(c: char) -> Option<&'static str> {
     }
 }
 
-/// Like [`entity`], for Mermaid, whose entities have `#` in place of `&`. Also escaped are `%%{` (a directive), `
-/// ` (a line break), two dollars (mathematics) and a backtick (Markdown).
+/// Like [`entity`], for Mermaid, whose entities have `#` in place of `&`. Also escaped are `%%{` (a directive),
+/// `\n` (a line break), two dollars (mathematics) and a backtick (Markdown).
 fn mermaid_entity(c: char) -> Option<String> {
     match c {
         '"' => Some("#quot;".to_owned()),

@@ -65,7 +65,7 @@ const CLAUDE: &[EventRow] = &[
     asked(telling("PostCompact", Moment::AfterCompaction)),
 ];
 
-/// Qwen Code gives the context of a sub-agent's start hook to nobody.
+/// Qwen Code does not give a sub-agent the context of its start hook.
 const QWEN: &[EventRow] = &[
     injecting("SessionStart", START),
     injecting("UserPromptSubmit", Moment::Prompt),

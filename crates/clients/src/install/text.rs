@@ -9,8 +9,7 @@ pub(super) const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 const MARK: &str = "\u{feff}";
 
-/// A text with `
-/// ` as its only line end, and the means to restore its bytes.
+/// A text with `\n` as its only line end, and the means to restore its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text {
     /// The text for parsers, without a byte order mark.

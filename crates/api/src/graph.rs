@@ -278,7 +278,7 @@ impl Sources {
 /// A definition of a concept, or a confidence in it, as one event gave it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
-    /// Its revision, from 1. Undone events are not counted.
+    /// Its revision, from 1. Earlier events that are undone are not counted.
     pub revision: u32,
     /// The text; if the event only gave a confidence, the text that the confidence is about. `null` if the text was
     /// taken out or is damaged.

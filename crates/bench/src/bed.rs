@@ -1,4 +1,4 @@
-//! A store that is made for a measurement and gone after it.
+//! A temporary store for one measurement.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -14,7 +14,7 @@ use icm_service::{OpenOptions, Service};
 use icm_wait::bounds;
 
 pub(super) struct Bed {
-    // Closed before its folder goes.
+    // Declared before the folder, so the store is closed before the folder is removed.
     service: Service,
     caller: Caller,
     pub(super) memories: u64,
@@ -22,8 +22,10 @@ pub(super) struct Bed {
 }
 
 impl Bed {
-    /// A store with the memories of these lines; a bad line is an error, for what is measured on
-    /// half of the memories says nothing.
+    /// Makes a store with the memories of these JSON lines and embeds them.
+    ///
+    /// # Errors
+    /// A line that the import rejects, or no memory at all: figures of half of the memories mean nothing.
     pub(super) fn new(
         name: &str,
         lines: Box<dyn BufRead>,
@@ -67,7 +69,7 @@ impl Bed {
         })
     }
 
-    /// The topics of the memories with each key.
+    /// Returns the topics of the memories with each key.
     pub(super) fn keys(&self) -> Result<HashMap<String, Vec<String>>> {
         let mut keys: HashMap<String, Vec<String>> = HashMap::new();
         for memory in self.service.list(&ListRequest::default())? {
@@ -78,7 +80,7 @@ impl Bed {
         Ok(keys)
     }
 
-    /// Recalls results of at least this fit, and tells how long it took. It leaves no trace.
+    /// Recalls results of at least this fit, and returns the answer with its wall time. The recall is not recorded.
     pub(super) fn recall(
         &self,
         query: &str,

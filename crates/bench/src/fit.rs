@@ -1,29 +1,29 @@
-//! The worth of fit: how often it is right, and what a floor lets through.
+//! Scores of the fit: how often the fit is right, and which results a floor lets through.
 
 use icm_api::{CurvePoint, FitBin, FitScores, Share};
 
-/// Results that a floor is looked at for: what a recall shows if nobody says how many.
+/// Results that a floor is judged by: as many as a recall shows by default.
 pub(super) const SHOWN: usize = 10;
-/// From here on a result claims to be the answer.
+/// Least fit of a result that counts as a sure answer.
 const SURE: f64 = 0.5;
-/// Steps of the calibration.
+/// Bins of the calibration, each 0.1 of fit wide.
 const BINS: usize = 10;
-/// Floors of the curve.
+/// Floors of the curve, 0.05 apart.
 const FLOORS: usize = 20;
 
-/// Fits of one set, question by question.
+/// The fits of one set, question by question.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fits {
-    /// Of first results, and whether the result is evidence.
+    /// Fits of the first results, and `true` if the result is evidence.
     first: Vec<(f64, bool)>,
-    /// The largest of the evidence among the first ten, of own questions that have some there.
+    /// The largest fit of evidence among the first ten results, for each own question that has evidence there.
     own: Vec<f64>,
-    /// The largest of the first ten, of foreign questions; `None` if nothing was found.
+    /// The largest fit of the first ten results, for each foreign question; `None` if nothing was found.
     same_set: Vec<Option<f64>>,
     other_set: Vec<Option<f64>>,
 }
 
-/// Whose question it is that nothing in a store answers.
+/// The source of a foreign question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     SameSet,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 }
 
 impl Fits {
-    /// An own question found these: fit, and whether it is evidence, best first.
+    /// Adds an own question with its results, best first: the fit, and `true` if the result is evidence.
     pub(super) fn own(&mut self, found: &[(f64, bool)]) {
         self.first.extend(found.first());
         let shown = found.iter().take(SHOWN);
@@ -40,7 +40,7 @@ impl Fits {
             .extend(evidence.map(|(fit, _)| *fit).max_by(f64::total_cmp));
     }
 
-    /// A foreign question found results with these fits, best first.
+    /// Adds a foreign question with the fits of its results, best first.
     pub(super) fn foreign(&mut self, kind: Kind, found: impl Iterator<Item = f64>) {
         let largest = found.take(SHOWN).max_by(f64::total_cmp);
         match kind {
@@ -49,7 +49,7 @@ impl Fits {
         }
     }
 
-    /// Adds those of another set.
+    /// Adds the fits of another set.
     pub(super) fn extend(&mut self, other: &Fits) {
         self.first.extend(&other.first);
         self.own.extend(&other.own);
@@ -57,7 +57,7 @@ impl Fits {
         self.other_set.extend(&other.other_set);
     }
 
-    /// The figures, with those of one floor at `floor`.
+    /// Returns the figures; those of one floor are computed at `floor`.
     pub(super) fn scores(&self, floor: f64) -> FitScores {
         let first = self.first.iter();
         let sure = first.clone().filter(|(fit, _)| *fit >= SURE);
@@ -83,7 +83,7 @@ impl Fits {
     }
 
     fn bin(&self, bin: usize) -> FitBin {
-        // The last step has its end.
+        // The last bin includes its upper end.
         let bin_of = |fit: f64| ((fit * BINS as f64) as usize).min(BINS - 1);
         let here = self.first.iter().filter(|(fit, _)| bin_of(*fit) == bin);
         let right = share(here, |(_, is_evidence)| *is_evidence);

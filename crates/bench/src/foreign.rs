@@ -1,7 +1,7 @@
-//! Questions that nothing in a store answers: those of another store.
+//! Foreign questions: questions that nothing in a store answers, lent by other stores.
 //!
-//! A set of several pairs lends each store the questions of the others. A set of one pair is cut in two by articles,
-//! and each half is asked the questions of the other half. The questions of other sets come besides.
+//! In a set of several pairs each store is asked the questions of the others. A set of one pair is cut in two by
+//! articles, and each half is asked the questions of the other half. The questions of other sets are added to both.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -16,19 +16,19 @@ use super::pairs;
 use icm_api::error::{Result, ServiceError};
 use icm_service::next_line;
 
-/// Questions of the same set that a store is asked. More make a run longer and the shares smoother.
+/// Foreign questions of the same set for a store. Raised, a run takes longer and the shares get smoother.
 pub(super) const SAME_SET_MAX: usize = 200;
-/// Questions of other sets that a store is asked.
+/// Foreign questions of other sets for a store. Raised, as for [`SAME_SET_MAX`].
 pub(super) const OTHER_SETS_MAX: usize = 100;
-/// Bytes, and words, of a speaker's name.
+/// Longest name of a speaker, in bytes and in words.
 const NAME_LEN_MAX: usize = 64;
 const NAME_WORDS_MAX: usize = 4;
-/// Stands for the name of a person whom the store that is asked does not know.
+/// Replaces the name of a person whom the asked store does not know.
 const SOMEONE: &str = "someone";
 
-/// A memory as far as foreign questions need it.
+/// The fields of a memory that foreign questions need.
 pub(super) struct Line {
-    /// As it stands in the file.
+    /// The line of the file, unchanged.
     pub(super) text: Vec<u8>,
     pub(super) key: String,
     topic: String,
@@ -38,13 +38,13 @@ pub(super) struct Line {
 /// A pair with its questions.
 pub(super) struct Pair {
     pub(super) store: String,
-    /// Each with its place: `FILE:LINE`.
+    /// The questions with their places, `FILE:LINE`.
     pub(super) questions: Vec<(String, Question)>,
-    /// Its questions as other stores are asked them.
+    /// The same questions in the form in which other stores are asked them.
     foreign: Vec<Foreign>,
 }
 
-/// A question that another store is asked.
+/// A question for another store than its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Foreign {
     /// `SET/STORE`.
@@ -54,13 +54,13 @@ pub(super) struct Foreign {
     pub(super) category: String,
 }
 
-/// The pairs of a set; LongMemEval's files lend no questions.
+/// The pairs of a set. Files of LongMemEval lend no questions.
 pub(super) struct Pairs {
     pub(super) set: String,
     pub(super) pairs: Vec<Pair>,
 }
 
-/// Reads the questions of every pair. Names of people are looked for only if `foreign`.
+/// Reads the questions of every pair. Names of speakers are looked for only if `foreign`.
 pub(super) fn read(sets: &[Set], foreign: bool) -> Result<Vec<Pairs>> {
     let mut all = Vec::new();
     for set in sets {
@@ -103,15 +103,16 @@ fn of(set: &str, store: &str, question: &Question, names: &[String]) -> Foreign 
     }
 }
 
-/// The questions of the other pairs of its set.
+/// Returns the questions of the other pairs of the set, at most [`SAME_SET_MAX`].
 pub(super) fn same_set(pairs: &Pairs, store: &str) -> Vec<Foreign> {
     let others = pairs.pairs.iter().filter(|pair| pair.store != store);
     let all = others.flat_map(|pair| &pair.foreign).collect();
     spread(all, SAME_SET_MAX)
 }
 
-/// The questions of other sets. Sets whose names are alike up to the last hyphen, as `xquad-de` and `xquad-en`, are
-/// taken for translations, which answer each other's questions: they are left out.
+/// Returns the questions of other sets, at most [`OTHER_SETS_MAX`]. Sets whose names are equal up to the last hyphen,
+/// such as `xquad-de` and `xquad-en`, count as translations of each other and are left out: they answer each other's
+/// questions.
 pub(super) fn other_sets(all: &[Pairs], set: &str) -> Vec<Foreign> {
     let others = all
         .iter()
@@ -128,14 +129,14 @@ fn are_translations(a: &str, b: &str) -> bool {
     }
 }
 
-/// At most so many of these, at even distances.
+/// Returns at most `most` questions, evenly spread.
 fn spread(all: Vec<&Foreign>, most: usize) -> Vec<Foreign> {
     let len = all.len();
     let places = (0..len.min(most)).map(|n| n * len / len.min(most));
     places.map(|place| all[place].clone()).collect()
 }
 
-/// The memories of a file. A line that is no memory is left out: importing the file names it.
+/// Returns the memories of a file. A line that is no memory is left out; importing the same file reports it.
 pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| ServiceError::Io {
@@ -164,15 +165,15 @@ pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// A half of a pair: its memories, and questions that the other half answers.
+/// Half of a pair: its memories, and questions that only the other half answers.
 pub(super) struct Half {
-    /// JSON lines as `icm import jsonl` takes them.
+    /// JSON lines in the format of `icm import jsonl`.
     pub(super) memories: Vec<u8>,
     pub(super) questions: Vec<Foreign>,
 }
 
-/// Cuts a pair in two, every other article here and there. An article is what the topics `NAME-1`, `NAME-2` have in
-/// common, or a topic where that is one article alone. `None` if there is only one.
+/// Cuts a pair in two, article by article in turn. An article is all topics with one stem (`NAME-1`, `NAME-2`), or a
+/// single topic if every topic has the same stem. Returns `None` if there is only one article.
 pub(super) fn halves(set: &str, pair: &Pair, lines: &[Line]) -> Option<[Half; 2]> {
     let by_stem = sides(lines.iter().map(|line| article(&line.topic)));
     let by_topic = || sides(lines.iter().map(|line| line.topic.as_str()));
@@ -203,7 +204,8 @@ pub(super) fn halves(set: &str, pair: &Pair, lines: &[Line]) -> Option<[Half; 2]
     Some([half(0), half(1)])
 }
 
-/// The side of each memory, by its article: 0 or 1, in turn as articles appear. `None` if there is only one article.
+/// Returns the side of each memory, 0 or 1: articles alternate in the order of their appearance. Returns `None` if
+/// there is only one article.
 fn sides<'a>(articles: impl Iterator<Item = &'a str>) -> Option<Vec<usize>> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut sides = Vec::new();
@@ -214,7 +216,7 @@ fn sides<'a>(articles: impl Iterator<Item = &'a str>) -> Option<Vec<usize>> {
     (seen.len() > 1).then_some(sides)
 }
 
-/// `notes-012` of `notes-012-3`.
+/// Returns the article of a topic: `notes-012` for `notes-012-3`.
 fn article(topic: &str) -> &str {
     match topic.rsplit_once('-') {
         Some((article, number)) if number.bytes().all(|b| b.is_ascii_digit()) => article,
@@ -222,8 +224,8 @@ fn article(topic: &str) -> &str {
     }
 }
 
-/// Words of the names of those who speak, `Name: …`, if most memories begin like that. A name that one memory alone
-/// begins with is none.
+/// Returns the words of the speakers' names if most memories begin with `Name: …`. A name at the beginning of only one
+/// memory does not count.
 fn names(lines: &[Line]) -> Vec<String> {
     let mut speakers: BTreeMap<&str, usize> = BTreeMap::new();
     for speaker in lines.iter().filter_map(|line| speaker(&line.content)) {
@@ -234,7 +236,7 @@ fn names(lines: &[Line]) -> Vec<String> {
         return Vec::new();
     }
     let words = speakers.keys().flat_map(|name| name.split(is_gap));
-    // A letter alone is an initial, or a word of its own.
+    // A single letter is an initial, or a word by itself.
     let words = words.filter(|word| word.chars().nth(1).is_some());
     let mut words: Vec<String> = words.map(str::to_owned).collect();
     words.sort();
@@ -252,7 +254,7 @@ fn speaker(content: &str) -> Option<&str> {
     fits.then_some(name)
 }
 
-/// The query with `someone` in the place of these words; several side by side become one.
+/// Returns the query with `someone` in place of these words; several in a row become one.
 fn masked(query: &str, names: &[String]) -> String {
     let is_name = |word: &str| names.iter().any(|name| name == word);
     let mut masked = String::with_capacity(query.len());
@@ -267,7 +269,7 @@ fn masked(query: &str, names: &[String]) -> String {
     masked.replace(&format!("{SOMEONE} {SOMEONE}"), SOMEONE)
 }
 
-/// Whether a character is between words.
+/// Returns `true` if a character stands between words.
 fn is_gap(c: char) -> bool {
     !c.is_alphanumeric()
 }
@@ -361,7 +363,7 @@ mod tests {
         assert_eq!(asked(&first), ["of c"]);
         assert_eq!(asked(&second), ["of a and d"]);
 
-        // If all topics have one stem, each is an article.
+        // If all topics have one stem, each topic is an article.
         let sessions = [line("a", "day-1", ""), line("c", "day-2", "")];
         let [first, _] = halves("set", &pair, &sessions).expect("two topics");
         assert_eq!(first.memories, b"a\n");

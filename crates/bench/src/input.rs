@@ -1,4 +1,4 @@
-//! The files that a measurement reads.
+//! Finds the files that a measurement reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use icm_api::error::{Result, ServiceError};
 const MEMORIES: &str = ".memories.jsonl";
 const QUESTIONS: &str = ".questions.jsonl";
 
-/// The sets that are measured on.
+/// A source of memories and questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
     /// `STEM.memories.jsonl` and `STEM.questions.jsonl`.
     Pair {
-        /// The path that both names begin with.
+        /// The common beginning of both paths.
         stem: PathBuf,
     },
     /// A file in LongMemEval's format.
@@ -24,27 +24,30 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The file of memories of a pair.
+    /// Returns the path of a pair's memories.
     pub(super) fn memories(stem: &Path) -> PathBuf {
         with_end(stem, MEMORIES)
     }
 
-    /// The file of questions of a pair.
+    /// Returns the path of a pair's questions.
     pub(super) fn questions(stem: &Path) -> PathBuf {
         with_end(stem, QUESTIONS)
     }
 }
 
-/// A folder of pairs, or a file.
+/// A folder of pairs, or a single input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Set {
-    /// The last part of its path; of a pair without the end.
+    /// The last part of the path; for a pair without the ending.
     pub(super) name: String,
     pub(super) inputs: Vec<Input>,
 }
 
-/// The sets that folders and files stand for, in order, pairs in a folder by name. Every input is in one set, and
-/// every pair is whole.
+/// Returns a set for each folder or file, in order; the pairs of a folder are sorted by name. Each input is in one set
+/// only.
+///
+/// # Errors
+/// A pair of which one file is missing, or a folder that cannot be read.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<Set>> {
     let mut sets: Vec<Set> = Vec::new();
     for path in paths {
@@ -135,7 +138,7 @@ fn check_whole(stem: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The path without the end that makes it one of a pair.
+/// Returns the path without the ending of a pair; `None` if the path has no such ending.
 fn stem_of(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let stem = name

@@ -1,11 +1,12 @@
-//! Measures recall on questions whose evidence is known.
+//! Measures recall on questions with known evidence.
 //!
-//! Each conversation becomes a store of its own in a temporary folder, made and asked through
-//! [`Service`](icm_service::Service) as any front would do it, so what is measured is what users get. [`bench_replay`]
-//! asks the recalls of a store again with other settings. The arithmetic is in `metrics`, which knows ranks alone.
+//! Each conversation becomes a store of its own in a temporary folder, filled and asked through
+//! [`Service`](icm_service::Service) like any front, so the measured recall is the one that users get. [`bench_replay`]
+//! asks the recorded recalls of a store again with other settings. The arithmetic is in `metrics`, which knows ranks
+//! only.
 //!
-//! Scores come from known evidence: no model judges an answer. This crate opens no store but those it is given or
-//! makes. It never knows files of the log or of the views.
+//! Scores come from known evidence: no model judges an answer. This crate opens only stores that it is given or makes.
+//! It must never know the files of the log or of the views.
 //!
 //! ```
 //! use icm_api::NoProgress;
@@ -71,21 +72,21 @@ use tally::{NDCG_AT, Tally};
 
 pub use replay::bench_replay;
 
-/// Results that are asked for to fill a context with, beside those that are looked at rank by rank: how many are
-/// asked for has a say in their order.
+/// Results of the second recall that fills a context. The ranks are scored on a recall of their own, because the limit
+/// influences the order of results.
 const FILLING: usize = 200;
 
-/// A question with the names of what answers it.
+/// A question with its evidence.
 struct Question {
-    /// The line, or an id.
+    /// The line number, or an id.
     id: String,
     query: String,
     category: String,
-    /// Each once.
+    /// Keys without duplicates.
     evidence: Vec<String>,
 }
 
-/// Measures recall by a model, with every memory embedded; `each` gets every question that was asked with what was found.
+/// Measures recall with a model, after every memory is embedded. `each` gets the ranking of every question.
 pub fn bench_recall(
     request: &BenchRequest,
     model: &Model,
@@ -141,7 +142,7 @@ pub fn bench_recall(
     Ok(run.report())
 }
 
-/// The weights that the stores rank by.
+/// Returns the weights for the ranking of the measured stores.
 fn weights(request: &BenchRequest) -> Weights {
     match request.only {
         None => request.weights,
@@ -170,14 +171,14 @@ fn check(request: &BenchRequest) -> Result<()> {
     }
 }
 
-/// A measurement on its way.
+/// A measurement in progress.
 struct Run<'a> {
     request: &'a BenchRequest,
     model: &'a Model,
-    /// The name and the figures of the set that is being asked.
+    /// The name of the current set. Its figures are in `sums`.
     set: String,
     sums: Sums,
-    /// The figures of the sets before it.
+    /// The figures of the finished sets.
     all: Sums,
     sets: Vec<SetScores>,
     tally: Tally,
@@ -189,19 +190,19 @@ struct Run<'a> {
     each: &'a mut dyn FnMut(&Ranking) -> io::Result<()>,
 }
 
-/// A store that questions are asked of, as rankings and errors name it.
+/// The store that is asked, with its names for rankings and errors.
 struct Place<'a> {
     store: &'a str,
     granularity: Option<Granularity>,
     bed: &'a Bed,
-    /// The name of a memory, by its key.
+    /// The names of memories, by key.
     names: &'a HashMap<String, String>,
-    /// The topics of what is called so; empty of LongMemEval's.
+    /// The topics of the memories with each name; empty for LongMemEval.
     topics: &'a HashMap<String, Vec<String>>,
 }
 
 impl Place<'_> {
-    /// The topic of the first of these that is a memory.
+    /// Returns the topic of the first piece of evidence that is a memory.
     fn topic_of(&self, evidence: &[String]) -> Option<String> {
         let mut topics = evidence.iter().filter_map(|name| self.topics.get(name));
         topics.next().and_then(|topics| topics.first().cloned())
@@ -223,8 +224,8 @@ impl Place<'_> {
     }
 }
 
-/// The features of a result, if they were asked for: five decimals each. With `fit.` before them what says whether the
-/// question is answered, and its own part of that.
+/// Returns the features of a result, rounded to five decimals; empty unless they were asked for. The prefix `fit.`
+/// marks the features of the fit, and `fit.own` the result's own share in the fit.
 fn features(answer: &RecallAnswer, place: usize) -> BTreeMap<String, f64> {
     let Some(explain) = &answer.explain else {
         return BTreeMap::new();
@@ -264,7 +265,7 @@ impl Run<'_> {
         self.all.extend(&self.sums);
     }
 
-    /// The floor of a recall that names none.
+    /// Returns the default floor of a recall.
     fn floor(&self) -> f64 {
         self.request.weights.floor
     }
@@ -325,7 +326,7 @@ impl Run<'_> {
         self.ask_halves(&here, pair, &path, progress)
     }
 
-    /// Asks each half of a pair what the other half answers.
+    /// Asks each half of a pair the questions of the other half.
     fn ask_halves(
         &mut self,
         whole: &Place<'_>,
@@ -418,12 +419,12 @@ impl Run<'_> {
         let bed = Bed::new(name, lines, weights(self.request), self.model, progress)?;
         self.stores += 1;
         self.memories += bed.memories;
-        // The first recall of a process opens what the others find open.
+        // The first recall opens the views; later recalls find them open. It is therefore not measured.
         bed.recall("warm", self.request.limit, 0.0, false)?;
         Ok(bed)
     }
 
-    /// Counts a question that cannot be scored.
+    /// Counts a question that cannot be scored. Returns `true` if the question is to be skipped.
     fn skips(&mut self, question: &Question, abstention: bool) -> bool {
         if abstention {
             self.skipped.abstention += 1;
@@ -452,7 +453,7 @@ impl Run<'_> {
             true => here.ranked(&recall(FILLING, floor, false)?.0),
             false => ranked.clone(),
         };
-        // The cost of a floor is seen in what is found without one.
+        // The cost of a floor is computed from the results without a floor.
         let open = match floor > 0.0 {
             true => &recall(limit, 0.0, false)?.0,
             false => &answer,
@@ -523,7 +524,7 @@ impl Run<'_> {
     }
 }
 
-/// The error, and of which question it is.
+/// Returns the error with the place of its question in the message.
 fn at(place: &str, error: ServiceError) -> ServiceError {
     match error {
         ServiceError::Invalid { message, hint } => ServiceError::Invalid {

@@ -1,8 +1,8 @@
-//! LongMemEval's own files: an array of questions, each with a history of its own.
+//! Reads files in the format of LongMemEval: an array of questions, each with its own history.
 //!
-//! Format as in the README of xiaowu0162/LongMemEval. A history becomes JSON lines as
-//! `icm import jsonl` takes them. Names of sessions give the answer away (`answer_…`), and topics
-//! and keys are searched, so the store gets numbers instead and names are put back afterwards.
+//! The format is in the README of xiaowu0162/LongMemEval. A history becomes JSON lines for `icm import jsonl`. Session
+//! ids contain the answer (`answer_…`), and topics and keys are searched. The store therefore gets numbers, and the
+//! names are put back afterwards.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,17 +21,17 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::limits::CONTENT_LEN_MAX;
 use icm_guard::json::without_place;
 
-/// One question and what it is asked of.
+/// One question with the history to ask.
 pub(super) struct Haystack {
     pub(super) question: Question,
-    /// Nothing in the history answers it.
+    /// `true` if nothing in the history answers the question.
     pub(super) abstention: bool,
     pub(super) granularity: Granularity,
-    /// One memory a line.
+    /// JSON lines, one memory each.
     pub(super) lines: Vec<u8>,
-    /// The name of a memory in the files, by the key that it has in the store.
+    /// The names of memories in the file, by their keys in the store.
     pub(super) names: HashMap<String, String>,
-    /// Texts of which only the beginning is stored.
+    /// Count of texts that were cut to the length limit of a memory.
     pub(super) cut: u64,
 }
 
@@ -50,12 +50,12 @@ struct Instance {
 #[derive(Deserialize)]
 struct Turn {
     content: String,
-    /// Given in sessions that hold evidence.
+    /// Present in sessions with evidence only.
     has_answer: Option<bool>,
 }
 
-/// Reads a file question by question, for it may be larger than memory; `each` also gets the place,
-/// for errors.
+/// Calls `each` with every question of a file and its place for errors. Reads one question at a time, because a file
+/// can be larger than memory.
 pub(super) fn for_each(
     path: &Path,
     granularity: Option<Granularity>,
@@ -92,7 +92,7 @@ pub(super) fn for_each(
     }
 }
 
-/// Hands on each element of an array as it is read, until one is refused.
+/// Calls a function with each element of an array, until the function returns `false`.
 struct Each<F>(F);
 
 impl<'de, F: FnMut(Instance) -> bool> Visitor<'de> for Each<F> {
@@ -183,7 +183,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Adds a memory; a text without any word is none.
+    /// Adds a memory; a text without words is left out.
     fn add(&mut self, topic: &str, key: String, name: String, mut text: String, at: Option<&str>) {
         if text.trim().is_empty() {
             return;
@@ -199,8 +199,8 @@ impl Lines {
     }
 }
 
-/// `2023/05/20 (Sat) 02:21`, of no time zone, as RFC 3339 in UTC; what has another shape is left to
-/// whoever reads it.
+/// Converts `2023/05/20 (Sat) 02:21`, a time without a zone, to RFC 3339 in UTC. Other formats are returned unchanged;
+/// the import judges them.
 fn occurred_at(date: &str) -> String {
     let mut words = date.split_whitespace();
     match (words.next(), words.next_back()) {

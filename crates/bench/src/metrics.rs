@@ -1,14 +1,14 @@
-//! The arithmetic of the measurements, as functions of ranks alone.
+//! The arithmetic of the measurements, as functions of ranks only.
 //!
-//! Of one question `ranks` holds, for each piece of its evidence, the place at which it was found,
-//! from 1, or `None` where it was not. Relevance is binary: a memory is evidence or it is not. A
-//! figure over several questions is the mean of theirs.
+//! `ranks` has an entry for each piece of a question's evidence: its rank among the results, from 1, or `None` if it
+//! was not found. Relevance is binary: a memory is evidence or not. A figure over several questions is the mean of
+//! their figures.
 //!
-//! Names follow LongMemEval (Wu et al., ICLR 2025, section 4 and its `eval_utils.py`), where
-//! `recall_any@k` and `recall_all@k` are told apart, and the LoCoMo paper (Maharana et al., ACL
-//! 2024), whose recall is the share that is called *evidence* here.
+//! Names follow LongMemEval (Wu et al., ICLR 2025, section 4 and its `eval_utils.py`), which tells `recall_any@k` and
+//! `recall_all@k` apart. The recall of the LoCoMo paper (Maharana et al., ACL 2024) is the share called *evidence*
+//! here.
 
-/// The place of a piece of evidence among the results.
+/// The rank of a piece of evidence among the results.
 pub(super) type Rank = Option<usize>;
 
 /// `recall_any@k`: 1 if some piece has a rank ≤ k, else 0.
@@ -16,12 +16,12 @@ pub(super) fn any_at(ranks: &[Rank], k: usize) -> f64 {
     truth(found_at(ranks, k) > 0)
 }
 
-/// `recall_all@k`: 1 if every piece has a rank ≤ k, else 0; 0 where there is no evidence.
+/// `recall_all@k`: 1 if every piece has a rank ≤ k, else 0; 0 without evidence.
 pub(super) fn all_at(ranks: &[Rank], k: usize) -> f64 {
     truth(!ranks.is_empty() && found_at(ranks, k) == ranks.len())
 }
 
-/// `evidence@k`: pieces with a rank ≤ k, divided by all pieces; 0 where there is no evidence.
+/// `evidence@k`: pieces with a rank ≤ k, divided by all pieces; 0 without evidence.
 pub(super) fn evidence_at(ranks: &[Rank], k: usize) -> f64 {
     match ranks.len() {
         0 => 0.0,
@@ -29,16 +29,15 @@ pub(super) fn evidence_at(ranks: &[Rank], k: usize) -> f64 {
     }
 }
 
-/// 1 / the smallest rank, 0 where nothing was found. Its mean is the MRR (Voorhees, TREC-8, 1999).
+/// 1 / the smallest rank; 0 if nothing was found. The mean is the MRR (Voorhees, TREC-8, 1999).
 pub(super) fn reciprocal_rank(ranks: &[Rank]) -> f64 {
     let first = ranks.iter().flatten().min();
     first.map_or(0.0, |rank| 1.0 / *rank as f64)
 }
 
-/// `nDCG@k` (Järvelin and Kekäläinen, TOIS 2002) as `trec_eval` and BEIR have it: the sum of
-/// 1 / log2(rank + 1) over pieces with a rank ≤ k, divided by the same sum if the pieces had the
-/// ranks 1, 2, …, at most k of them. LongMemEval's script discounts by log2(rank) from the second
-/// place on, so its figures are a little larger.
+/// `nDCG@k` (Järvelin and Kekäläinen, TOIS 2002) as in `trec_eval` and BEIR: the sum of 1 / log2(rank + 1) over pieces
+/// with a rank ≤ k, divided by the same sum for the ranks 1, 2, …, at most k of them. LongMemEval's script discounts by
+/// log2(rank) from the second place on, so its figures are a little larger.
 pub(super) fn ndcg_at(ranks: &[Rank], k: usize) -> f64 {
     let gain = |rank: usize| 1.0 / ((rank + 1) as f64).log2();
     let ideal: f64 = (1..=ranks.len().min(k)).map(gain).sum();
@@ -47,8 +46,8 @@ pub(super) fn ndcg_at(ranks: &[Rank], k: usize) -> f64 {
     if ideal == 0.0 { 0.0 } else { actual / ideal }
 }
 
-/// How many of the first results fit into a budget together. The first that does not fit ends it,
-/// as it would for whoever reads from the top: shorter ones below are not looked for.
+/// Returns how many of the first results fit into a budget together. The first result that does not fit ends the count,
+/// as for a reader from the top: shorter results below it do not count.
 pub(super) fn fitting(tokens: impl IntoIterator<Item = usize>, budget: usize) -> usize {
     let mut left = budget;
     let fits = |tokens: &usize| match left.checked_sub(*tokens) {
@@ -61,8 +60,8 @@ pub(super) fn fitting(tokens: impl IntoIterator<Item = usize>, budget: usize) ->
     tokens.into_iter().take_while(fits).count()
 }
 
-/// The smallest value that at least `percent` of 100 values do not exceed (nearest rank); 0 of
-/// none. `sorted` is ascending.
+/// Returns the smallest value that at least `percent` of 100 values do not exceed (nearest rank); 0 for no values.
+/// `sorted` is ascending.
 pub(super) fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or(0.0)
@@ -84,7 +83,7 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} is not {b}");
     }
 
-    /// Two pieces found at 2 and 7, one not at all.
+    /// Two pieces found at ranks 2 and 7, one not found.
     const RANKS: [Rank; 3] = [Some(7), None, Some(2)];
 
     #[test]
@@ -116,7 +115,7 @@ mod tests {
     /// log2 of 2, 3, 4 and 8 is 1, 1.5849625007, 2 and 3.
     #[test]
     fn gain_is_discounted_by_place() {
-        // 1/log2(3) + 1/log2(8), of 1/log2(2) + 1/log2(3) + 1/log2(4).
+        // 1/log2(3) + 1/log2(8), divided by 1/log2(2) + 1/log2(3) + 1/log2(4).
         let ideal = 1.0 + 0.630_929_753_571_457_4 + 0.5;
         let found = 0.630_929_753_571_457_4 + 1.0 / 3.0;
         near(ndcg_at(&RANKS, 10), found / ideal);
@@ -125,7 +124,7 @@ mod tests {
             0.630_929_753_571_457_4 / 1.630_929_753_571_457_4,
         );
         near(ndcg_at(&[Some(2), Some(1)], 10), 1.0);
-        // More evidence than places: what fits is all that can be had.
+        // With more evidence than places, the best score is that of full places.
         near(ndcg_at(&[Some(1), Some(2), None], 2), 1.0);
         near(ndcg_at(&[None], 10), 0.0);
     }

@@ -1,4 +1,4 @@
-//! Questions of a pair: one JSON object a line, `query`, `category` and `evidence`.
+//! Reads the questions of a pair: JSON lines with `query`, `category` and `evidence`.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,10 +14,10 @@ use icm_api::limits::{KEY_LEN_MAX, QUERY_LEN_MAX};
 use icm_guard::json;
 use icm_service::next_line;
 
-/// The category of questions that have none.
+/// The category of questions without one.
 pub(super) const NO_CATEGORY: &str = "none";
 
-/// Reads the questions of a file, with the place of each: `FILE:LINE`.
+/// Returns the questions of a file with their places, `FILE:LINE`.
 pub(super) fn questions(path: &Path) -> Result<Vec<(String, Question)>> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| ServiceError::Io {
@@ -73,7 +73,7 @@ fn question(object: &Map<String, Value>, number: u64) -> Result<Question> {
                 let Value::String(key) = key else {
                     return Err(ServiceError::invalid("a piece of evidence is not text"));
                 };
-                // Keys are stored like that.
+                // Keys are stored in this form.
                 let key = limits::name("a piece of evidence", key, KEY_LEN_MAX)?;
                 if seen.insert(key.clone()) {
                     evidence.push(key);

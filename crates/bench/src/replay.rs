@@ -1,4 +1,4 @@
-//! The store's own recalls, asked again where they were asked: what other settings would change.
+//! Asks the recorded recalls of a store again at their own moments, to show the effect of other settings.
 
 use std::collections::HashSet;
 
@@ -6,11 +6,11 @@ use icm_api::error::Result;
 use icm_api::{Agreement, Progress, Recalled, ReplayBenchReport, ReplayedRecall};
 use icm_service::{Recorded, Service};
 
-/// Asks the newest `most` recorded recalls again, of `now` and of `other`, the same store with other
-/// settings. Nothing is recorded.
+/// Asks the newest `most` recorded recalls again: of `now`, and of `other`, the same store with other settings. Nothing
+/// is recorded.
 ///
 /// # Errors
-/// If the store cannot be read, or the model of `other` cannot embed it.
+/// The store cannot be read, or the model of `other` cannot embed its memories.
 pub fn bench_replay(
     now: &Service,
     other: Option<&Service>,
@@ -18,7 +18,7 @@ pub fn bench_replay(
     progress: &dyn Progress,
 ) -> Result<ReplayBenchReport> {
     for service in [Some(now), other].into_iter().flatten() {
-        // Versions that a model has no vectors of yet would be compared with those of the built-in one.
+        // Row versions without a vector of the model would be ranked by the built-in model instead.
         service.embed_for_reading(progress)?;
     }
     let (recorded, withheld) = now.recorded_recalls(most)?;
@@ -41,7 +41,7 @@ pub fn bench_replay(
             }
         } else if ids(&recall.results) != ids(&found) {
             let mut changed = changed(recall, &recall.results, &found);
-            // The log has ids alone. What is gone for good says nothing.
+            // The log has only ids. A text that cannot be read any more is left out.
             let then = format!("@{}", recall.position);
             for went in &mut changed.went {
                 went.content =
@@ -54,7 +54,7 @@ pub fn bench_replay(
     progress.finish();
     end(&mut report.since);
     report.other.iter_mut().for_each(end);
-    // The largest change first; of equal ones the newest.
+    // The largest change first; among equal ones the newest first.
     report.changed.sort_by(|a, b| {
         let by_overlap = a.overlap.total_cmp(&b.overlap);
         by_overlap.then(b.position.cmp(&a.position))
@@ -95,7 +95,7 @@ fn changed(recall: &Recorded, before: &[Recalled], after: &[Recalled]) -> Replay
     }
 }
 
-/// The share of what either list has that both have (Jaccard's index); 1 for two empty ones.
+/// Returns the size of the intersection divided by that of the union (Jaccard's index); 1 for two empty lists.
 fn overlap(a: &[&str], b: &[&str]) -> f64 {
     let (a, b): (HashSet<_>, HashSet<_>) = (a.iter().collect(), b.iter().collect());
     match a.union(&b).count() {
@@ -104,7 +104,7 @@ fn overlap(a: &[&str], b: &[&str]) -> f64 {
     }
 }
 
-/// Counts two lists as equal or not.
+/// Adds the comparison of two lists to the sums.
 fn add(agreement: &mut Agreement, a: &[&str], b: &[&str]) {
     let overlap = overlap(a, b);
     agreement.same += u64::from(a == b);
@@ -114,7 +114,7 @@ fn add(agreement: &mut Agreement, a: &[&str], b: &[&str]) {
     agreement.of += 1;
 }
 
-/// Makes a mean of the sum of overlaps.
+/// Divides the sum of overlaps by their number.
 fn end(agreement: &mut Agreement) {
     agreement.overlap /= agreement.of.max(1) as f64;
 }

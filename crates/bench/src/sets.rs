@@ -1,4 +1,4 @@
-//! Figures of a set with their intervals.
+//! Figures of a set, with their confidence intervals.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use super::metrics::Rank;
 use super::tally::BUDGETS;
 use icm_api::{Figure, Latency, SetScores};
 
-/// Places of `any@k` that every set is told by.
+/// The k of the `any@k` that every set shows.
 const ANY_AT: [usize; 3] = [1, 5, 10];
 const EVIDENCE_AT: usize = 10;
-/// Resamples of the bootstrap. More make the ends of an interval steadier.
+/// Resamples of the bootstrap. Raised, the ends of an interval get steadier and a report takes longer.
 const RESAMPLES: usize = 1_000;
-/// The seed of resamples: the same questions have the same intervals.
+/// The seed of the resamples: the same questions always have the same intervals.
 const SEED: u64 = 20_261_126;
 
 /// The measures of one question: `any@k`, then `evidence@10`, then the reciprocal rank.
 type Figures = [f64; ANY_AT.len() + 2];
 
-/// The questions of a set, one by one.
+/// The figures of a set, question by question.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     figures: Vec<Figures>,
@@ -29,7 +29,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// A question was answered, its evidence found at these ranks, and as in [`super::tally::Tally::add`].
+    /// Adds a question; the arguments are those of [`super::tally::Tally::add`].
     pub(super) fn add(&mut self, ranks: &[Rank], filling: (&[Rank], &[usize])) {
         let mut figures = Figures::default();
         for (figure, k) in figures.iter_mut().zip(ANY_AT) {
@@ -45,12 +45,12 @@ impl Sums {
         }
     }
 
-    /// A recall took so long.
+    /// Adds the wall time of a recall.
     pub(super) fn took(&mut self, ms: f64) {
         self.times_ms.push(ms);
     }
 
-    /// Adds those of another set.
+    /// Adds the figures of another set.
     pub(super) fn extend(&mut self, other: &Sums) {
         self.figures.extend(&other.figures);
         for (sum, more) in self.in_tokens.iter_mut().zip(other.in_tokens) {
@@ -60,7 +60,7 @@ impl Sums {
         self.fits.extend(&other.fits);
     }
 
-    /// The means, with `floor` as the default floor of fits.
+    /// Returns the means, with `floor` as the floor of the fit scores.
     pub(super) fn scores(&self, name: &str, floor: f64) -> SetScores {
         let means = means(&self.figures);
         let n = self.figures.len();
@@ -87,8 +87,8 @@ impl Sums {
     }
 }
 
-/// The mean of each figure, and its interval: of resamples of as many questions, drawn with replacement, 95 % have
-/// a mean within it.
+/// Returns the mean of each figure with its 95 % interval: the interval of the means of 1,000 resamples. A resample has
+/// as many questions as the set, drawn with replacement.
 fn means(questions: &[Figures]) -> [Figure; ANY_AT.len() + 2] {
     let n = questions.len();
     if n == 0 {
@@ -122,18 +122,18 @@ fn means(questions: &[Figures]) -> [Figure; ANY_AT.len() + 2] {
     })
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a few lines that give the same numbers everywhere.
+/// The generator SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): short, and the same numbers on every platform.
 struct SplitMix(u64);
 
 impl SplitMix {
-    /// A number from 0 to n - 1.
+    /// Returns a number from 0 to n - 1.
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        // The upper half of the product: even enough for any number of questions.
+        // The upper half of the product is even enough for any number of questions.
         ((u128::from(mixed) * n as u128) >> 64) as usize
     }
 }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(scores.any_at[&5], sure);
         assert_eq!(scores.evidence_at[&10], sure);
         assert_eq!(scores.mrr.mean, 0.625);
-        // The second result does not fit into a thousand tokens, nor what stands behind it.
+        // The second result and all below it do not fit into a thousand tokens.
         assert_eq!(scores.evidence_in_tokens[&1_000], 0.5);
         assert_eq!(scores.evidence_in_tokens[&2_000], 1.0);
         assert_eq!(sums.scores("half", 0.0), scores);
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!((scores.n, scores.mrr), (0, Figure::default()));
     }
 
-    /// The first numbers of the generator from the seed 0, as its authors' program prints them.
+    /// The first numbers for the seed 0, as printed by the program of the generator's authors.
     #[test]
     fn the_generator_is_the_published_one() {
         let mut random = SplitMix(0);

@@ -1,4 +1,4 @@
-//! Sums over questions, and the means that come of them.
+//! Sums of scores over questions, and their means.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::metrics;
 use super::metrics::Rank;
 use icm_api::Scores;
 
-/// Tokens that an answer may fill.
+/// Budgets of a context, in tokens.
 pub(super) const BUDGETS: [usize; 3] = [1_000, 2_000, 4_000];
-/// Results that nDCG looks at.
+/// Results that count for nDCG.
 pub(super) const NDCG_AT: usize = 10;
 
 /// The scores of all questions and of each category.
@@ -27,13 +27,13 @@ impl Tally {
         }
     }
 
-    /// A question was not asked.
+    /// Counts a question that was not asked.
     pub(super) fn skip(&mut self, category: &str) {
         self.each(category, |scores| scores.skipped += 1);
     }
 
-    /// A question was answered, its evidence found at these ranks; and where as much was asked for as fills a context,
-    /// by memories of so many tokens, and at those ranks.
+    /// Adds a question by the ranks of its evidence. `filling` describes the longer recall that fills a context: the
+    /// ranks of the evidence, and the tokens of each result.
     pub(super) fn add(&mut self, category: &str, ranks: &[Rank], filling: (&[Rank], &[usize])) {
         let (filling_ranks, tokens) = filling;
         self.each(category, |scores| {
@@ -56,7 +56,7 @@ impl Tally {
         });
     }
 
-    /// The means: over all, and by category.
+    /// Returns the means over all questions, and by category.
     pub(super) fn means(mut self) -> (Scores, BTreeMap<String, Scores>) {
         mean(&mut self.overall);
         self.categories.values_mut().for_each(mean);

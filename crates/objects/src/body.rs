@@ -1,4 +1,4 @@
-//! What is in an object, as it comes.
+//! Reads the content of an object while it arrives.
 
 use std::io::{self, Read};
 use std::sync::Arc;

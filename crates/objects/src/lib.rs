@@ -1,5 +1,5 @@
-//! Object stores and WebDAV as targets of `icm sync`: S3 and whatever speaks like it, Google Cloud Storage, Azure,
-//! and folders of a web server.
+//! Object stores and WebDAV as targets of `icm sync`: S3 and compatible stores, Google Cloud Storage, Azure, and
+//! folders of a web server.
 //!
 //! Credentials come from the environment variables that the tools of each provider read, never from a file of icm.
 //!
@@ -11,7 +11,7 @@
 //! # }
 //! ```
 //!
-//! This crate knows objects by name. It must never know what is in them, nor the terminal.
+//! This crate knows objects by name. It must never know their content, nor the terminal.
 
 mod body;
 mod place;
@@ -28,22 +28,22 @@ use tokio::runtime::{Builder, Runtime};
 
 pub use place::SCHEMES;
 
-/// A place in an object store, or on a web server.
+/// A place in an object store or on a web server.
 #[derive(Debug)]
 pub struct Objects {
-    /// Without what only its owner knows.
+    /// The URL without its password.
     name: String,
     store: Box<dyn ObjectStore>,
-    /// What the names of all objects here begin with.
+    /// The common beginning of the names of all objects in this place.
     prefix: Path,
     runtime: Arc<Runtime>,
 }
 
 impl Objects {
-    /// A place that a URL names. Asks nobody yet.
+    /// Returns the place of a URL. No request is made yet.
     ///
     /// # Errors
-    /// `Invalid` for a URL that is none, and where something about it has to be said in the environment.
+    /// `Invalid` if the text is no URL of a target, or if a setting is missing in the environment.
     pub fn open(url: &str) -> Result<Objects> {
         let place = place::parse(url)?;
         let runtime = Builder::new_current_thread().enable_all().build();
@@ -60,7 +60,7 @@ impl Objects {
         let doing = format!("{doing} {path} of {}", self.name);
         move |error| {
             let why = place::one_line(&error);
-            // Not every request has an error of its own for it.
+            // `object_store` has no error kind of its own for some of these refusals.
             let is_refusal = ["401 Unauthorized", "403 Forbidden"];
             match is_refusal.iter().any(|status| why.contains(status)) {
                 true => ServiceError::Invalid {
@@ -81,7 +81,7 @@ fn failed(doing: &str, name: &str) -> impl FnOnce(io::Error) -> ServiceError {
     move |source| ServiceError::Io { doing, source }
 }
 
-/// The last part of a name; none for what has a name that none of ours has.
+/// Returns the last part of a path; `None` for an empty path.
 fn last(path: &Path) -> Option<String> {
     path.filename().map(str::to_owned)
 }
@@ -127,7 +127,7 @@ impl Target for Objects {
 
     fn put(&self, folder: &str, file: &str, content: &mut File) -> Result<()> {
         let path = self.prefix.clone().join(folder).join(file);
-        // One request puts it there whole, or not at all; the files of a sync are short enough.
+        // One request writes the whole object or nothing. The files of a sync are short enough to be held in memory.
         let mut bytes = Vec::new();
         let read = content
             .rewind()

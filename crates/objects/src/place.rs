@@ -1,4 +1,4 @@
-//! What a URL stands for, and what the environment says about it.
+//! Opens the store that a URL names, with the settings of the environment.
 
 use std::env;
 use std::error::Error;
@@ -21,19 +21,19 @@ use percent_encoding::percent_decode_str;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use url::{Position, Url};
 
-/// How the URLs begin that are understood here.
+/// The schemes of URLs that are understood here.
 pub const SCHEMES: [&str; 5] = ["s3", "gs", "az", "http", "https"];
 
-/// Says who asks, to a web server: what is sent as `Authorization`, such as `Bearer …`.
+/// Variable with the value of the `Authorization` header for a web server, such as `Bearer …`.
 const HTTP_AUTHORIZATION: &str = "ICM_HTTP_AUTHORIZATION";
 
-/// Longest request, 15 min: that of a bundle. Raised, a transfer that crawls holds a sync up; lowered, slow lines cannot send
-/// large bundles.
+/// Longest request, 15 min: enough for a bundle. Raised, a stalled transfer holds a sync up for longer; lowered, slow
+/// lines cannot send large bundles.
 const REQUEST_MAX: Duration = Duration::from_secs(15 * 60);
-/// Times that a request is made again that fails for a moment.
+/// Retries of a request after a transient failure. Raised, a sync waits longer for a store that is down.
 const RETRIES: usize = 4;
 
-/// What a URL stands for.
+/// The store that a URL names, and the prefix of its objects.
 pub(crate) struct Place {
     pub(crate) name: String,
     pub(crate) store: Box<dyn ObjectStore>,
@@ -47,7 +47,7 @@ fn invalid(message: String, hint: &str) -> ServiceError {
     }
 }
 
-/// An error and what caused it, in one line.
+/// Returns an error and its causes in one line.
 pub(crate) fn one_line(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();
@@ -110,7 +110,7 @@ fn boxed(store: impl ObjectStore) -> Box<dyn ObjectStore> {
     Box::new(store)
 }
 
-/// A URL without what only its owner knows.
+/// Returns a URL without its password.
 fn shown(text: &str) -> String {
     match Url::parse(text) {
         Ok(mut url) if url.password().is_some() => match url.set_password(None) {
@@ -146,7 +146,7 @@ fn http(url: &Url) -> Result<object_store::Result<Box<dyn ObjectStore>>> {
     Ok(builder.build().map(boxed))
 }
 
-/// Who asks: from the environment, or as `https://USER:PASSWORD@HOST/`.
+/// Returns the value of the `Authorization` header, from the environment or from `https://USER:PASSWORD@HOST/`.
 fn authorization(url: &Url) -> Result<Option<HeaderValue>> {
     let said = match env::var(HTTP_AUTHORIZATION) {
         Ok(said) if !said.is_empty() => said,
@@ -168,7 +168,7 @@ fn authorization(url: &Url) -> Result<Option<HeaderValue>> {
     Ok(Some(value))
 }
 
-/// Whether the environment names a server that is to be asked without encryption.
+/// Returns `true` if one of these variables names a server without encryption.
 fn is_plain(variables: &[&str]) -> bool {
     let values = variables.iter().filter_map(|it| env::var(it).ok());
     values.into_iter().any(|value| value.starts_with("http://"))
@@ -176,7 +176,7 @@ fn is_plain(variables: &[&str]) -> bool {
 
 fn options(is_plain: bool) -> ClientOptions {
     static PROVIDER: Once = Once::new();
-    // Another one that is there already does as well.
+    // Fails if the process has a provider already, which serves as well.
     PROVIDER.call_once(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();
     });

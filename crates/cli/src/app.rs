@@ -1,4 +1,4 @@
-//! What every command has at hand: the flags, the configuration, the store and the way out.
+//! The parts that every command shares: flags, configuration, store and output.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::global::GlobalArgs;
 use crate::project;
 use crate::ui::Ui;
 
-/// How a store is opened.
+/// A constructor of [`Service`].
 type Open = fn(OpenOptions) -> Result<Service, ServiceError>;
 
 /// One run of the program.
@@ -27,12 +27,12 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) global: GlobalArgs,
     pub(crate) config: Config,
-    /// Why the config file says nothing, in a command that goes on without it.
+    /// The error of the config file, for commands that run without a valid one.
     pub(crate) config_problem: Option<CliError>,
     service: OnceCell<Arc<Service>>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A flag of this run.
@@ -43,7 +43,7 @@ pub(crate) enum Origin {
     File,
     /// The working folder.
     Folder,
-    /// Nobody said anything.
+    /// The built-in default.
     Default,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Origin {
 }
 
 impl App {
-    /// Asks whether to go on with what was shown; without a terminal that is an error.
+    /// Asks for confirmation of a preview. Returns `false` after a no, and an error without a terminal.
     pub(crate) fn agreed(&self, question: &str, unconfirmed: &str) -> Result<bool, CliError> {
         self.ui.confirm(question).ok_or_else(|| {
             CliError::invalid(format!("{unconfirmed} has to be confirmed"))
@@ -68,10 +68,10 @@ impl App {
         })
     }
 
-    /// Reads the configuration; the store stays closed until a command asks for it.
+    /// Reads the configuration. The store is opened only when a command asks for it.
     pub(crate) fn new(global: GlobalArgs) -> Result<App, CliError> {
         let read = match config_path(&global) {
-            // A file that is about to be written need not exist yet, nor be right.
+            // A file that the command writes may be absent or invalid.
             Ok(Some(_)) if global.ignores_config => Ok(Config::default()),
             Ok(Some((path, origin))) => Config::read(&path, origin != Origin::Default),
             Ok(None) => Ok(Config::default()),
@@ -90,7 +90,7 @@ impl App {
         })
     }
 
-    /// The store's folder and who chose it.
+    /// Returns the store's folder and the source of its path.
     pub(crate) fn db(&self) -> Result<(PathBuf, Origin), CliError> {
         if let Some(dir) = &self.global.db {
             return Ok((dir.clone(), Origin::Flag("--db")));
@@ -108,27 +108,27 @@ impl App {
         }
     }
 
-    /// The config file and who chose it; `None` without a home folder that is known by an absolute path.
+    /// Returns the config file and the source of its path; `None` if no absolute home folder is known.
     pub(crate) fn config_path(&self) -> Option<(PathBuf, Origin)> {
         config_path(&self.global).ok().flatten()
     }
 
-    /// The store, opened at the first call.
+    /// Returns the store, opened at the first call.
     pub(crate) fn service(&self) -> Result<&Arc<Service>, CliError> {
         self.open(Service::open, false, AskOwner::All)
     }
 
-    /// As [`App::service`], for one store, update or recall.
+    /// As [`App::service`], for a command that is one store, update or recall.
     pub(crate) fn service_to_ask(&self) -> Result<&Arc<Service>, CliError> {
         self.open(Service::open_to_ask, false, AskOwner::All)
     }
 
-    /// As [`App::service`], for a process that goes on and has views of its own.
+    /// As [`App::service`], for a long-lived process with views of its own.
     pub(crate) fn service_to_serve(&self) -> Result<&Arc<Service>, CliError> {
         self.open(Service::open, false, AskOwner::Writes)
     }
 
-    /// As [`App::service`], for a hook, which waits for nobody long: a client waits for it.
+    /// As [`App::service`], for a hook: waits only a moment for the store's lock, because a client waits for the hook.
     pub(crate) fn service_for_hook(&self) -> Result<&Arc<Service>, CliError> {
         let open = |options| {
             Service::open(OpenOptions {
@@ -139,12 +139,12 @@ impl App {
         self.open(open, false, AskOwner::All)
     }
 
-    /// As [`App::service`], but nothing is ever written.
+    /// As [`App::service`], but never writes.
     pub(crate) fn service_read_only(&self) -> Result<&Arc<Service>, CliError> {
         self.open(Service::open, true, AskOwner::Nothing)
     }
 
-    /// The store as another machine knew it.
+    /// Returns the store as another machine knew it.
     pub(crate) fn service_as(&self, origin: &str) -> Result<Service, CliError> {
         let open = |options| Service::open_as(options, origin);
         let service = self.service_of(open, self.db()?.0, &self.config, true)?;
@@ -163,13 +163,13 @@ impl App {
         let peer = icm_server::owner::peer(&dir, asks);
         let mut service = (self.service_of(open, dir, &self.config, read_only)?).asking(peer);
         if origin == Origin::Default {
-            // A folder that is icm's by name, whatever else a platform keeps in it.
+            // The default folder belongs to icm by its name, so files of the platform in it are no reason to refuse.
             service = service.in_any_folder();
         }
         Ok(self.service.get_or_init(|| Arc::new(service)))
     }
 
-    /// The same store with other settings, `key=value` each, beside the one that is open.
+    /// Returns the same store, opened a second time with other settings (`key=value` each).
     #[cfg(feature = "bench")]
     pub(crate) fn service_with(&self, settings: &[String]) -> Result<Service, CliError> {
         let config = self.config.with(settings)?;
@@ -200,18 +200,18 @@ impl App {
             .with_model(self.model(config)?))
     }
 
-    /// Who is calling.
+    /// Returns the caller.
     pub(crate) fn caller(&self) -> Result<Caller, CliError> {
         caller::from_environment()
     }
 
-    /// Who is calling, with the project that the working folder is in.
+    /// Returns the caller, with the project of the working folder.
     pub(crate) fn caller_here(&self) -> Result<Caller, CliError> {
         let folder = std::env::current_dir().ok();
         self.caller_in(folder.as_deref())
     }
 
-    /// The same, in this folder.
+    /// Returns the caller, with the project of this folder.
     pub(crate) fn caller_in(&self, folder: Option<&Path>) -> Result<Caller, CliError> {
         let cache = self.db().ok().map(|(dir, _)| dir.join("cache"));
         let project_id = folder.and_then(|folder| project::id_of(folder, cache.as_deref()));
@@ -222,7 +222,7 @@ impl App {
         })
     }
 
-    /// A scope as it was given, where `project` and `session` stand for those that one is in.
+    /// Returns a scope, with `project` and `session` replaced by the caller's own.
     pub(crate) fn scope(&self, given: Option<String>) -> Result<Option<String>, CliError> {
         match given.as_deref().map(str::trim) {
             Some("project") => Ok(self.caller_here()?.scope(given)?),
@@ -231,13 +231,12 @@ impl App {
         }
     }
 
-    /// Brings the answer out, then lets the store do what may follow an answer, then passes on
-    /// what it has to say.
+    /// Flushes the answer, then lets the store do its work after an answer, then prints the store's notices.
     pub(crate) fn close(self, result: Result<Outcome, CliError>) -> Result<Outcome, CliError> {
         let flushed = self.ui.flush();
         if let Some(service) = self.service.get() {
             service.record_recalls();
-            // Who waits for the prompt need not wait for thousands of rows.
+            // A long rebuild runs in another process, so that the prompt comes back at once.
             match service.left() {
                 Left::ToAnother => {}
                 Left::Much if self.rebuild_behind() => {}
@@ -245,7 +244,7 @@ impl App {
             }
             service.embed_last();
             self.pass_on_notices(service);
-            // Nothing there is an answer of its own: the path may be mistyped.
+            // "Not found" is an answer, too: the path of the store may be mistyped.
             let answered = match &result {
                 Ok(_) => true,
                 Err(error) => error.kind == ErrorKind::NotFound,
@@ -263,22 +262,22 @@ impl App {
             .get()
             .is_some_and(|service| service.damage().is_some());
         let outcome = result.map_err(|error| match error.kind {
-            // It may be there, behind the damage.
+            // The damage may hide the memory.
             ErrorKind::NotFound if damaged => error.of_kind(ErrorKind::Damage),
             _ => error,
         })?;
         flushed.map_err(|error| match self.service.get() {
-            // Whoever tries again should not do it twice.
+            // A second try would make the change twice.
             Some(service) if service.has_written() => {
                 error.with_hint("only the answer is lost: the change was made, see `icm log -l 1`")
             }
             _ => error,
         })?;
-        // The answer was of a part of the log: whoever reads only the exit code has to know.
+        // The answer comes from a part of the log. The exit code says so, because scripts read nothing else.
         Ok(if damaged { Outcome::Damage } else { outcome })
     }
 
-    /// Begins to build the views anew in another process. Whether that was begun.
+    /// Starts a rebuild of the views in another process. Returns `true` if the process was started.
     fn rebuild_behind(&self) -> bool {
         let Ok((dir, _)) = self.db() else {
             return false;
@@ -288,7 +287,7 @@ impl App {
         background::rebuild(&dir, config.as_ref().map(|(path, _)| path.as_path()))
     }
 
-    /// What the store has to tell the user, as notes on stderr.
+    /// Prints the store's notices as notes on stderr.
     pub(crate) fn pass_on_notices(&self, service: &Service) {
         for notice in service.take_notices() {
             self.ui.note(&notice);

@@ -1,4 +1,4 @@
-//! The whole command line: global flags, and the list of commands.
+//! The command line: global flags and the list of commands.
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -31,8 +31,8 @@ Times (--at and its kin):
 
 /// A memory for AI agents that can be replayed
 ///
-/// Everything that is stored, changed or forgotten is an event of an append-only log; what you
-/// see is computed from it. So nothing is ever lost, and every answer can be had as of any moment.
+/// Every store, change and forget is an event of an append-only log, and every answer is computed from that log. So
+/// nothing is ever lost, and every question can be asked as of any moment.
 #[derive(Debug, Parser)]
 #[command(
     name = "icm",
@@ -48,10 +48,9 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What to do.
+/// The command to run.
 ///
-/// Describing the arguments of every command takes half of a millisecond: only the one that is
-/// run is described.
+/// Only the arguments of the command that runs are described: a description of all takes half a millisecond.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -110,7 +109,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// True for commands that write the config file or have nothing to do with it.
+    /// Returns `true` for commands that write the config file or do not need one.
     pub(crate) fn ignores_config(&self) -> bool {
         matches!(
             self,
@@ -122,12 +121,12 @@ impl Command {
         )
     }
 
-    /// True for a hook of a client, which has to go on whatever happens.
+    /// Returns `true` for a hook of a client, which must never fail.
     pub(crate) fn is_hook(&self) -> bool {
         matches!(self, Command::Hook(args) if args.is_of_client())
     }
 
-    /// What is logged though nobody asked for it by `ICM_LOG` or `-v`.
+    /// Returns the logging of the command if neither `ICM_LOG` nor `-v` asks for one.
     pub(crate) fn logs(&self) -> Wanted<'_> {
         match self {
             Command::Serve(args) => args.logs(),

@@ -1,4 +1,4 @@
-//! Commands that show what they would do, ask, and then do what was shown.
+//! Commands that show a plan, ask for confirmation, and then carry out the plan.
 
 use icm_service::Service;
 use serde::Serialize;
@@ -9,55 +9,55 @@ use crate::error::{CliError, Outcome};
 /// Takes the lines of a preview.
 pub(crate) type Put<'a> = &'a mut dyn FnMut(String) -> Result<(), CliError>;
 
-/// How far a run goes.
+/// The extent of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Go<'a> {
-    /// Only say what would be done.
+    /// Make a plan, and change nothing.
     Look,
-    /// Do it; with a plan only if it is still that one.
+    /// Carry out the work; with a plan only if the plan is still the same.
     Do(Option<&'a str>),
 }
 
-/// What is asked on a terminal.
+/// The texts of a confirmation.
 pub(crate) struct Question {
     /// `Undo 3 events?`
     pub(crate) question: String,
-    /// What has to be confirmed where nobody can be asked: `undoing 3 events`.
+    /// The subject of the error without a terminal: `undoing 3 events`.
     pub(crate) unconfirmed: String,
-    /// What a no comes to: `nothing was undone`.
+    /// The remark after a no: `nothing was undone`.
     pub(crate) refused: &'static str,
 }
 
-/// A command of this shape.
+/// A command that asks for confirmation.
 pub(crate) trait Asked {
-    /// What the service answers, to a look and to the deed.
+    /// The answer of the service to both kinds of run.
     type Answer: Serialize;
 
     fn run(&mut self, service: &Service, go: Go<'_>) -> Result<Self::Answer, CliError>;
 
-    /// What names the plan of an answer.
+    /// Returns the plan of an answer.
     fn plan(answer: &Self::Answer) -> &str;
 
-    /// Shows what would be done, or was.
+    /// Prints the plan, or the work done.
     fn print(&self, app: &App, answer: &Self::Answer, put: Put<'_>) -> Result<(), CliError>;
 
     fn question(&self, answer: &Self::Answer) -> Question;
 
-    /// The last words, once it is done.
+    /// Prints the last lines after the work.
     fn receipt(&self, app: &App, done: &Self::Answer) -> Result<(), CliError>;
 
-    /// True when a look found nothing that could be done: nothing is asked then.
+    /// Returns `true` if the plan is empty; then nothing is asked.
     fn is_idle(_: &Self::Answer) -> bool {
         false
     }
 
-    /// How a run ends that only looked.
+    /// Returns the outcome of a run that only makes a plan.
     fn looked(_: &Self::Answer) -> Outcome {
         Outcome::Fine
     }
 }
 
-/// Runs it: with `--dry-run` it only shows, with `--yes` it asks nobody.
+/// Runs the command: with `--dry-run` only the plan, with `--yes` without a question.
 pub(crate) fn run<A: Asked>(mut asked: A, dry_run: bool, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let mut plan = None;

@@ -1,12 +1,12 @@
-//! Work that goes on when the answer is out and the command has ended.
+//! Work that continues in another process after the command has ended.
 
 use std::path::Path;
 use std::process::Command;
 #[cfg(unix)]
 use std::process::Stdio;
 
-/// Builds the views of a store anew in a process of its own, with this config file if there is one. Whether that was
-/// begun.
+/// Starts a rebuild of a store's views in a process of its own, with this config file if one is given. Returns `true`
+/// if the process was started.
 pub(crate) fn rebuild(db: &Path, config: Option<&Path>) -> bool {
     begin(db, config).is_some_and(|mut command| command.spawn().is_ok())
 }
@@ -25,12 +25,12 @@ fn begin(db: &Path, config: Option<&Path>) -> Option<Command> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Ctrl-C at the prompt is not for it.
+    // Ctrl-C at the prompt must not end the rebuild.
     command.process_group(0);
     Some(command)
 }
 
-/// A child would hold on to what this process writes to, and whoever reads that would wait for its end.
+/// Elsewhere a child would inherit this process's pipes, and their reader would wait for the child's end.
 #[cfg(not(unix))]
 fn begin(_: &Path, _: Option<&Path>) -> Option<Command> {
     None

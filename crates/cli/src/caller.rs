@@ -1,5 +1,5 @@
-//! Who is calling: read from the environment and the working folder, nothing is spawned.
-//! The project's id, for which that may be needed, is found by [`project`](crate::project).
+//! Finds the caller from the environment and the working folder, without starting a process. The project's id may need
+//! one; [`project`](crate::project) finds it.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use icm_api::limits::{ACTOR_LEN_MAX, SOURCE_LEN_MAX, label};
 use crate::error::CliError;
 use crate::project;
 
-/// The program and its version, as written into the log.
+/// The program and its version, as the log records them.
 pub(crate) const CLIENT: &str = concat!("icm-cli/", env!("CARGO_PKG_VERSION"));
 
-/// Variables that name an agent's session, the first that is set counts: the user's own, then those of Claude Code,
-/// Copilot CLI and Gemini CLI.
+/// Variables that name an agent's session; the first that is set counts. The user's own comes first, then those of
+/// Claude Code, Copilot CLI and Gemini CLI.
 const SESSIONS: [&str; 4] = [
     "ICM_SESSION",
     "CLAUDE_CODE_SESSION_ID",
@@ -21,14 +21,14 @@ const SESSIONS: [&str; 4] = [
     "GEMINI_SESSION_ID",
 ];
 
-/// Variables that agents set to `1` for what they start, and the agents.
+/// Variables that agents set to `1` for their child processes, with the agents' names.
 const AGENTS: [(&str, &str); 3] = [
     ("CLAUDECODE", "agent:claude-code"),
     ("GEMINI_CLI", "agent:gemini-cli"),
     ("OPENCODE", "agent:opencode"),
 ];
 
-/// The caller, from `ICM_ACTOR`, `ICM_SESSION` and what agents set for their shells.
+/// Returns the caller, from `ICM_ACTOR`, `ICM_SESSION` and the variables of agents.
 pub(crate) fn from_environment() -> Result<Caller, CliError> {
     let session = session()?.map(|(_, session)| session);
     if let Some(session) = &session {
@@ -46,7 +46,7 @@ pub(crate) fn from_environment() -> Result<Caller, CliError> {
     })
 }
 
-/// Returns the agent's session, and the variable that names it.
+/// Returns the agent's session and the variable that names it.
 pub(crate) fn session() -> Result<Option<(&'static str, String)>, CliError> {
     for name in SESSIONS {
         if let Some(session) = variable(name)? {
@@ -56,7 +56,7 @@ pub(crate) fn session() -> Result<Option<(&'static str, String)>, CliError> {
     Ok(None)
 }
 
-/// The value of an environment variable; one that is empty counts as not set.
+/// Returns the value of an environment variable; `None` if the variable is absent or empty.
 pub(crate) fn variable(name: &str) -> Result<Option<String>, CliError> {
     match std::env::var_os(name) {
         None => Ok(None),
@@ -68,7 +68,7 @@ pub(crate) fn variable(name: &str) -> Result<Option<String>, CliError> {
     }
 }
 
-/// Returns who acts, and the variable that says so; `None` for the user, whom no variable names.
+/// Returns the actor and the variable that names it; `None` for the user, whom no variable names.
 pub(crate) fn actor() -> Result<(Option<&'static str>, String), CliError> {
     const ACTOR: &str = "ICM_ACTOR";
     if let Some(actor) = variable(ACTOR)? {
@@ -83,12 +83,12 @@ pub(crate) fn actor() -> Result<(Option<&'static str>, String), CliError> {
     Ok((None, "user".into()))
 }
 
-/// The name of the project that a folder is in.
+/// Returns the name of a folder's project.
 pub(crate) fn project_in(folder: &Path) -> Option<String> {
     project_of(folder).or_else(|| project::marked(folder))
 }
 
-/// The name of the folder that holds `.git`, from here upwards.
+/// Returns the name of the nearest folder with `.git`, from here upwards.
 fn project_of(folder: &Path) -> Option<String> {
     folder
         .ancestors()

@@ -1,7 +1,7 @@
 //! Aligned columns.
 //!
-//! Not a table library: those measure escape codes as text or bring their own styling, and all
-//! that is needed here is padding.
+//! No table library is used: those measure escape codes as text or bring their own styling, and only padding is needed
+//! here.
 
 use anstyle::Style;
 
@@ -13,28 +13,28 @@ use crate::ui::{DIM, PLAIN, Ui};
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
-    /// What will do where room is scarce.
+    /// The text for a narrow terminal.
     short: Option<String>,
     style: Style,
     right: bool,
 }
 
-/// What may be done to the columns before the last, one after the other, until there is room for it.
+/// A way to narrow the columns before the last one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     /// Cut a column to this width.
     Cut(usize, usize),
-    /// Show a column's short texts.
+    /// Show the short texts of a column.
     Short(usize),
     /// Leave a column out.
     Drop(usize),
 }
 
-/// Columns that the last cell should have.
+/// Least width of the last column, in terminal columns. Raised, the other columns are narrowed sooner.
 const LAST_MIN: usize = 30;
 
 impl Cell {
-    /// Text of a memory or an event is cleaned here and put on one line.
+    /// Makes a cell. Control characters are removed and the text is put on one line.
     pub(crate) fn new(text: impl AsRef<str>) -> Self {
         Cell {
             text: text::one_line(text.as_ref()),
@@ -49,38 +49,37 @@ impl Cell {
         self
     }
 
-    /// For rows below a heading.
+    /// Indents the cell, for rows below a heading.
     pub(crate) fn indented(mut self) -> Self {
         self.text.insert_str(0, "  ");
         self
     }
 
-    /// Columns that it takes.
+    /// Returns the width in terminal columns.
     pub(crate) fn width(&self) -> usize {
         text::width(&self.text)
     }
 
-    /// For numbers.
+    /// Aligns the cell to the right, for numbers.
     pub(crate) fn right(mut self) -> Self {
         self.right = true;
         self
     }
 
-    /// At most this wide.
+    /// Cuts the text to this width.
     pub(crate) fn at_most(mut self, columns: usize) -> Self {
         self.text = text::cut(&self.text, columns);
         self
     }
 
-    /// What to show of it after [`Step::Short`].
+    /// Sets the text that [`Step::Short`] shows.
     pub(crate) fn or_short(mut self, short: &str) -> Self {
         self.short = Some(text::one_line(short));
         self
     }
 }
 
-/// Narrows the columns before the last until that one has room on the terminal; in a pipe nothing is
-/// narrowed.
+/// Applies the steps one by one, until the last column has its least width. In a pipe nothing is narrowed.
 pub(crate) fn fit(ui: &Ui, rows: &mut [Vec<Cell>], steps: &[Step]) {
     if let Some(columns) = ui.columns {
         fit_into(columns, rows, steps);
@@ -88,7 +87,7 @@ pub(crate) fn fit(ui: &Ui, rows: &mut [Vec<Cell>], steps: &[Step]) {
 }
 
 fn fit_into(columns: usize, rows: &mut [Vec<Cell>], steps: &[Step]) {
-    // Steps name the columns as they were.
+    // Steps name columns by their original index.
     let mut here: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).collect();
     for step in steps {
         let widths = widths_of(rows);
@@ -122,7 +121,7 @@ fn fit_into(columns: usize, rows: &mut [Vec<Cell>], steps: &[Step]) {
     }
 }
 
-/// Writes names and values, a line each; a value that is wider than the terminal goes on below.
+/// Writes names and values, one pair a line; a value that is wider than the terminal is wrapped.
 pub(crate) fn print_pairs(ui: &Ui, pairs: &[(&str, String)]) -> Result<(), CliError> {
     let wide = pairs.iter().map(|(name, _)| text::width(name)).max();
     let wide = wide.unwrap_or(0);
@@ -138,8 +137,8 @@ pub(crate) fn print_pairs(ui: &Ui, pairs: &[(&str, String)]) -> Result<(), CliEr
     Ok(())
 }
 
-/// Writes the rows, every column as wide as its widest cell; the last one is cut where the
-/// terminal ends and not cut in a pipe.
+/// Writes the rows, every column as wide as its widest cell. The last cell is cut at the edge of the terminal, and
+/// never in a pipe.
 pub(crate) fn print(ui: &Ui, rows: &[Vec<Cell>]) -> Result<(), CliError> {
     let widths = widths_of(rows);
     for row in rows {
@@ -162,7 +161,7 @@ fn widths_of(rows: &[Vec<Cell>]) -> Vec<usize> {
     widths
 }
 
-/// Writes one row with the widths given beforehand, for rows that come one by one.
+/// Writes one row with given widths, for rows that come one by one.
 pub(crate) fn print_row(ui: &Ui, row: &[Cell], widths: &[usize]) -> Result<(), CliError> {
     let mut line = String::new();
     let mut used = 0;

@@ -12,10 +12,10 @@ use crate::ui::BOLD;
 
 /// Write the whole store into one file, while others use it
 ///
-/// Everything stored before is in it. The file is read back and verified before this succeeds, which
-/// takes the room of the unpacked log beside it for a while; a failure leaves nothing behind.
-/// The file holds all memories and the store's secret, so only its owner may read it (0600): keep it
-/// as private as the store. Views are left out: they are computed anew. `icm restore` takes it back.
+/// The file has everything stored before the start. It is read back and verified, which needs free space of the size of
+/// the unpacked log; a failure leaves nothing behind. It contains all memories and the store's secret: only its owner
+/// may read it (0600), so keep it as private as the store. Views are left out, because they can be computed again. `icm
+/// restore` makes a store of the file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub(crate) struct BackupArgs {
     /// The file to write; outside the store
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Replace the file if it is there; only once the new one is whole
+    /// Replace an existing file, once the new one is complete
     #[arg(long)]
     force: bool,
 }

@@ -1,4 +1,5 @@
-//! Parts that `icm init`, `icm uninstall` and `icm doctor --clients` share: the machine, and a plan that is shown and done.
+//! Parts that `icm init`, `icm uninstall` and `icm doctor --clients` share: the machine, and a plan that is shown and
+//! carried out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::error::{CliError, Outcome};
 use crate::text::{count, one_line};
 use crate::ui::{BAD, DIM, GOOD, WARN};
 
-/// Returns what the commands know of this machine.
+/// Returns the folders, variables and system of this machine.
 pub(super) fn machine() -> Result<Machine, CliError> {
     let dirs = BaseDirs::new().ok_or_else(|| {
         CliError::failed("no home folder, so no files of clients").with_hint("set `HOME`")
@@ -30,7 +31,7 @@ pub(super) fn machine() -> Result<Machine, CliError> {
     let env = std::env::vars_os();
     let env =
         env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    // A variable that is empty counts as not set.
+    // An empty variable counts as not set.
     let env = env.filter(|(_, value)| !value.is_empty());
     let programs = std::env::var_os("PATH").unwrap_or_default();
     Ok(Machine {
@@ -43,7 +44,8 @@ pub(super) fn machine() -> Result<Machine, CliError> {
     })
 }
 
-/// Returns the folder of the list of written files: beside the default store, in which nothing else belongs.
+/// Returns the folder with the list of written files. The folder lies beside the default store, which holds only its
+/// own files.
 pub(super) fn list() -> Result<PathBuf, CliError> {
     let store = config::default_db()?;
     let store = store
@@ -51,8 +53,8 @@ pub(super) fn list() -> Result<PathBuf, CliError> {
     Ok(store.with_file_name("icm-clients"))
 }
 
-/// Returns the path of this program as entries name it: the one in `PATH` if that is this program, because an update
-/// moves what it leads to.
+/// Returns the path of this program for entries: the one in `PATH` if it is the same program, because an update moves
+/// its target.
 pub(super) fn program(machine: &Machine) -> Result<PathBuf, CliError> {
     let this = std::env::current_exe()
         .map_err(|error| CliError::io("cannot find the program icm", &error))?;
@@ -94,7 +96,7 @@ pub(super) fn env(app: &App) -> Result<BTreeMap<String, String>, CliError> {
     Ok(env)
 }
 
-/// The words of a command that shows a plan and does it.
+/// The texts of a command that shows a plan and carries it out.
 pub(super) struct Words {
     /// `write`, before `3 files`.
     pub(super) verb: &'static str,
@@ -102,20 +104,20 @@ pub(super) struct Words {
     pub(super) doing: &'static str,
     /// `wrote`.
     pub(super) done: &'static str,
-    /// The words after a no.
+    /// The remark after a no.
     pub(super) refused: &'static str,
-    /// The words if nothing has to be done.
+    /// The remark if nothing has to be done.
     pub(super) idle: &'static str,
 }
 
-/// The end of a plan that was shown.
+/// The result of a plan that was shown.
 pub(super) struct Went {
     pub(super) outcome: Outcome,
-    /// Whether files were written.
+    /// `true` if files were written.
     pub(super) wrote: bool,
 }
 
-/// Shows a plan, asks, and does it. With `dry_run` the diff of each file is shown and nothing is done.
+/// Shows a plan, asks, and carries it out. With `dry_run` it shows the diff of each file and changes nothing.
 pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result<Went, CliError> {
     let changed = plan.steps.iter().filter(|step| step.changes()).count() as u64;
     let alone = plan
@@ -130,7 +132,7 @@ pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result
     let files = count(changed, "file", "files");
     if dry_run || changed == 0 {
         if !dry_run {
-            // Notes of files that are gone.
+            // Removes the notes of files that are gone.
             let done: Result<Vec<()>, InstallError> = plan.apply().into_iter().collect();
             done.map_err(|error| CliError::failed(error.to_string()))?;
         }
@@ -198,7 +200,7 @@ pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result
     })
 }
 
-/// Only shows where icm is.
+/// Only shows the files with parts of icm.
 pub(super) fn look(plan: &Plan, app: &App) -> Result<Outcome, CliError> {
     match app.ui.json {
         true => app.ui.json(&report(plan, None, false))?,
@@ -227,7 +229,7 @@ fn tell_alone(alone: u64, app: &App) {
     }
 }
 
-/// A line about a piece.
+/// A line about a piece of a plan.
 struct Line {
     sign: &'static str,
     client: Client,
@@ -299,7 +301,7 @@ fn print(plan: &Plan, app: &App) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Shows the lines before the question, on stderr and aligned as [`print`] does it.
+/// Prints the lines before the question to stderr, aligned as by [`print`].
 fn preview(plan: &Plan, app: &App) {
     let lines = lines(plan);
     let widest = |text: fn(&Line) -> &str| lines.iter().map(|line| text(line).len()).max();

@@ -17,13 +17,13 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the script that completes the arguments of the whole program.
+/// Prints the completion script of the whole program.
 pub(crate) fn run(
     args: CompletionsArgs,
     mut whole: Command,
     app: &App,
 ) -> Result<Outcome, CliError> {
-    // Into memory first: the generator panics where a pipe is closed.
+    // The generator panics if a pipe is closed, so it writes into memory first.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut whole, "icm", &mut script);
     app.ui

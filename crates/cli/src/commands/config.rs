@@ -25,11 +25,11 @@ pub(crate) enum ConfigCommand {
     Init(InitArgs),
 }
 
-/// Print the values in force and where each comes from
+/// Print the values in force and the source of each
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {}
 
-/// Write a commented config file; never overwrites one
+/// Write a commented config file; never overwrites a file
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {}
 
@@ -83,7 +83,7 @@ fn show(app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the config file, each of its keys, and what else decides what is written.
+/// Returns the settings in force: the config file, the store, each key, and the caller that is written into events.
 fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
     let (file, origin) = app.config_path().unzip();
     let file = file.map(|path| path.to_string_lossy().into_owned());

@@ -15,12 +15,12 @@ use crate::when;
 
 const LIMIT_DEFAULT: usize = 50;
 
-/// Show what machines wrote beside each other, and settle it
+/// Show fields that machines changed independently, and settle them
 ///
-/// Where two machines that did not know of each other change one field of a memory, every machine shows the
-/// same value once they have exchanged their logs, that of the latest event, and lists the other here until
-/// somebody says which one holds. What one forgot while another changed it is listed too, as `forgotten`;
-/// `icm revive` brings it back. Keywords, labels and links are kept from both sides.
+/// If two machines change the same field of a memory before they exchange their logs, the field is in conflict. Every
+/// machine then shows the value of the latest event, and lists the other value here until you settle the conflict. If
+/// one machine forgot a memory while another changed it, the memory is listed as `forgotten`; `icm revive` brings it
+/// back. Keywords, labels and links are kept from both machines.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,10 +45,10 @@ struct Filters {
     /// Only memories of this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// How many at most [default: 50]
+    /// At most N [default: 50]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
-    /// All of them
+    /// Show all
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     /// As this machine knew at that time
@@ -56,22 +56,21 @@ struct Filters {
     at: Option<String>,
 }
 
-/// Say which value holds
+/// Choose the value that holds
 ///
-/// It is a change like any other: it travels with the next exchange, and `icm undo` takes it back. Without
-/// `--take` the value that is shown holds. A memory, memoir or concept is named by the id that
-/// `icm conflicts` shows.
+/// The choice is an event: other machines get it at the next exchange, and `icm undo` takes it back. Without `--take`
+/// the shown value holds. `icm conflicts` shows the ids.
 ///
-/// Exits with 1 when nothing of it is in conflict.
+/// Exits with 1 if nothing of this id is in conflict.
 #[derive(Debug, Args)]
 struct SettleArgs {
-    /// Id; of a memory its beginning will do
+    /// Id; for a memory, the beginning is enough
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// Only this field; may be repeated [default: all that are in conflict]
+    /// Only this field; may be repeated [default: all in conflict]
     #[arg(long, value_name = "FIELD")]
     field: Vec<String>,
-    /// Take what this event wrote: its id or the beginning, or its position
+    /// Take the value of this event: position, id or its beginning
     #[arg(long, value_name = "EVENT", value_parser = NonEmptyStringValueParser::new())]
     take: Option<String>,
 }
@@ -87,7 +86,7 @@ pub(crate) fn run(args: ConflictsArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-/// Says that something is in conflict that was not before.
+/// Prints a remark about new conflicts.
 pub(super) fn remark_opened(ui: &Ui, opened: u64) {
     if opened > 0 {
         let conflicts = count(opened, "new conflict", "new conflicts");
@@ -196,7 +195,7 @@ fn print_value(ui: &Ui, name: &str, value: &ConflictValue) -> Result<(), CliErro
     }
 }
 
-/// Origins are told apart by this much.
+/// Digits of an origin that are shown.
 const ORIGIN_SHOWN: usize = 8;
 const WRITTEN: &str = "written meanwhile";
 

@@ -13,12 +13,12 @@ use crate::{input, memory_view};
 
 /// Store one summary in place of the memories of a topic
 ///
-/// The originals are no longer recalled, but nothing is lost: they stay in history, are recalled
-/// `--at` any moment before, and `icm undo --last 1` or `icm revive` brings them back.
+/// The originals are no longer recalled, but nothing is lost: they stay in history, and a recall `--at` an earlier
+/// moment finds them. `icm undo --last 1` or `icm revive` brings them back.
 ///
-/// Without `--summary` one is made: by the command of `[summarizer]` in the config file, or by rules
-/// where there is none. Rules write nothing anew: they keep the memories' own sentences, up to 4 KiB,
-/// the most important and oldest first, without those that others repeat and without what is superseded.
+/// Without `--summary` the command of `[summarizer]` in the config file makes the summary, or rules do. Rules keep
+/// whole sentences of the memories, up to 4 KiB, the most important and oldest first. They leave out repeated sentences
+/// and superseded memories.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,28 +36,28 @@ pub(crate) struct ConsolidateArgs {
     /// The summary, at most 64 KiB; `-` for stdin
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
-    /// Make it by rules, whatever is configured
+    /// Make the summary by rules, even with a configured command
     #[arg(long, conflicts_with = "summary")]
     rules: bool,
-    /// Let this command make it
+    /// Make the summary by this command
     #[arg(long, value_name = "CMD", conflicts_with_all = ["summary", "rules"])]
     command: Option<String>,
-    /// Only memories of this scope, which is the summary's then: `global`, `project:ID`, `session:ID`
+    /// Only memories of this scope, also the summary's scope: `global`, `project:ID`, `session:ID`
     #[arg(long)]
     scope: Option<String>,
-    /// How much it matters [default: the highest of the originals]
+    /// Importance [default: the highest of the originals]
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Keywords, with commas or repeated [default: those of the originals]
     #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
     keywords: Vec<String>,
-    /// Leave the originals as they are
+    /// Keep the originals as memories
     #[arg(long)]
     keep_originals: bool,
-    /// Only show the summary, and how many memories it would stand for
+    /// Only show the summary and the number of its memories
     #[arg(long)]
     dry_run: bool,
-    /// Store it even if something in it looks like a secret
+    /// Store a summary that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -128,7 +128,7 @@ fn print_preview(preview: &ConsolidatePreview, app: &App) -> Result<(), CliError
     print_made(&preview.summary, app)
 }
 
-/// The summary, and what is not in it.
+/// Prints the summary and counts of the parts that were left out.
 fn print_made(made: &MadeSummary, app: &App) -> Result<(), CliError> {
     for line in text::cleaned(&made.text).lines() {
         app.ui.line(format_args!("  {line}"))?;

@@ -12,18 +12,18 @@ use crate::values::share;
 
 /// Let memories fade up to today
 ///
-/// A memory that nobody recalls loses a share of its weight each day: a high one half of it, a low one
-/// twice as much, a critical one nothing. Recalls slow that down. Days count, not runs: a second run on
-/// one day changes nothing, and a month without any is made up for by the next one. A recall does
-/// this on its way, once a day, unless `[decay] auto = false` stands in the config file.
+/// A memory loses a share of its weight each day: one of high importance half the rate, one of low importance twice the
+/// rate, a critical one nothing. Recalls slow the loss down. Days count, not runs: a second run on the same day changes
+/// nothing, and one run makes up for a month without any. A recall does this once a day, unless the config file says
+/// `[decay] auto = false`.
 ///
-/// Nothing is forgotten by it; `icm prune` forgets what has faded, and `icm undo` takes either back.
+/// Nothing is forgotten. `icm prune` forgets faded memories, and `icm undo` takes back either command.
 #[derive(Debug, Args)]
 pub(crate) struct DecayArgs {
-    /// What a memory of medium importance loses a day, 0 to 1 [default: `decay.rate`, 0.05]
+    /// Daily loss of a memory of medium importance, 0 to 1 [default: `decay.rate`, 0.05]
     #[arg(short, long, value_name = "R", value_parser = share)]
     rate: Option<f64>,
-    /// Only say what would be done
+    /// Only show the effect
     #[arg(long)]
     dry_run: bool,
 }
@@ -79,7 +79,7 @@ fn print(app: &App, receipt: &DecayReceipt) -> Result<(), CliError> {
     ))
 }
 
-/// What to know of ticks for days that have not come.
+/// Returns a warning about ticks of days in the future; `None` if there are none.
 pub(crate) fn ahead(ticks: &[TickAhead]) -> Option<String> {
     let last = ticks.iter().map(|tick| &tick.day).max()?;
     let events = ticks.iter().map(|tick| short_event(&tick.event));

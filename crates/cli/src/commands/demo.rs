@@ -10,21 +10,20 @@ use crate::app::App;
 use crate::error::{CliError, Outcome};
 use stage::Stage;
 
-/// About forty memories of a team that builds a shop. What the demo asks and changes is in them.
+/// About forty memories of a team that builds a shop. The questions and changes of the demo refer to them.
 const SAMPLE: &str = include_str!("../../demo/sample.jsonl");
 
 /// Key of the memory that the demo changes, and its new text.
 const CHANGED_KEY: &str = "invoice-store";
 const NEW_TEXT: &str = "Invoices moved from MongoDB to PostgreSQL 17 in schema billing; \
                         MongoDB is read-only until June and then goes away.";
-/// Key of the memory that it forgets.
+/// Key of the memory that the demo forgets.
 const FORGOTTEN_KEY: &str = "staging-freeze";
 
-/// See it work: a short tour in a folder of its own
+/// Take a short tour of icm in a folder of its own
 ///
-/// Runs real commands, shown as they would be typed, on a sample of forty memories: import,
-/// recall, update, forget, and back in time to what was known before. The store stays where it
-/// is, to play with.
+/// Runs real commands on a sample of forty memories, and shows them as you would type them: import, recall, update,
+/// forget, and a look back at an earlier moment. The store is kept, so you can try more.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The store is made in the temporary folder, or in --db DIR if that is \
@@ -57,7 +56,7 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
     stage.say("Ask in plain words:")?;
     stage.run(&["recall", "where", "do", "invoices", "live", "-l", "2"])?;
 
-    // The ids differ from run to run, so they are asked for.
+    // The ids differ from run to run, so the demo asks for them.
     let changed = stage.id_of(CHANGED_KEY)?;
     let forgotten = stage.id_of(FORGOTTEN_KEY)?;
     let before = stage.position()?;
@@ -106,7 +105,7 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// A new folder for the sample, and for the store if none is named.
+/// Makes a folder for the sample, and for the store if none is named.
 fn work_folder() -> Result<PathBuf, CliError> {
     let temp = std::env::temp_dir();
     let failed = |e| CliError::io(format!("cannot make a folder in {}", temp.display()), &e);
@@ -123,7 +122,8 @@ fn work_folder() -> Result<PathBuf, CliError> {
     }
 }
 
-/// The folder that was named, as a whole path: the commands run in another one.
+/// Returns the absolute path of the named folder, because the commands run in another folder. The folder must be empty
+/// or absent.
 fn empty_store(dir: &Path) -> Result<PathBuf, CliError> {
     let failed = |e| CliError::io(format!("cannot read {}", dir.display()), &e);
     match std::fs::read_dir(dir) {

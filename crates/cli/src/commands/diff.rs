@@ -13,11 +13,11 @@ use crate::memory_view::{print_quoted, short_id_len};
 use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, Ui, WARN};
 use crate::{columns, text, when};
 
-/// Show what became of memories and memoirs between two moments
+/// Show the changes of memories and memoirs between two moments
 ///
-/// By topic: what was added, changed, forgotten and revived from T1 to T2; then which memories were
-/// linked and unlinked, of a topic those with an end in it; then what became of memoirs, their concepts and links, unless a topic or a session is asked for. Text is compared word
-/// by word. What came and went in between is left out.
+/// By topic: the memories that were added, changed, forgotten and revived from T1 to T2. Then links that were added and
+/// removed; with `--topic` those with an end in the topic. Then changes of memoirs, their concepts and links, but not
+/// with `--topic` or `--session`. Texts are compared word by word. Changes that came and went in between are left out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,17 +25,17 @@ Examples:
   icm diff @120 @250 -t payments/
   icm diff '2h ago' --memoir system")]
 pub(crate) struct DiffArgs {
-    /// The earlier moment: a time, a position (`@123`) or the beginning of an event id [default with `--session`: before
-    /// its first event]
+    /// The earlier moment: a time, a position (`@123`) or the beginning of an event id [default with `--session`:
+    /// before its first event]
     #[arg(value_name = "T1", required_unless_present = "session")]
     from: Option<String>,
-    /// The later one [default: now]
+    /// The later moment [default: now]
     #[arg(value_name = "T2")]
     to: Option<String>,
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// Only memories that an event of this session changed
+    /// Only memories changed by an event of this session
     #[arg(long)]
     session: Option<String>,
     /// Only this memoir, its concepts and links: name or id
@@ -64,7 +64,7 @@ pub(crate) fn run(args: DiffArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// What became of one memory.
+/// The change of one memory.
 enum Fate<'a> {
     Added(&'a Memory),
     Changed(&'a MemoryChange),
@@ -88,7 +88,7 @@ impl Fate<'_> {
     }
 }
 
-/// The position before the first event of a session.
+/// Returns the position before the first event of a session.
 fn before_session(session: Option<&str>, app: &App) -> Result<String, CliError> {
     let request = LogRequest {
         session: session.map(str::to_owned),
@@ -177,7 +177,7 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
     Ok(())
 }
 
-/// One link between two memories.
+/// Prints a link between two memories.
 fn print_link(
     ui: &Ui,
     deed: columns::Cell,
@@ -194,7 +194,7 @@ fn print_link(
     columns::print_row(ui, &row, &[DEED_WIDTH, id_len, 0])
 }
 
-/// What became of memoirs, concepts and links.
+/// Prints the changes of memoirs, concepts and links.
 fn print_graph(ui: &Ui, graph: &GraphDiff) -> Result<(), CliError> {
     if graph.is_empty() {
         return Ok(());
@@ -254,7 +254,7 @@ fn print_graph(ui: &Ui, graph: &GraphDiff) -> Result<(), CliError> {
     Ok(())
 }
 
-/// As wide as the longest word for what became of a memory.
+/// Width of the longest word for a change.
 const DEED_WIDTH: usize = 9;
 
 fn print_fate(ui: &Ui, fate: &Fate<'_>, id_len: usize) -> Result<(), CliError> {
@@ -288,7 +288,7 @@ fn print_fate(ui: &Ui, fate: &Fate<'_>, id_len: usize) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The fields that differ; the one that is a text, word by word.
+/// Prints the fields that differ; the text field word by word.
 fn print_fields(
     ui: &Ui,
     fields: &[String],
@@ -323,7 +323,7 @@ fn value(value: Option<&Value>) -> String {
     }
 }
 
-/// `+new -old`
+/// Returns the difference as `+new -old`.
 fn keywords(before: Option<&Value>, after: Option<&Value>) -> String {
     let words = |list: Option<&Value>| -> Vec<String> {
         let words = list.and_then(Value::as_array).into_iter().flatten();
@@ -342,13 +342,13 @@ fn keywords(before: Option<&Value>, after: Option<&Value>) -> String {
     }
 }
 
-/// Words of a stretch that did not change that are shown beside one that did.
+/// Unchanged words that are shown beside a change. Raised, a diff shows more of the unchanged text.
 const CONTEXT_WORDS: usize = 12;
 
-/// Stand for the marks while the text is wrapped; none of them is in a text.
+/// Placeholders for the marks while the text is wrapped. They are removed from the text first.
 const MARKS: [char; 4] = ['\u{e000}', '\u{e001}', '\u{e002}', '\u{e003}'];
 
-/// A text with its changes: in colours where there are any, else as `[-old-]{+new+}`.
+/// Prints a text with its changes: in colours if the output has them, else as `[-old-]{+new+}`.
 fn print_pieces(ui: &Ui, pieces: &[DiffPiece]) -> Result<(), CliError> {
     let [delete, deleted, insert, inserted] = MARKS;
     let mut marked = String::new();
@@ -393,7 +393,7 @@ fn print_pieces(ui: &Ui, pieces: &[DiffPiece]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A stretch that did not change, as much of it as stands beside a change.
+/// Returns the words of an unchanged stretch that stand beside a change, with `…` for the others.
 fn shortened(text: &str, first: bool, last: bool) -> String {
     let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
     let (head, tail) = match (first, last) {

@@ -15,20 +15,20 @@ use crate::progress::Bar;
 use crate::text;
 use crate::ui::{BAD, BOLD, DIM, GOOD, Ui, WARN};
 
-/// Look at everything the store stands on, and say what to do
+/// Check the store and its surroundings, and say what to do
 ///
-/// The log, the views, locks, space, permissions, the clock, the config file and where the store
-/// lies. Changes nothing, and works where the store cannot be opened. Exits with 3 when damage is
-/// found, with 1 for other problems, with 0 for warnings.
+/// Checks the log, the views, locks, free space, permissions, the clock, the config file and the place of the store.
+/// Changes nothing, and works even if the store cannot be opened. Exits with 3 for damage, with 1 for other problems,
+/// with 0 for warnings.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Read every event of a log beyond 32 MiB, instead of its ends, and every byte of the views
+    /// Read every event of a log over 32 MiB, not only its ends, and every byte of the views
     #[arg(long)]
     full: bool,
-    /// Start the entry of each agent client as the client would, and say which store it leads to
+    /// Start the entry of each agent client as the client would, and show its store
     ///
-    /// Looks at the files that `icm init` writes, the user's and those of the working folder, and at
-    /// nothing else. Names servers of another version that still run (on Linux).
+    /// Checks only the files that `icm init` writes, for the user and the working folder. Names running servers of
+    /// another version (on Linux).
     #[arg(long, conflicts_with = "full")]
     clients: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
     finish(checks, damaged, app)
 }
 
-/// Returns a warning if hooks failed in the last day: their clients show nobody that they did.
+/// Returns a warning if hooks failed in the last day, because their clients do not show such failures.
 fn hooks(app: &App) -> Option<Check> {
     let (store, _) = app.db().ok()?;
     let failures = failures(&store, app.ui.now)?;
@@ -110,7 +110,7 @@ fn config(app: &App) -> Check {
     }
 }
 
-/// Whether the model that was chosen is there; nothing is loaded, and no server asked.
+/// Returns a check of the chosen model. Nothing is loaded, and no server is asked.
 fn model(app: &App) -> Check {
     let (status, message, command) = match app.model(&app.config) {
         Err(error) => return problem("model", &error),
@@ -154,7 +154,7 @@ fn print(ui: &Ui, checkup: &Checkup) -> Result<(), CliError> {
         let message = text::one_line(&format!("{}{command}", check.message));
         let indent = widths[0] + widths[1] + 4;
         let room = ui.columns.map(|columns| columns.saturating_sub(indent));
-        // What to do must not be cut off.
+        // The advice must not be cut off.
         let mut lines = text::wrap(&message, room).into_iter();
         let row = [
             Cell::new(&check.name).style(DIM),

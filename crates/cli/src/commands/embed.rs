@@ -8,15 +8,15 @@ use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
 use crate::text::count;
 
-/// Embed what has no vector of the model yet
+/// Embed the memories that have no vector of the model yet
 ///
-/// The built-in model embeds as it goes and needs none of this. Another one (`icm model use`) is asked by
-/// `icm serve` behind the answers, and by a recall for the last 32 texts (of a server: once the answer is out); this does all that is
-/// left. It can be stopped at any time, and goes on where it was. Until a memory is embedded it is found by its
-/// words and by the built-in model.
+/// The built-in model embeds at once and does not need this command. With another model (`icm model use`), `icm serve`
+/// embeds in the background, and a recall embeds the 32 newest memories (in a server: after its answer). This command
+/// embeds the rest; it can be interrupted and repeated. A memory without a vector of the model is found by its words
+/// and by the built-in model.
 #[derive(Debug, Args)]
 pub(crate) struct EmbedArgs {
-    /// Only say how far it is
+    /// Only show the progress
     #[arg(long)]
     status: bool,
 }

@@ -28,24 +28,23 @@ enum ExportCommand {
 
 /// Write JSON lines, one memory a line, oldest first
 ///
-/// `icm import jsonl` takes them back, here or elsewhere: with every field as it is, but for the id, which each store
-/// gives anew. `created_at` and `updated_at` are shown there as they are here; decay begins with the import. Memories whose text is withheld, links, history and memoirs do not go
-/// along: `icm log export` carries everything.
+/// `icm import jsonl` reads them into this or another store, with every field except the id, which each store assigns.
+/// `created_at` and `updated_at` are kept for display; decay begins with the import. Memories with withheld text,
+/// links, history and memoirs are left out: `icm log export` writes everything.
 #[derive(Debug, Args)]
 struct JsonlArgs {
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Write to this file instead of stdout; it is replaced only when everything is written
+    /// Write to this file instead of stdout; replaced only when complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Write Markdown to read and edit: a file a topic, or one document
+/// Write Markdown to read and edit: a file for each topic, or one document
 ///
-/// `icm import markdown` takes it back, as it does JSON lines. A file begins with front matter that names the topic;
-/// each memory has its fields in a comment, `<!-- icm … -->`, and its text below it. Without `-o` everything goes to
-/// stdout as one document.
+/// `icm import markdown` reads it again. A file begins with front matter that names the topic. Each memory has its
+/// fields in a comment, `<!-- icm … -->`, and its text below. Without `-o` one document goes to stdout.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -55,8 +54,8 @@ struct MarkdownArgs {
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// A folder for a file a topic, made where there is none; or, for one document, a name that ends in `.md`. What is
-    /// there under the same names is replaced
+    /// A folder for the files, made if absent; or, for one document, a name that ends in `.md`. Existing files of the
+    /// same names are replaced
     #[arg(short, long, value_name = "FOLDER|FILE.md")]
     output: Option<PathBuf>,
 }
@@ -67,7 +66,7 @@ enum Format {
     Markdown,
 }
 
-/// Where an export goes.
+/// The destination of an export.
 enum Target {
     Stdout,
     File(PathBuf),
@@ -160,7 +159,8 @@ fn export(
     })
 }
 
-/// Whether a file for each topic goes there: it is a folder, or nothing that is called like a Markdown file.
+/// Returns `true` if a path is meant for a folder: an existing folder, or an absent name that does not end like a
+/// Markdown file.
 fn is_for_folder(path: &Path) -> bool {
     match std::fs::metadata(path) {
         Ok(there) => there.is_dir(),
@@ -171,7 +171,7 @@ fn is_for_folder(path: &Path) -> bool {
 struct WrittenFolder {
     memories: u64,
     files: BTreeSet<PathBuf>,
-    /// Markdown files that were there and are of no topic any more, or of somebody else.
+    /// Markdown files in the folder that this export did not write: of old topics, or not of icm.
     others: u64,
 }
 
@@ -181,7 +181,7 @@ fn write_folder(
     at: Option<&str>,
     app: &App,
 ) -> Result<WrittenFolder, CliError> {
-    // What is there of its path decides: the rest is going to be made.
+    // The nearest existing folder of the path is checked; the rest will be made.
     let there = folder.ancestors().find(|path| path.is_dir());
     outside_store(&there.unwrap_or(Path::new(".")).join("x"), &app.db()?.0)?;
     let failed = |e| CliError::io(format!("cannot write {}", folder.display()), &e);

@@ -21,15 +21,16 @@ use crate::text::{self, count};
 use crate::ui::{BAD, DIM, GOOD, PLAIN};
 use crate::values::how_many;
 
-/// Find what a text says that is worth keeping, and store it
+/// Find the sentences of a text that are worth keeping, and store them
 ///
-/// Decisions, causes of errors, conventions and facts about how things are built are found by rules, sentence by
-/// sentence. Questions, guesses, code and reports of progress are left out. What is found has trust `external` and an
-/// importance of `medium` at most, until `icm review` keeps it. A sentence that a memory says already, in any topic seen
-/// from the scope, is skipped. No existing memory is changed. `icm undo --last 1` takes a run back.
+/// Rules find decisions, causes of errors, conventions and facts about how things are built, sentence by sentence.
+/// Questions, guesses, code and reports of progress are left out. A stored sentence has trust `external` and importance
+/// `medium` at most, until `icm review` keeps it. A sentence is skipped if a memory of any topic, seen from the scope,
+/// says the same. No existing memory is changed. `icm undo --last 1` takes a run back.
 ///
-/// A file may be plain text, Markdown, or the transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI. A
-/// run reads only the part of a transcript that is new since the last run. Text that a memory server injected is skipped.
+/// A file may be plain text, Markdown, or a transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI. A
+/// run reads only the part of a transcript that is new since the last run. Text that a memory server injected is
+/// skipped.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,33 +41,33 @@ Examples:
 With `[extractor] command` in the config file a program finds the memories instead of the rules. It gets the text on
 stdin, framed as data, and writes JSON lines: {\"text\": …, \"importance\": \"low\"|\"medium\", \"topic\": …, \"keywords\": […]}.")]
 pub(crate) struct ExtractArgs {
-    /// The text; `-` or nothing for stdin
+    /// The text; `-` or no file for stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The topic that it is stored in
+    /// The topic of the new memories
     #[arg(short, long)]
     topic: String,
-    /// Who may see it: `global`, `project:ID` or `session:ID`; `project` and `session` alone stand for
-    /// those that you are in [default: global]
+    /// The scope: `global`, `project:ID` or `session:ID`; `project` and `session` alone stand for your own [default:
+    /// global]
     #[arg(long)]
     scope: Option<String>,
     /// Only show what would be stored, with scores and reasons
     #[arg(long)]
     dry_run: bool,
-    /// Least score of a sentence; a higher one finds less, and is surer
+    /// Least score of a sentence; a higher one finds fewer, surer sentences
     #[arg(long, value_name = "N", default_value_t = Rules::default().threshold,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     min_score: u32,
-    /// The most sentences; of more the best [default: 50]
+    /// At most N sentences, the best ones [default: 50]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
     /// Also read the output of tools
     #[arg(long)]
     tool_output: bool,
-    /// Read a transcript from its beginning, not from where the last run ended
+    /// Read a transcript from its beginning, not from the end of the last run
     #[arg(long)]
     again: bool,
-    /// Use rules, whatever is configured
+    /// Use rules, even with a configured command
     #[arg(long)]
     rules: bool,
 }
@@ -93,7 +94,7 @@ struct Read {
     lines: u64,
     messages: u64,
     not_understood: u64,
-    /// More is left for the next run.
+    /// `true` if a part is left for the next run.
     more: bool,
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
         && service.is_there()
         && let Ok(path) = path.canonicalize()
     {
-        // Without it the transcript is read anew, and what is known is skipped.
+        // Without this note the transcript is read again, and known sentences are skipped.
         if let Err(error) = ReadOffsets::note(&offsets, &path, progress) {
             app.ui
                 .note(&format!("cannot write {}: {error}", offsets.display()));
@@ -157,7 +158,7 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
     print(&judged, &args, &run, read, app)
 }
 
-/// Returns how far the runs before read a transcript.
+/// Returns the progress of earlier runs on a transcript.
 fn read_before(offsets: &Path, path: &Path, again: bool) -> Option<Progress> {
     let path = path.canonicalize().ok().filter(|_| !again)?;
     ReadOffsets::read(offsets).get(&path).cloned()
@@ -165,7 +166,7 @@ fn read_before(offsets: &Path, path: &Path, again: bool) -> Option<Progress> {
 
 /// Returns the part of a transcript that this run read.
 fn read_since(before: Option<&Progress>, now: &Progress, more: bool) -> Read {
-    // A file that was written anew has fewer lines, or others.
+    // A file that was written anew has fewer bytes or messages than before.
     let before =
         before.filter(|before| before.offset <= now.offset && before.messages <= now.messages);
     let since = |of: fn(&Progress) -> u64| of(now).saturating_sub(before.map_or(0, of));
@@ -188,7 +189,7 @@ fn print(
     let from = run.from;
     let of = |fate: Fate| judged.iter().filter(|it| it.fate == fate).count();
     let (stored, skipped, rejected) = (of(Fate::Stored), of(Fate::Skipped), of(Fate::Rejected));
-    // A file of which no line was understood is no transcript.
+    // A file without a single understood line is no transcript.
     let strange = read
         .is_some_and(|read| read.first_line == 1 && read.messages == 0 && read.not_understood > 0);
     if app.ui.json {

@@ -11,22 +11,21 @@ use crate::memory_view;
 use crate::text::{self, count};
 use crate::ui::DIM;
 
-/// How many memories of a topic are shown before asking, and named afterwards.
+/// Memories of a topic that are listed before the question and in the answer.
 const SHOWN: usize = 10;
 
 /// Forget memories; `icm revive` brings them back
 ///
-/// Forgotten memories are no longer found, but stay in the log. A whole topic, however large, is one
-/// command, which `icm undo` takes back; it is shown first and asked about; without a terminal that
-/// needs `--yes`. With `--json` the answer for ids is an array of receipts, for a topic one object
-/// with them in it.
+/// Forgotten memories are no longer found, but stay in the log. A whole topic is one command, which `icm undo` takes
+/// back. Its memories are shown first and you are asked; without a terminal give `--yes`. With `--json` the answer for
+/// ids is an array of receipts, for a topic an object with the receipts.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
     /// Ids or their beginnings
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
-    /// Everything in this topic; `a/` for `a` and everything below it
+    /// All memories of this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
 }
@@ -63,7 +62,7 @@ fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
             text::one_line(&request.topic)
         );
         match app.ui.confirm(&format!("Forget {what}?")) {
-            // What was shown: what comes to the topic meanwhile is asked about anew.
+            // Only the shown plan is confirmed; a memory that is added meanwhile is asked about again.
             Some(true) => request.plan = Some(look.plan),
             Some(false) => {
                 app.ui.remark(format_args!("nothing was forgotten"));
@@ -114,7 +113,7 @@ fn nothing(
     Ok(Outcome::No)
 }
 
-/// How to name what lies below a topic, where that is what there is.
+/// Returns a hint for the topics below, if only those have memories.
 pub(super) fn below_it(request: &TurnTopicRequest, app: &App) -> Result<String, CliError> {
     below(&request.topic, |topic| {
         let look = TurnTopicRequest {
@@ -127,7 +126,7 @@ pub(super) fn below_it(request: &TurnTopicRequest, app: &App) -> Result<String, 
     })
 }
 
-/// What is about to go. Not an answer, so not on stdout.
+/// Prints the memories to forget to stderr, because they are not the answer.
 fn preview(look: &TurnTopicAnswer, app: &App) {
     for memory in &look.shown {
         let content = memory.content.as_deref().unwrap_or("(withheld)");

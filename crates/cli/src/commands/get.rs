@@ -10,9 +10,9 @@ use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{memory_view, text, when};
 
-/// Show one memory with everything that is known about it
+/// Show one memory with all its fields
 ///
-/// Exits with 1 when there is none with that id.
+/// Exits with 1 if there is no memory with this id.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     /// Id or its beginning

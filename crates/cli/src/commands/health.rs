@@ -9,20 +9,20 @@ use crate::error::{CliError, Outcome};
 use crate::text::{cleaned, count, one_line};
 use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
 
-/// Show which memories want a look, and what helps
+/// Show memories that need attention, with a command for each
 ///
-/// Everything is looked at and counted; the first few of each finding are named, with a command that
-/// helps. Stale are medium and low ones that nothing changed or recalled for long; near-duplicates are
-/// linked as similar, or share most of their words; what another one supersedes is settled.
+/// Checks and counts all memories, and names the first few of each finding. Stale: of medium or low importance, and
+/// neither changed nor recalled for long. Near-duplicates: linked as similar, or with most words in common. Superseded:
+/// another memory supersedes them.
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// Days after which what nothing changed or recalled is stale
+    /// Days without change or recall after which a memory is stale
     #[arg(long, value_name = "DAYS", default_value_t = 90)]
     stale_days: u32,
-    /// How many of each finding to name
+    /// Memories to name for each finding
     #[arg(short, long, value_name = "N", default_value_t = 5)]
     limit: u16,
     /// As this machine knew at that time
@@ -82,7 +82,7 @@ fn print_rest(app: &App, finding: &HealthFinding) -> Result<(), CliError> {
         app.ui.line(format_args!("  … and {left} more"))?;
     }
     if finding.count > 0 {
-        // A command is shown as it stands: its words may have more than one space in them.
+        // A command is shown unchanged: its words may contain several spaces.
         let help = cleaned(&format!("→ {}", finding.command));
         app.ui
             .line(format_args!("  {}", app.ui.paint(DIM, &help)))?;

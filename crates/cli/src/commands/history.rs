@@ -9,9 +9,9 @@ use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::{BOLD, DIM, TOPIC, Ui};
 use crate::{memory_view, text, when};
 
-/// Show how a memory came to be what it is, oldest first
+/// Show the versions of a memory, oldest first
 ///
-/// Exits with 1 when there is none with that id.
+/// Exits with 1 if there is no memory with this id.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     /// Id or its beginning
@@ -48,7 +48,7 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
         ))?;
     }
     let mut before: Option<&Version> = None;
-    // The text that stands above, while it holds.
+    // The newest text that was printed.
     let mut above: Option<&Option<String>> = None;
     for version in versions {
         ui.line(format_args!(
@@ -89,8 +89,8 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
         if let Some(before) = before {
             print_changes(ui, version, &before.memory)?;
         }
-        // The text is repeated only where it changed, or where another one stands between. Of two that
-        // are withheld it cannot be seen that they differ.
+        // The text is printed again only if it changed or another text stands between. Two withheld texts are printed
+        // both, because they may differ.
         let wrote = version.changed.iter().any(|field| field == "content");
         if memory.undone {
             above = None;
@@ -112,7 +112,7 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What else than the text is another than before, a line each.
+/// Prints the changes besides the text, one a line.
 fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliError> {
     let memory = &version.memory;
     let mut lines = Vec::new();
@@ -121,7 +121,7 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
     }
     match &memory.consolidated_into {
         Some(summary) => lines.push(format!("consolidated into {summary}")),
-        // What the kind of the event says already is not said again.
+        // The kind of the event says this already.
         None if memory.forgotten && !before.forgotten && version.kind != "memory.forgotten" => {
             lines.push("forgotten".to_owned());
         }

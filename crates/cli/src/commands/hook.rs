@@ -28,17 +28,18 @@ use crate::ui::{BOLD, DIM};
 
 /// A file that switches hooks off in its folder and below.
 const IGNORE: &str = ".icm-ignore";
-/// Bytes of a folder's path. No system has longer ones, and each folder above it is looked at.
+/// Longest path of a folder, in bytes. No system has longer paths. Raised, more parent folders are searched for the
+/// file above.
 const FOLDER_LEN_MAX: usize = 4_096;
-/// The variable that names the session for which a session works.
+/// The variable with the parent session of a session.
 const PARENT: &str = "ICM_SESSION_PARENT";
 
 /// Answer a hook of an agent's client
 ///
-/// `icm init` puts this command into the clients' files. It reads the client's JSON on stdin and writes the client's
-/// answer: at a session's start the wake-up pack, at a prompt the memories that fit it and that the session has not seen.
-/// Before a compaction and at the end it keeps what the session learned. Whatever goes wrong, the client goes on: the
-/// exit code is 0, nothing is injected, and `cache/hooks.log` in the store's folder has a line.
+/// `icm init` writes this command into the clients' files. It reads the client's JSON on stdin and writes the client's
+/// answer: at the start of a session the wake-up pack, at a prompt the fitting memories that the session has not seen.
+/// Before a compaction and at the end it stores what the session learned. An error never stops the client: the exit
+/// code is 0, nothing is injected, and `cache/hooks.log` in the store's folder gets a line.
 ///
 /// `icm hook off` switches hooks off for this user, `icm hook off --project` for the project of this folder.
 #[derive(Debug, Args)]
@@ -51,19 +52,19 @@ pub(crate) struct HookArgs {
     /// The client, or `on`, `off`
     #[arg(value_name = "CLIENT")]
     client: String,
-    /// The event as the client names it: `SessionStart`, `UserPromptSubmit`, `BeforeAgent` …
+    /// The event in the client's words: `SessionStart`, `UserPromptSubmit`, `BeforeAgent` …
     #[arg(value_name = "EVENT")]
     event: Option<String>,
-    /// Show what this prompt would bring, and why; nothing is recorded
+    /// Show the memories for this prompt, with reasons; nothing is recorded
     #[arg(long = "try", value_name = "TEXT")]
     prompt: Option<String>,
-    /// With `on` and `off`: for the project of this folder alone
+    /// With `on` and `off`: only for the project of this folder
     #[arg(long)]
     project: bool,
 }
 
 impl HookArgs {
-    /// Whether a client runs it, which must go on whatever happens.
+    /// Returns `true` if a client runs the command, which must then never fail.
     pub(crate) fn is_of_client(&self) -> bool {
         let is_asked = |word: &str| matches!(word, "on" | "off");
         let event = self.event.as_deref();
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &HookArgs, app: &App) -> Result<Outcome, CliError> {
         ("off", None) => switch::set(false, args.project, app),
         ("on", None) => switch::set(true, args.project, app),
         (_, Some(prompt)) => try_prompt(args, prompt, app),
-        // No client gives such a command: somebody mistyped it.
+        // No client runs such a command, so a person mistyped it.
         (word, None) if matches!(args.event.as_deref(), None | Some("on" | "off")) => Err(
             CliError::invalid(format!("`icm hook {word}` names no event of a client"))
                 .with_hint("write `icm hook off`, `icm hook on`, or `icm hook CLIENT EVENT`"),
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &HookArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-/// Answers the client. Errors become a line of the journal and the neutral answer.
+/// Answers the client. An error becomes a line of the journal and the neutral answer.
 fn answer(args: &HookArgs, app: &App) {
     let failed = |problem: &str| journal::note(app, &args.client, args.event.as_deref(), problem);
     let input = match read(args) {
@@ -103,7 +104,7 @@ fn answer(args: &HookArgs, app: &App) {
             return;
         }
     };
-    // The file may say that hooks are off.
+    // The invalid config file may switch hooks off.
     if let Some(problem) = &app.config_problem {
         failed(problem.message());
         let _ = app.ui.bytes(&hooks::answer(&input, ""));
@@ -125,7 +126,7 @@ fn answer(args: &HookArgs, app: &App) {
     }
 }
 
-/// Reads the client's input; `None` if another client runs the hook that has one of its own.
+/// Reads the client's input; `None` if another client runs the hook and has a hook of its own.
 fn read(args: &HookArgs) -> Result<Option<Input>, String> {
     let event = args.event.as_deref().unwrap_or_default();
     let stdin = input::within(bounds::HOOK)?;
@@ -142,7 +143,7 @@ fn read(args: &HookArgs) -> Result<Option<Input>, String> {
     input.map(Some).map_err(|error| error.to_string())
 }
 
-/// Returns the context for the answer; empty for moments at which nothing is shown.
+/// Returns the context for the answer; empty at moments that show nothing.
 fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
     let tells = matches!(
         input.moment,
@@ -151,7 +152,7 @@ fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
             | Moment::AfterCompaction
             | Moment::Prompt
     );
-    // Every moment is noted: a prompt that comes again after a compaction is another moment.
+    // Every moment is noted: the same prompt after a compaction is a new moment.
     if is_off(input, app)? || !once::is_first(input, app) || !tells {
         return Ok(HookContext::default());
     }
@@ -165,7 +166,7 @@ fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
     })
 }
 
-/// Stores what the session learned, and records its end, after the answer was written.
+/// Stores what the session learned and records its end, after the answer.
 fn after(input: &Input, app: &App) -> Result<(), CliError> {
     let ends = matches!(input.moment, Moment::SessionEnd | Moment::SubagentStop);
     let learns = ends || matches!(input.moment, Moment::BeforeCompaction | Moment::Stop);
@@ -197,7 +198,7 @@ fn options(app: &App) -> HookOptions {
     }
 }
 
-/// Whether hooks do nothing here: by configuration, or by a file in the folder or above it.
+/// Returns `true` if hooks are switched off here, by configuration or by a file in the folder or above it.
 fn is_off(input: &Input, app: &App) -> Result<bool, CliError> {
     if !app.config.hooks.enabled {
         return Ok(true);
@@ -216,7 +217,7 @@ fn folder_of(input: &Input) -> Option<PathBuf> {
         .or_else(|| std::env::current_dir().ok())
 }
 
-/// Returns the caller: the client's agent, in the session that the input names or else the environment.
+/// Returns the caller: the client's agent, in the session of the input or else of the environment.
 fn caller_of(input: &Input, app: &App) -> Result<Caller, CliError> {
     let folder = folder_of(input);
     let mut caller = app.caller_in(folder.as_deref())?;
@@ -229,7 +230,7 @@ fn caller_of(input: &Input, app: &App) -> Result<Caller, CliError> {
     Ok(caller)
 }
 
-/// `--try`: shows what the prompt would bring, or what a start would, and why.
+/// `--try`: shows the context of the prompt, or of a session's start, with reasons.
 fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliError> {
     let client = match &*args.client {
         PLUGIN => Client::ClaudeCode,
@@ -323,7 +324,7 @@ fn print(
     Ok(())
 }
 
-/// Returns why a memory is shown, in words.
+/// Returns the reason why a memory is shown, in words.
 fn why(memory: &HookMemory) -> String {
     if !memory.reasons.is_empty() {
         let reasons = memory.reasons.iter().map(|reason| reason.word());
@@ -338,7 +339,7 @@ fn why(memory: &HookMemory) -> String {
     }
 }
 
-/// The file that switches hooks off in a folder.
+/// Returns the path of the file that switches hooks off in a folder.
 fn ignore_file(folder: &Path) -> PathBuf {
     folder.join(IGNORE)
 }

@@ -30,18 +30,18 @@ enum ImportCommand {
 
 /// Import JSON lines, one memory a line
 ///
-/// A line has `topic` and `content`, and may have `key`, `importance`, `keywords`, `raw_excerpt`,
-/// `occurred_at`, `scope`, `trust` (`external` where there is none), `source`, `metadata`, and the `id`, `created_at`
-/// and `updated_at` that `icm export` wrote: those times are shown, while decay begins with the import. A `created_at`
-/// without such an `id` becomes `occurred_at` where that is not given. The same topic and key with other content is an update, as is other content of a memory whose
-/// `id` this store has. Importing the same file again adds nothing. Bad lines are named, the good ones are
-/// kept, and the exit code is 1.
+/// A line has `topic` and `content`. It may have `key`, `importance`, `keywords`, `raw_excerpt`, `occurred_at`,
+/// `scope`, `trust` (default: `external`), `source`, `metadata`, and the `id`, `created_at` and `updated_at` of `icm
+/// export`. Those times are for display; decay begins with the import. A `created_at` without such an `id` becomes
+/// `occurred_at`, unless the line has one. Other content for a known topic and key, or for an `id` of this store, is an
+/// update. Importing the same file again changes nothing. Bad lines are named, good ones are kept, and the exit code is
+/// 1.
 #[derive(Debug, Args)]
 struct JsonlArgs {
     /// Files; `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Take lines even if they look like they hold a secret
+    /// Import lines that look like they contain a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -49,10 +49,11 @@ struct JsonlArgs {
 /// Import Markdown, as `icm export markdown` writes it
 ///
 /// A file begins with front matter that names the topic: a line `---`, a line `topic: NAME`, a line `---`. A memory is
-/// a comment `<!-- icm`, its fields as `name: value` (YAML; those of `icm import jsonl`), `-->`, and its text below;
-/// `***` alone on a line begins one without fields. Empty lines around a text are none of it. Other content of a memory with a key, or whose `id`
-/// this store has, is an update; nothing else that was edited changes what is there, and what is gone from a file is not
-/// forgotten. Importing the same again adds nothing. Bad parts are named, the good ones are kept, and the exit code is 1.
+/// a comment `<!-- icm`, its fields as `name: value` (YAML; the fields of `icm import jsonl`), `-->`, and its text
+/// below. A line `***` begins a memory without fields. Empty lines around a text are ignored. Other content for a
+/// memory with a key, or with an `id` of this store, is an update; other edits of known memories change nothing. A
+/// memory that is missing in a file is not forgotten. Importing the same file again changes nothing. Bad parts are
+/// named, good ones are kept, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -64,10 +65,10 @@ A new memory at the end of a file:
 
   Prices are integer cents")]
 struct MarkdownArgs {
-    /// Files, or folders, of which every `.md` file is read, also further down; `-` for stdin
+    /// Files, or folders with `.md` files at any depth; `-` for stdin
     #[arg(required = true, value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
-    /// Take memories even if they look like they hold a secret
+    /// Import memories that look like they contain a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -85,7 +86,7 @@ pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
         }
     };
     let mut files = Vec::new();
-    // Known where every file says how long it is.
+    // The total is known only if every length is known.
     let mut total_bytes = Some(0);
     for path in &paths {
         let (input, len) = open(path)?;
@@ -118,7 +119,7 @@ pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
     print(&report, app)
 }
 
-/// [`Service::import_jsonl`] or another one.
+/// An import of the service, such as [`Service::import_jsonl`].
 type Import = fn(
     &Service,
     &Caller,
@@ -127,7 +128,7 @@ type Import = fn(
     &dyn Progress,
 ) -> icm_api::error::Result<ImportReport>;
 
-/// The files, and in place of a folder its Markdown files, by name; nothing hidden.
+/// Returns the files; a folder is replaced by its Markdown files, sorted by name, without hidden ones.
 fn markdown_files(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for path in paths {
@@ -158,7 +159,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
             entry.path(),
             entry.file_name().as_encoded_bytes().starts_with(b"."),
         );
-        // A link to a folder may lead in a circle.
+        // Links to folders are not followed: they may form a circle.
         let is_folder = entry.file_type().map_err(failed)?.is_dir();
         match (hidden, is_folder) {
             (true, _) => {}
@@ -177,7 +178,7 @@ fn name_of(path: &Path) -> String {
     }
 }
 
-/// A file to read, and its length where that is known.
+/// Opens a file, and returns its length if known.
 fn open(path: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), CliError> {
     if path == Path::new("-") {
         return Ok((Box::new(std::io::stdin().lock()), None));
@@ -195,7 +196,7 @@ fn open(path: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), CliError> {
     Ok((Box::new(BufReader::with_capacity(64 * 1024, file)), len))
 }
 
-/// A file whose bytes are counted as they are read.
+/// An input whose bytes are counted as they are read.
 struct Counted {
     input: Box<dyn BufRead>,
     bar: Arc<Bar>,

@@ -13,15 +13,13 @@ use crate::error::{CliError, Outcome};
 use crate::text::count;
 use crate::ui::DIM;
 
-/// Give agents on this machine one memory: write icm into their settings
+/// Write icm into the settings of the agent clients on this machine
 ///
-/// Finds the agent clients that are installed, shows a line for each file that it would write, asks
-/// once, and writes. Comments, order and everything else in a file stay; running it twice changes
-/// nothing. `icm uninstall` takes all of it out again.
+/// Finds the installed clients, shows a line for each file to write, asks once, and writes. Comments, order and
+/// everything else in a file are kept. Running it again changes nothing. `icm uninstall` removes all of it.
 ///
-/// Each entry starts this icm. A store that `--db`, `ICM_DB` or the config file names is written into
-/// the entry, so that all clients share it. A file that does not parse is left alone and named, and
-/// the exit code is 1 then.
+/// Each entry starts this icm. If `--db`, `ICM_DB` or the config file names a store, the entry names it, too, so that
+/// all clients share one store. A file that does not parse is named and left alone; the exit code is then 1.
 ///
 /// Examples: `icm init` · `icm init --dry-run` · `icm init --client codex cursor` · `icm init --mode all`
 #[derive(Debug, Args)]
@@ -29,19 +27,19 @@ pub(crate) struct InitArgs {
     /// Pieces to write [default: mcp, and hooks where the client has them]
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<Mode>,
-    /// These clients, found or not; `--list` names them
+    /// Only these clients, installed or not; `--list` names them
     #[arg(long = "client", value_name = "NAME", num_args = 1.., value_parser = names(), hide_possible_values = true)]
     clients: Vec<String>,
-    /// Write into files of the working folder, which its other users share
+    /// Write into files of the working folder, which others may share
     #[arg(long)]
     project: bool,
-    /// Only list the clients, whether they were found, and what they take
+    /// Only list the clients, with those found and their pieces
     #[arg(long, conflicts_with_all = ["mode", "clients", "project", "dry_run", "force"])]
     list: bool,
-    /// Show what would be written, with a diff of each file
+    /// Show the changes as a diff of each file
     #[arg(long)]
     dry_run: bool,
-    /// Replace servers called icm, and files, of other tools
+    /// Replace servers named icm and files of other tools
     #[arg(long)]
     force: bool,
 }
@@ -53,11 +51,11 @@ enum Mode {
     Mcp,
     /// Hooks, which recall and store without being asked
     Hook,
-    /// A skill that says when to recall and to store
+    /// A skill that tells agents when to recall and to store
     Skill,
-    /// The same in a few lines of the client's file of rules
+    /// The same in a few lines of the client's rules file
     Rules,
-    /// Everything that a client takes
+    /// All pieces that a client supports
     All,
 }
 
@@ -140,7 +138,7 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(went.outcome)
 }
 
-/// Returns whether something was written that the check of a client shows: a client lists no rules and skills.
+/// Returns `true` if a written piece can be seen in the client's own check, which lists neither rules nor skills.
 fn is_written(plan: &Plan, client: Client) -> bool {
     let is_listed =
         |what| matches!(what, What::Server | What::Hooks) || !install::has(client, What::Server);

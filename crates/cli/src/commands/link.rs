@@ -11,8 +11,8 @@ use crate::ui::{BOLD, DIM};
 
 /// Link a memory to another one
 ///
-/// `icm get` shows the links of a memory from both ends. A link that is there already stays as it
-/// is; `icm unlink` takes it away. Neither changes what the memories say.
+/// `icm get` shows the links of a memory from both ends. An existing link is left unchanged; `icm unlink` removes it.
+/// Links do not change the texts of memories.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Relations: related, supersedes, contradicts, derived_from, similar_to
@@ -25,22 +25,22 @@ pub(crate) struct LinkArgs {
     pub(crate) ends: EndsArgs,
 }
 
-/// What `link` and `unlink` name.
+/// The two ends, the relation and the reason of a link.
 #[derive(Debug, Args)]
 pub(crate) struct EndsArgs {
-    /// Id of the memory that it goes out from, or its beginning
+    /// Id of the first memory, or its beginning
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     from: String,
-    /// Id of the memory that it goes to, or its beginning
+    /// Id of the second memory, or its beginning
     #[arg(value_name = "OTHER", value_parser = NonEmptyStringValueParser::new())]
     to: String,
-    /// How the first relates to the other
+    /// Relation of the first memory to the second
     #[arg(short, long)]
     relation: String,
-    /// Why
+    /// Reason for the link
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Write it even if it looks like it holds a secret
+    /// Write a reason that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) fn run(args: LinkArgs, app: &App) -> Result<Outcome, CliError> {
     report(&receipt, "linked", app)
 }
 
-/// Says what became of a link.
+/// Prints the result for a link.
 pub(super) fn report(receipt: &LinkReceipt, done: &str, app: &App) -> Result<Outcome, CliError> {
     use icm_api::Action;
     let ui = &app.ui;

@@ -17,22 +17,22 @@ pub(crate) struct ListArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// Only this scope; of a session those below it, too
+    /// Only this scope; for a session also those below it
     #[arg(long)]
     scope: Option<String>,
-    /// How many at most [default: 50]
+    /// At most N [default: 50]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
-    /// All of them
+    /// Show all
     #[arg(long, conflicts_with = "limit")]
     all: bool,
-    /// What comes first: the newest, the heaviest or the most recently recalled
+    /// Order: newest, heaviest or most recently recalled first
     #[arg(long, value_enum, default_value_t = SortArg::Created)]
     sort: SortArg,
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Forgotten ones too
+    /// Include forgotten memories
     #[arg(long)]
     forgotten: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
     };
     let request = ListRequest {
         topic: args.topic,
-        // One more, to know whether something is left out.
+        // One more than shown, to notice that some are left out.
         limit: (!args.all).then(|| limit.saturating_add(1)),
         sort: match args.sort {
             SortArg::Weight => Sort::Weight,

@@ -19,38 +19,34 @@ use crate::text;
 use crate::ui::{BOLD, Ui};
 use crate::values::how_many_results;
 
-/// Fewest results that are asked for: nDCG looks at so many.
+/// Fewest results of a recall: nDCG is computed over 10. Raised, fewer values of `--limit` are accepted.
 const LIMIT_MIN: usize = 10;
 
-/// Measure recall on questions whose evidence is known
+/// Measure recall on questions with known evidence
 ///
-/// Takes pairs of files, `NAME.memories.jsonl` (lines as `icm import jsonl` takes them) and
-/// `NAME.questions.jsonl` (`query`, `category`, and in `evidence` the keys of the memories that
-/// answer it), a folder of such pairs, or a file in LongMemEval's own format. Every pair, and every
-/// question of LongMemEval, gets a store in a temporary folder; your own store is not touched, and
-/// no recall is recorded.
+/// Takes folders and files. A pair is `NAME.memories.jsonl` (lines for `icm import jsonl`) and `NAME.questions.jsonl`
+/// (`query`, `category`, and the keys of the answering memories in `evidence`). A file may also be in LongMemEval's own
+/// format. Every pair, and every question of LongMemEval, gets a store in a temporary folder. Your own store is not
+/// touched, and no recall is recorded.
 ///
-/// Quality: the first table has a line for each folder or file, in percent. any@k is the share of
-/// questions with a piece of evidence among the first k results; evidence@k the mean share of a
-/// question's evidence there; MRR the mean of 1 / the place of the first piece. In brackets stands the
-/// 95 % interval: 1,000 resamples of the questions, always the same ones. 1 k, 2 k and 4 k are the share
-/// of the evidence within the first results that fit into so many tokens (four bytes of content each);
-/// 200 results are asked for. p50 and p95 are wall times of a recall. Everything found is scored
-/// (`--floor 0`), however little it fits.
+/// Quality: the first table has a line for each folder or file, in percent. any@k is the share of questions with a
+/// piece of evidence among the first k results. evidence@k is the mean share of a question's evidence there. MRR is the
+/// mean of 1 / the rank of the first piece. The 95 % interval is in brackets, from 1,000 resamples of the questions,
+/// always the same ones. 1 k, 2 k and 4 k are the share of the evidence within the first results that fit into that
+/// many tokens (four bytes of content each), of 200 results. p50 and p95 are wall times of a recall. Every result is
+/// scored (`--floor 0`), even with the smallest fit.
 ///
-/// Fit: the second table tells what the default floor (`ranking.floor`) does. Foreign questions are
-/// questions that nothing in a store answers: those of the other pairs of its folder. A folder with one
-/// pair is cut in two by articles, topics such as `notes-1` and `notes-2` being one article, and each
-/// half is asked what the other half answers. Names of the people who speak in a conversation become
-/// `someone` in its foreign questions. Several folders ask each other's questions, too, except for those
-/// with names such as `xquad-de` and `xquad-en`: they are taken for translations. A store is asked at most
-/// 200 foreign questions of its folder and 100 of others. `own lost` is the share of the store's own
-/// questions with evidence among the first ten that lose all of it. Then come the share of first
-/// results that is right, by their fit, and the same shares at other floors.
+/// Fit: the second table shows the effect of the default floor (`ranking.floor`). Foreign questions are those that
+/// nothing in a store answers: the questions of the other pairs of its folder. A folder with one pair is cut in two by
+/// articles (topics such as `notes-1` and `notes-2` are one article), and each half is asked the questions of the other
+/// half. Names of speakers in a conversation become `someone` in its foreign questions. Several folders ask each
+/// other's questions, too, except folders with names such as `xquad-de` and `xquad-en`, which count as translations. A
+/// store is asked at most 200 foreign questions of its folder and 100 of other folders. `own lost` is the share of own
+/// questions that lose all evidence among their first ten results. Then come the share of first results that are right,
+/// by fit, and the same shares at other floors.
 ///
-/// The last tables have the scores by category: all@k is the share of questions with all evidence
-/// among the first k. Questions without evidence are skipped and counted, LongMemEval's abstentions
-/// (`…_abs`) too.
+/// The last tables have the scores by category; all@k is the share of questions with all evidence among the first k.
+/// Questions without evidence are skipped and counted, as are LongMemEval's abstentions (`…_abs`).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,40 +58,40 @@ pub(crate) struct BenchRecallArgs {
     /// Folders or files
     #[arg(required = true, value_name = "DIR|FILE")]
     paths: Vec<PathBuf>,
-    /// How many results to look at
+    /// Values of k, with commas
     #[arg(
         long, value_name = "K,…", value_delimiter = ',', default_value = "1,3,5,10,20",
         value_parser = how_many_results
     )]
     k: Vec<u16>,
-    /// How many results to ask for, from 10 and from the largest k to 1000 [default: the largest k, or 10]
+    /// Results of each recall, 10 or the largest k to 1000 [default: the largest k, or 10]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
-    /// Of LongMemEval: what a memory is [default: turn where turns are marked]
+    /// The memories of LongMemEval: a turn or a session [default: turn if turns are marked]
     #[arg(long, value_name = "WHAT")]
     granularity: Option<GranularityArg>,
-    /// Rank by one signal alone [default: as `icm recall`, by `[ranking]` of the config file]
+    /// Rank by one signal only [default: as `icm recall`, by `[ranking]` of the config file]
     #[arg(long, value_name = "SIGNAL")]
     only: Option<SignalArg>,
-    /// Score only results with at least this fit, 0 to 1, as users get them
+    /// Score only results with at least this fit, 0 to 1
     #[arg(long, value_name = "FIT", default_value_t = 0.0)]
     floor: f64,
-    /// Ask no foreign questions: quicker
+    /// Ask no foreign questions, which is quicker
     #[arg(long)]
     no_foreign: bool,
     /// A setting to try, as in the config file
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     settings: Vec<String>,
-    /// Write what each question found, with the features of each result, one JSON line each
+    /// Write the results of each question, with their features, as JSON lines
     #[arg(long, value_name = "FILE")]
     rankings: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum GranularityArg {
-    /// Everything that was said is a memory
+    /// Each message is a memory
     Turn,
-    /// Every session is one
+    /// Each session is a memory
     Session,
 }
 
@@ -160,7 +156,8 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
     })
 }
 
-/// Rankings may stand in the place of older ones, and of nothing that is measured.
+/// Refuses a path for the rankings that is an input, is named like one, or is stdout. An older file of rankings is
+/// replaced.
 fn check_rankings(path: &Path, inputs: &[PathBuf]) -> Result<(), CliError> {
     let name = path.to_string_lossy();
     let is_pair = [".memories.jsonl", ".questions.jsonl"]
@@ -213,13 +210,13 @@ fn print(ui: &Ui, report: &BenchReport) -> Result<(), CliError> {
     ))
 }
 
-/// The sets, and all of them if there are several.
+/// Returns the sets, and their total if there are several.
 fn rows(report: &BenchReport) -> impl Iterator<Item = &SetScores> {
     let all = (report.sets.len() != 1).then_some(&report.all);
     report.sets.iter().chain(all)
 }
 
-/// A row of headings: the first one to the left.
+/// Returns a row of headings; the first one is aligned to the left.
 fn head(names: &[&str]) -> Vec<Cell> {
     let cells = names.iter().enumerate().map(|(at, name)| {
         let cell = Cell::new(name).style(BOLD);
@@ -228,7 +225,7 @@ fn head(names: &[&str]) -> Vec<Cell> {
     cells.collect()
 }
 
-/// A row: its name, then numbers.
+/// Returns a row: a name, then numbers.
 fn row(name: &str, numbers: impl IntoIterator<Item = String>) -> Vec<Cell> {
     let numbers = numbers.into_iter().map(|number| Cell::new(number).right());
     std::iter::once(Cell::new(name)).chain(numbers).collect()
@@ -275,7 +272,7 @@ fn print_sets(ui: &Ui, report: &BenchReport) -> Result<(), CliError> {
     print_rows(ui, &table)
 }
 
-/// The share and what it is of; a dash if there is nothing.
+/// Returns the share with its total; a dash for a total of 0.
 fn of_all(share: Share) -> String {
     match share.of {
         0 => "-".to_owned(),
@@ -333,7 +330,7 @@ fn print_curve(ui: &Ui, all: &SetScores) -> Result<(), CliError> {
     print_rows(ui, &table)
 }
 
-/// The figures at the default floor in one line.
+/// Prints the figures at the default floor in one line.
 fn print_summary(ui: &Ui, all: &SetScores) -> Result<(), CliError> {
     let fit = &all.fit;
     let foreign = Share {
@@ -352,7 +349,7 @@ fn print_summary(ui: &Ui, all: &SetScores) -> Result<(), CliError> {
     ui.line(format_args!(""))
 }
 
-/// The share of several together.
+/// Returns the share of several sets together.
 fn mean_of(shares: &[Share]) -> f64 {
     let of: u64 = shares.iter().map(|share| share.of).sum();
     let those: f64 = shares
@@ -370,7 +367,7 @@ fn at(scores: &Scores) -> Vec<String> {
     scores.any_at.keys().map(|k| format!("@{k}")).collect()
 }
 
-/// One group of figures, a row a category.
+/// Prints one group of figures, a row for each category.
 fn table(
     ui: &Ui,
     report: &BenchReport,

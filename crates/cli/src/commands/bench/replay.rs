@@ -13,12 +13,11 @@ use crate::text;
 use crate::ui::{BOLD, DIM, Ui};
 use crate::values::how_many;
 
-/// Ask the store's own recalls again, with other settings
+/// Ask the recorded recalls of the store again, with other settings
 ///
-/// Every recall that was recorded is asked again as of the moment of its answer, now and (with
-/// `--set`) with other settings, and what would change is shown: so a setting can be tried on your
-/// own questions before it is written into the config file. Nothing is recorded or changed; another
-/// model embeds first what it has no vectors of.
+/// Each recorded recall is asked again as of the moment of its answer: with today's settings, and with those of
+/// `--set`. The differences are shown, so you can try a setting on your own questions before you write it into the
+/// config file. Nothing is recorded or changed. Another model first embeds the memories that have no vector of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,10 +28,10 @@ pub(crate) struct BenchReplayArgs {
     /// A setting to try, as in the config file
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     settings: Vec<String>,
-    /// Only so many recalls, the newest
+    /// Only the newest N recalls
     #[arg(long, value_name = "N", value_parser = how_many)]
     last: Option<u32>,
-    /// Recalls to show of those with another answer
+    /// Changed recalls to show
     #[arg(long, value_name = "N", default_value = "10")]
     show: usize,
 }

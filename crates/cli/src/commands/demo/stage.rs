@@ -1,4 +1,4 @@
-//! Runs `icm` itself, command by command, and shows it as on a terminal.
+//! Runs `icm` itself, command by command, and prints each as on a terminal.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,25 +10,25 @@ use crate::app::{App, Origin};
 use crate::error::CliError;
 use crate::ui::{BOLD, DIM, GOOD, Ui};
 
-/// Where the demo plays.
+/// The folders and the program of the demo.
 pub(super) struct Stage<'a> {
     ui: &'a Ui,
     program: PathBuf,
     config: Option<PathBuf>,
     folder: &'a Path,
     store: &'a Path,
-    /// What was run, for `--json`.
+    /// The commands that ran, for `--json`.
     steps: Vec<Value>,
 }
 
-/// A memory that the demo speaks about.
+/// A memory that the demo refers to.
 pub(super) struct Known {
     pub(super) id: String,
     content: String,
 }
 
 impl Known {
-    /// The same memory with another text.
+    /// Returns the same memory with another text.
     pub(super) fn with_content(&self, content: &str) -> Known {
         Known {
             id: self.id.clone(),
@@ -41,7 +41,7 @@ impl<'a> Stage<'a> {
     pub(super) fn new(app: &'a App, folder: &'a Path, store: &'a Path) -> Result<Self, CliError> {
         let program = std::env::current_exe()
             .map_err(|e| CliError::io("cannot find the program itself", &e))?;
-        // The commands run in another folder, so a path relative to this one has to become whole.
+        // The commands run in another folder, so a relative path is made absolute.
         let config = match app.config_path() {
             Some((path, origin)) if origin != Origin::Default => std::path::absolute(path).ok(),
             _ => None,
@@ -56,7 +56,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// A sentence between the commands.
+    /// Prints a sentence between the commands.
     pub(super) fn say(&self, text: &str) -> Result<(), CliError> {
         if self.ui.json {
             return Ok(());
@@ -68,7 +68,7 @@ impl<'a> Stage<'a> {
         ))
     }
 
-    /// A command line, as typed.
+    /// Prints a command line as typed.
     pub(super) fn show(&self, line: &str) -> Result<(), CliError> {
         if self.ui.json {
             return Ok(());
@@ -80,12 +80,12 @@ impl<'a> Stage<'a> {
         ))
     }
 
-    /// Runs a command that has to end well.
+    /// Runs a command that must exit with 0.
     pub(super) fn run(&mut self, arguments: &[&str]) -> Result<(), CliError> {
         self.run_expecting(&[0], arguments)
     }
 
-    /// Runs a command that may find nothing.
+    /// Runs a command that may exit with 1, for nothing found.
     pub(super) fn run_any(&mut self, arguments: &[&str]) -> Result<(), CliError> {
         self.run_expecting(&[0, 1], arguments)
     }
@@ -104,7 +104,7 @@ impl<'a> Stage<'a> {
                 .push(json!({ "command": line, "exit": exit, "answer": answer }));
             output.status
         } else {
-            // It inherits our stdout, so it sees the same terminal or pipe.
+            // The command inherits our stdout, so it uses the same terminal or pipe.
             self.ui.flush()?;
             let status = command.stderr(self.stderr()).status();
             status.map_err(|e| not_run(&line, &e))?
@@ -112,7 +112,7 @@ impl<'a> Stage<'a> {
         check(&line, status, codes)
     }
 
-    /// Runs a command and shows the first lines, as `| head` would.
+    /// Runs a command and prints the first lines, like `| head`.
     pub(super) fn run_head(&mut self, lines: usize, arguments: &[&str]) -> Result<(), CliError> {
         let line = format!("{} | head -n {lines}", command_line(arguments));
         self.show(&line)?;
@@ -124,7 +124,7 @@ impl<'a> Stage<'a> {
         let mut child = child.map_err(|e| not_run(&line, &e))?;
         let mut shown = Vec::new();
         if let Some(stdout) = child.stdout.take() {
-            // The pipe is closed at the end of this block, whatever is still to come.
+            // The pipe is closed at the end of this block, even if more output follows.
             for text in BufReader::new(stdout).lines().take(lines) {
                 shown.push(text.map_err(|e| not_run(&line, &e))?);
             }
@@ -149,7 +149,7 @@ impl<'a> Stage<'a> {
         check(&line, status, &[0])
     }
 
-    /// The memory with this key, asked for without being shown.
+    /// Returns the memory with this key. The command is not shown.
     pub(super) fn id_of(&self, key: &str) -> Result<Known, CliError> {
         let list = self.ask(&["list", "--all"])?;
         let found = list
@@ -163,7 +163,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The newest position of the log.
+    /// Returns the newest position of the log.
     pub(super) fn position(&self) -> Result<u64, CliError> {
         let stats = self.ask(&["stats"])?;
         stats["positions"]
@@ -171,8 +171,8 @@ impl<'a> Stage<'a> {
             .ok_or_else(|| CliError::failed("`icm stats --json` names no position"))
     }
 
-    /// Runs a recall once more, unseen, and compares its first result: a demo that shows something else than
-    /// it says must not end well.
+    /// Runs a recall again without showing it, and compares its first result. The demo fails if the result differs from
+    /// its text.
     pub(super) fn check_first(&self, arguments: &[&str], known: &Known) -> Result<(), CliError> {
         let arguments: Vec<&str> = arguments.iter().copied().chain(["--no-record"]).collect();
         let answer = self.ask(&arguments)?;
@@ -189,7 +189,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Says where everything is.
+    /// Prints the paths of the folder and the store.
     pub(super) fn end(&self, folder: &Path, store: &Path) -> Result<(), CliError> {
         if self.ui.json {
             return self
@@ -256,7 +256,7 @@ fn command_line(arguments: &[&str]) -> String {
     line
 }
 
-/// The argument as a shell takes it.
+/// Returns the argument, quoted for a shell if necessary.
 pub(super) fn quote(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@,".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

@@ -15,7 +15,7 @@ use crate::error::CliError;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns a check for each entry, for files that cannot be read, and for servers of another version.
+/// Returns a check for each entry, for unreadable files, and for running servers of another version.
 pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
     let machine = clients::machine()?;
     let folder = std::env::current_dir().ok();
@@ -106,8 +106,8 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
     Ok(checks)
 }
 
-/// Returns whether a file is told of under this client. Several read the same file of a project; those that are not
-/// installed are left out, unless none is.
+/// Returns `true` if a file is reported under this client. For a file of a project with several clients, those that are
+/// not installed are left out, unless none is.
 fn is_told(client: Client, file: &Path, readers: &[(Client, PathBuf)], machine: &Machine) -> bool {
     let is_found = |client| install::found(client, machine).is_some();
     let of_file = || (readers.iter()).filter_map(|(client, of)| (of == file).then_some(*client));
@@ -147,7 +147,7 @@ fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {
     check(name, CheckStatus::Ok, message, None)
 }
 
-/// Returns where an entry is, as a person knows it.
+/// Returns the file of an entry, and the folder that the entry is for.
 fn place(entry: &Entry) -> String {
     let file = entry.file.display();
     match entry.is_local {
@@ -156,7 +156,8 @@ fn place(entry: &Entry) -> String {
     }
 }
 
-/// Returns the command that mends an entry. One for a folder alone goes before the user's, so it is taken out.
+/// Returns the command that repairs an entry. An entry for one folder overrides the user's, so that command removes the
+/// entry.
 fn mend(entry: &Entry) -> String {
     match entry.is_local {
         true => format!(
@@ -170,8 +171,8 @@ fn mend(entry: &Entry) -> String {
     }
 }
 
-/// Returns a check for each client with hooks of icm: whether they run this icm with this store, as `init` would write
-/// them.
+/// Returns a check for each client with hooks of icm: the hooks must run this icm with this store, as `init` would
+/// write them.
 fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
     let request = Request {
         clients: Client::ALL.to_vec(),
@@ -210,7 +211,7 @@ fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
                 None,
             ),
         };
-        // A client with a file for each hook is told of once, and of what is wrong before what is right.
+        // A client with a file for each hook is reported once, problems first.
         match checks.iter_mut().find(|known| known.name == client) {
             None => checks.push(new),
             Some(known) if known.status == CheckStatus::Ok => *known = new,
@@ -220,7 +221,7 @@ fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
     Ok(checks)
 }
 
-/// Returns a check for a file that no client can read either. What else keeps `init` from writing is no problem here.
+/// Returns a check for a file that its client cannot parse either. Other reasons that stop `init` are no problem here.
 fn unreadable(step: &Step, error: &InstallError) -> Option<Check> {
     let is_broken = matches!(
         error,

@@ -1,4 +1,4 @@
-//! Extraction by a command of the user: it gets a text as data, and its answer, JSON lines, is checked.
+//! Extraction by a command of the user: the command gets a text as data, and its answer, JSON lines, is checked.
 
 use icm_api::{NoProgress, Summarizer, limits};
 use icm_extract::{Found, Importance, Origin, Passage, Speaker};
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use super::keep::{Candidate, Unfit};
 use crate::error::CliError;
 
-/// Bytes of a memory that a command makes. Longer ones are copies of the text.
+/// Longest memory of a command, in bytes. Raised, a command can store copies of the text.
 const TEXT_LEN_MAX: usize = 2_000;
 /// Characters of a bad line that are shown.
 const SHOWN: usize = 80;
 
-/// Returns the candidates that the command finds in passages, at most `max`, and the lines of its answer that are none.
+/// Returns the candidates that the command finds in passages, at most `max`, and the invalid lines of its answer.
 ///
 /// # Errors
 /// The command cannot be started, takes too long, fails, or answers more than 64 KiB or no UTF-8.
@@ -85,7 +85,7 @@ fn prompt(passages: &[Passage], max: usize) -> String {
     )
 }
 
-/// Returns the candidate of a line, or what is wrong with the line.
+/// Returns the candidate of a line, or the reason why the line is invalid.
 fn candidate(line: &str, destination: &str, origin: &Origin) -> Result<Candidate, String> {
     let Value::Object(object) = icm_guard::json::parse(line)? else {
         return Err("not a JSON object".to_owned());
@@ -106,7 +106,7 @@ fn candidate(line: &str, destination: &str, origin: &Origin) -> Result<Candidate
         .as_deref()
     {
         Some("low") => Importance::Low,
-        // Only a person gives more than `medium`.
+        // Only a person can raise the importance above `medium`.
         None | Some("medium" | "high" | "critical") => Importance::Medium,
         Some(_) => return Err("`importance` is neither low nor medium".to_owned()),
     };
@@ -114,7 +114,7 @@ fn candidate(line: &str, destination: &str, origin: &Origin) -> Result<Candidate
         None | Some("") => destination.to_owned(),
         Some(topic) => {
             let topic = limits::topic(topic).map_err(|error| error.to_string())?;
-            // A hostile text must not choose a topic outside of the destination.
+            // A hostile text must not choose a topic outside the destination.
             if topic != destination && !topic.starts_with(&format!("{destination}/")) {
                 return Err(format!("`topic` is neither `{destination}` nor below it"));
             }

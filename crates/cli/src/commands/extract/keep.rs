@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use self::duplicates::Duplicates;
 use crate::error::CliError;
 
-/// The name of the field of the metadata that marks a memory as extracted.
+/// The metadata field that marks a memory as extracted.
 pub(crate) const MARK: &str = "extract";
 
-/// The topic and the scope that memories are stored in.
+/// The topic and scope of the stored memories.
 pub(crate) struct Destination {
     /// A valid topic.
     pub(crate) topic: String,
@@ -26,13 +26,13 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Returns the scope as requests name it.
+    /// Returns the scope in the form of requests.
     pub(crate) fn scope(&self) -> &str {
         self.scope.as_deref().unwrap_or("global")
     }
 }
 
-/// The finder of the candidates.
+/// The source of the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     /// The rules of `icm-extract`.
@@ -86,7 +86,7 @@ impl Candidate {
     }
 }
 
-/// The decision about a candidate; of a dry run the decision that a run would make.
+/// The decision about a candidate; in a dry run the decision of a real run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Fate {
@@ -99,15 +99,15 @@ pub(crate) enum Fate {
 #[derive(Debug, Serialize)]
 pub(crate) struct Judged {
     pub(crate) fate: Fate,
-    /// The reason why it was not stored, or a warning about a stored one.
+    /// The reason why the candidate was not stored, or a warning about the stored memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
-    /// The memory that it became, or the memory that says the same.
+    /// The id of the new memory, or of the memory that says the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     pub(crate) text: String,
     pub(crate) topic: String,
-    /// `None` if a command found it.
+    /// `None` if a command found the candidate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) score: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -149,7 +149,7 @@ impl Judged {
         }
     }
 
-    /// Masks secrets in the text, since a refused secret is not shown either.
+    /// Masks secrets in the text: a refused secret is not shown either.
     fn hide(&mut self, secrets: &Policy) {
         if let Some(masked) = secrets.masked(&self.text) {
             self.text = masked;
@@ -189,8 +189,9 @@ fn keywords_of(found: &Found) -> Vec<String> {
     found.keywords.iter().filter(fits).cloned().collect()
 }
 
-/// Skips candidates that a memory says already, refuses secrets, and stores the rest as one command, which `icm undo` takes
-/// back. No existing memory is changed. With `dry_run` nothing is written, and `Fate::Stored` means that it would be stored.
+/// Skips candidates that a memory says already, refuses secrets, and stores the rest as one command, which `icm undo`
+/// takes back. No existing memory is changed. With `dry_run` nothing is written, and `Fate::Stored` means "would be
+/// stored".
 ///
 /// # Errors
 /// The store cannot be read or written, or the scope is invalid.
@@ -235,7 +236,7 @@ pub(crate) fn keep(
     Ok(judged)
 }
 
-/// Imports lines and notes the fate of each in `judged`; the line n is `judged[line_to_judged[n - 1]]`.
+/// Imports lines and notes the fate of each in `judged`; line n is `judged[line_to_judged[n - 1]]`.
 fn import(
     run: &Run<'_>,
     lines: String,
@@ -276,7 +277,7 @@ fn import(
     Ok(())
 }
 
-/// Returns the line of JSON that a candidate is imported as.
+/// Returns the JSON line that imports a candidate.
 fn line_of(candidate: &Candidate, run: &Run<'_>) -> Value {
     let (found, caller, from) = (&candidate.found, run.caller, run.from);
     let origin = &found.origin;
@@ -321,7 +322,7 @@ fn line_of(candidate: &Candidate, run: &Run<'_>) -> Value {
     })
 }
 
-/// Returns whether a memory was extracted.
+/// Returns `true` if a memory was extracted.
 pub(crate) fn is_extracted(memory: &Memory) -> bool {
     memory
         .metadata

@@ -1,4 +1,4 @@
-//! The text or transcript that memories are extracted from.
+//! Reads the text or transcript of an extraction.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -16,11 +16,12 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::progress::Bar;
 
-/// Most bytes of a text and of stdin. A file with a transcript may be longer. Raising this takes as much memory.
+/// Longest text or piped input, in bytes. A transcript in a file may be longer. Raised, an extraction takes more
+/// memory.
 const TEXT_LEN_MAX: u64 = 64 * 1_024 * 1_024;
-/// Bytes at the beginning of a file that tell a transcript from a text.
+/// Bytes at the beginning of a file that tell a transcript from a text. Raised, detection reads more.
 const HEAD_LEN: u64 = 4_096;
-/// Most bytes of text for a command: about 60,000 tokens.
+/// Longest input of a command, in bytes: about 60,000 tokens. Raised, a command gets more text than most models take.
 const COMMAND_INPUT_LEN_MAX: usize = 256 * 1_024;
 
 /// The text or transcript of a run.
@@ -40,7 +41,7 @@ enum Content {
 }
 
 impl Content {
-    /// Returns the content of bytes that were read whole.
+    /// Returns the content of bytes that were read completely.
     fn of_bytes(bytes: Vec<u8>, name: &str) -> Result<Content, CliError> {
         let head = &bytes[..bytes.len().min(HEAD_LEN as usize)];
         Ok(match is_transcript(head) {
@@ -103,7 +104,7 @@ impl Material {
         Ok(Material { name, content, bar })
     }
 
-    /// Returns the sentences that the rules find, and how far a transcript was read.
+    /// Returns the sentences that the rules find, and the progress in a transcript.
     pub(super) fn found(
         &self,
         from: Option<Progress>,
@@ -120,7 +121,7 @@ impl Material {
         Ok((found, Some(progress)))
     }
 
-    /// Returns the input of a command, how far a transcript was read, and whether more of it is left.
+    /// Returns the input of a command, the progress in a transcript, and `true` if more of it is left.
     pub(super) fn passages(
         &self,
         from: Option<Progress>,
@@ -160,7 +161,7 @@ impl Material {
         })
     }
 
-    /// Reads with a progress bar of the new bytes.
+    /// Runs `read` with a progress bar of the new bytes.
     fn counted<T>(&self, len: u64, from: Option<&Progress>, read: impl FnOnce() -> T) -> T {
         let new = len.saturating_sub(from.map_or(0, |from| from.offset));
         self.bar.start_bytes("reading", new);

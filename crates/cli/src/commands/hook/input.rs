@@ -1,4 +1,4 @@
-//! The input of a hook, from a client that may write it slowly, or leave the pipe open.
+//! Reads the input of a hook. The client may write slowly, or leave the pipe open.
 
 use std::io::Read;
 use std::sync::mpsc;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use icm_clients::hooks::INPUT_LEN_MAX;
 use icm_wait::Deadline;
 
-/// Bytes that are read at once.
+/// Bytes of one read. Raised, a long input needs fewer reads.
 const PIECE_LEN: usize = 64 * 1_024;
 
-/// Returns what comes on stdin: until it ends, until it is longer than a hook takes, or until the time is over. What came
-/// by then may be whole.
+/// Returns the bytes of stdin: until its end, until it is longer than a hook accepts, or until the time is over. After
+/// the time is over the bytes may still be complete.
 ///
 /// # Errors
 /// The reason why stdin cannot be read.
 pub(super) fn within(wait: Duration) -> Result<Vec<u8>, String> {
     let (pieces, come) = mpsc::channel();
-    // It ends with the process, if nothing more comes.
+    // The thread ends with the process if nothing more arrives.
     std::thread::spawn(move || {
         let mut stdin = std::io::stdin().lock();
         let mut piece = vec![0; PIECE_LEN];

@@ -1,4 +1,4 @@
-//! The journal of hooks: a line for each that failed, where nobody sees its stderr.
+//! The journal of hooks: a line for each failure, because clients do not show stderr.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -9,17 +9,17 @@ use jiff::{SignedDuration, Timestamp};
 use crate::app::App;
 use crate::text::one_line;
 
-/// The file below the store's folder.
+/// The file's path in the store's folder.
 const FILE: &str = "cache/hooks.log";
-/// Bytes after which the file begins anew. The newest lines are what somebody looks for.
+/// Length in bytes after which the file begins anew. Raised, more old failures are kept.
 const LEN_MAX: u64 = 256 * 1_024;
-/// Bytes of a problem.
+/// Longest problem in bytes; longer ones are cut.
 const PROBLEM_LEN_MAX: usize = 500;
 
-/// How far back a failure is told of.
+/// Age up to which a failure is reported.
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// Writes a line. A journal that cannot be written stops nobody.
+/// Writes a line. A journal that cannot be written is ignored.
 pub(super) fn note(app: &App, client: &str, event: Option<&str>, problem: &str) {
     let event = event.unwrap_or("-");
     let problem = one_line(problem);
@@ -56,19 +56,19 @@ pub(super) fn note(app: &App, client: &str, event: Option<&str>, problem: &str) 
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::commands) struct Failures {
     pub(in crate::commands) count: u64,
-    /// The newest one: client, event and problem.
+    /// Client, event and problem of the newest failure.
     pub(in crate::commands) newest: String,
     pub(in crate::commands) file: PathBuf,
 }
 
-/// Returns the failures of the last 24 hours; `None` if there are none, or the journal cannot be read.
+/// Returns the failures of the last 24 hours; `None` without failures, or if the journal cannot be read.
 pub(in crate::commands) fn failures(store: &Path, now: Timestamp) -> Option<Failures> {
     let file = store.join(FILE);
     if !file.metadata().is_ok_and(|it| it.is_file()) {
         return None;
     }
     let mut bytes = Vec::new();
-    // A line may go beyond the length after which the file begins anew.
+    // The last line may end beyond the length after which the file begins anew.
     let most = LEN_MAX + 4 * PROBLEM_LEN_MAX as u64;
     let read = File::open(&file).and_then(|file| file.take(most).read_to_end(&mut bytes));
     read.ok()?;
@@ -90,7 +90,7 @@ pub(in crate::commands) fn failures(store: &Path, now: Timestamp) -> Option<Fail
     })
 }
 
-/// The journal; `None` while there is no store.
+/// Returns the path of the journal; `None` if there is no store.
 fn path(app: &App) -> Option<PathBuf> {
     let (dir, _) = app.db().ok()?;
     if !dir.is_dir() {

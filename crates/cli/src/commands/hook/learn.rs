@@ -16,12 +16,13 @@ use crate::app::App;
 use crate::commands::extract::keep::{self, By, Candidate, Destination, Run};
 use crate::error::CliError;
 
-/// Most memories that one hook stores. Raising this stores more sentences of low value.
+/// Most memories that one hook stores. Raised, more sentences of low value are stored.
 const FOUND_MAX: usize = 16;
 /// The first level of the topic; the second is the project's name.
 const TOPIC: &str = "sessions";
 
-/// Stores what the rules find in the new part of the session's transcript. Sentences that a memory says already are skipped.
+/// Stores the sentences that the rules find in the new part of the session's transcript, except those that a memory
+/// says already.
 ///
 /// # Errors
 /// The transcript cannot be read, or the store cannot be written.
@@ -71,7 +72,7 @@ pub(super) fn learn(
         && service.is_there()
         && let Err(error) = ReadOffsets::note(&offsets, &path, progress)
     {
-        // The next hook reads the same part again and skips what is known.
+        // The next hook reads the same part again and skips known sentences.
         tracing::debug!(%error, "how far a transcript was read is not noted");
     }
     Ok(())
@@ -87,7 +88,7 @@ fn from_file(
     let mut file = File::open(path).map_err(|error| CliError::io(doing(), &error))?;
     let whole = path.canonicalize().ok();
     let known = whole.and_then(|path| ReadOffsets::read(offsets).get(&path).cloned());
-    // The next hook reads the rest. At the end of a session some clients wait for about a second only.
+    // The next hook reads the rest. At the end of a session some clients wait only about a second.
     let wait = match input.moment {
         Moment::SessionEnd => bounds::MOMENT,
         _ => bounds::HOOK,
@@ -102,14 +103,14 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Whether a sentence names a memory by its id: the model recites what it was shown.
+/// Returns `true` if a sentence names a memory by its id: then the model recites a shown memory.
 fn recites(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| word.len() == ID_LEN && icm_api::ids::id_range(word).is_some())
 }
 
-/// Returns the topic of the project. Its scope is the project; if that has no id, the session, so that a text from
-/// elsewhere reaches no other project.
+/// Returns the topic of the project. The scope is the project, or the session if the project has no id, so that no text
+/// reaches other projects.
 fn destination(caller: &Caller) -> Result<Destination, CliError> {
     let topic = match &caller.project {
         Some(project) => format!("{TOPIC}/{project}"),

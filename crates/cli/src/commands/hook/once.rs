@@ -1,7 +1,7 @@
-//! Moments that were answered just now: a client may run icm's hooks of two files for one moment.
+//! Detects a moment that another process answers: a client may run icm's hooks of two files for one moment.
 //!
-//! A plugin beside `icm init`, the files of a user and of a project, and Cursor beside Claude Code do so. Both processes
-//! run at once, so the log cannot tell the second one of the first.
+//! Two files exist with a plugin beside `icm init`, with files of a user and of a project, and with Cursor beside
+//! Claude Code. Both processes run at once, so the log cannot tell one about the other.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -13,17 +13,19 @@ use icm_wait::{Deadline, NotLocked, bounds};
 
 use crate::app::App;
 
-/// The file below the store's folder: a line for each session, with the time in milliseconds and the newest moment.
+/// The file's path in the store's folder: a line for each session, with the time in milliseconds and the newest moment.
 const FILE: &str = "cache/hooks.recent";
-/// How long a moment is kept. Raised, a session that starts twice in a row gets nothing at its second start.
+/// Age in ms up to which a moment counts. Raised, a session that starts twice in a row gets nothing at its second
+/// start.
 const KEPT_MS: u64 = 3_000;
-/// Bytes of the file that are read at most: a hundred sessions, more than a machine has in the time above.
+/// Most bytes of the file that are read: a hundred sessions, more than a machine has in the time above. Raised, a file
+/// that grew by mistake takes longer to read.
 const LEN_MAX: u64 = 8 * 1_024;
 
-/// Returns whether no other process answers this moment of the session. A file that cannot be read or written keeps
-/// nobody from answering.
+/// Returns `true` if no other process answers this moment of the session. If the file cannot be read or written, every
+/// process answers.
 pub(super) fn is_first(input: &Input, app: &App) -> bool {
-    // Tools are used many times within one turn, and the answer to a prompt may still be on its way.
+    // Tools run many times within one turn, and the answer to a prompt may still be on its way.
     if input.moment == hooks::Moment::Other {
         return true;
     }
@@ -34,7 +36,7 @@ pub(super) fn is_first(input: &Input, app: &App) -> bool {
     if !dir.is_dir() {
         return true;
     }
-    // Some clients tell the kind of a sub-agent alone, and two of a kind may start at once.
+    // Some clients name only the kind of a sub-agent, and two of a kind may start at once.
     let is_unnamed = |agent: &Subagent| agent.kind.as_ref() == Some(&agent.id);
     if input.agent.as_ref().is_some_and(is_unnamed) {
         return true;
@@ -77,7 +79,7 @@ fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// Notes a moment; returns false if it is its session's newest one already.
+/// Notes a moment; returns `false` if it is the session's newest moment already.
 fn claim(path: &Path, moment: &Moment) -> std::io::Result<bool> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -91,7 +93,7 @@ fn claim(path: &Path, moment: &Moment) -> std::io::Result<bool> {
     let mut text = String::new();
     (&mut file).take(LEN_MAX).read_to_string(&mut text)?;
     let mut known: Vec<Moment> = text.lines().filter_map(Moment::read).collect();
-    // A clock that was put back leaves moments of the future.
+    // A clock that was set back leaves moments in the future.
     known.retain(|known| known.at_ms.abs_diff(moment.at_ms) < KEPT_MS);
     let is_same = |known: &Moment| (&known.session, &known.what) == (&moment.session, &moment.what);
     if known.iter().any(is_same) {

@@ -1,4 +1,4 @@
-//! `icm hook on` and `off`.
+//! `icm hook on` and `icm hook off`
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::config_file::Changes;
 use crate::error::{CliError, Outcome};
 
-/// Tells whoever finds the file what it is for.
+/// The file's text for people who find the file.
 const IGNORE_TEXT: &str = "\
 # Hooks of icm do nothing in this folder and below it. `icm hook on --project` removes this file.
 ";
@@ -66,7 +66,7 @@ fn set_in(folder: &Path, on: bool) -> Result<(PathBuf, bool), CliError> {
     Ok((file, changed))
 }
 
-/// The folder of the project: that with `.git` in it, from here upwards, or else this one.
+/// Returns the folder of the project: the nearest one with `.git` from here upwards, or else the working folder.
 fn project_folder() -> Result<PathBuf, CliError> {
     let here =
         std::env::current_dir().map_err(|error| CliError::io("no working folder", &error))?;

@@ -16,13 +16,12 @@ use crate::ui::BOLD;
 
 /// Write every event into a file, to carry it to another machine
 ///
-/// `icm log import` takes it in there: events that are there already are left as they are, so it can
-/// be done again and again, in both directions, and every machine ends with the same memories. A store
-/// that is not there yet gives an export of nothing. What was redacted goes without its text. The file holds all memories (not the store's secret): keep it
-/// as private as the store.
+/// `icm log import` reads the file there and skips known events. So you can repeat it in both directions, and every
+/// machine ends with the same memories. A store that does not exist gives an empty export. Redacted events have no
+/// text. The file contains all memories (but not the store's secret): keep it as private as the store.
 ///
-/// With `--format cloudevents` it writes the same events as JSON lines for people and other programs,
-/// each a CloudEvent (1.0), in the order of positions. Those cannot be imported.
+/// `--format cloudevents` writes the events as JSON lines for people and other programs, each a CloudEvent (1.0), in
+/// the order of positions. These cannot be imported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,23 +31,23 @@ Examples:
   icm log export --format cloudevents events.jsonl
   ssh desk icm log heads > desk.txt; icm log export --since desk.txt - | ssh desk icm log import -")]
 pub(crate) struct LogExportArgs {
-    /// The file to write, or `-` for stdout; it is replaced only when everything is written
+    /// The file to write, or `-` for stdout; replaced only when complete
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Leave out what is there already: a file that `icm log heads` was written to over there, or a
-    /// moment of this store, as `--at` takes it, since which it has all
+    /// Leave out events that the other machine has: a file with its `icm log heads`, or the moment of this store up to
+    /// which it has everything
     #[arg(long, value_name = "HEADS|AT")]
     since: Option<String>,
-    /// What to write
+    /// Format
     #[arg(long, value_enum, default_value_t = Format::Bundle)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// What `icm log import` takes
+    /// For `icm log import`
     Bundle,
-    /// CloudEvents, a line each: to be read, not imported
+    /// CloudEvents, one a line: to be read, not imported
     Cloudevents,
 }
 
@@ -125,7 +124,7 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(outcome)
 }
 
-/// What is left out: a file of that name says it, else it is a moment.
+/// Returns the events to leave out: from an existing file of heads, or else from a moment.
 fn since(given: Option<String>) -> Result<ExportSince, CliError> {
     let Some(given) = given else {
         return Ok(ExportSince::Start);

@@ -9,10 +9,10 @@ use crate::error::{CliError, Outcome};
 use icm_api::LogEntry;
 use icm_api::ids::ID_LEN;
 
-/// Events that are shown first where nobody says how many.
+/// Events that are shown first by default.
 const FIRST: usize = 10;
 
-/// Shows the newest events, oldest first, then each that comes, until nobody reads on.
+/// Prints the newest events, oldest first, then each new event, until the reader closes the pipe.
 pub(super) fn run(request: LogRequest, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     if !service.is_there() {
@@ -29,7 +29,7 @@ pub(super) fn run(request: LogRequest, app: &App) -> Result<Outcome, CliError> {
         oldest_first: false,
         ..request.clone()
     };
-    // What comes between the two looks is new.
+    // An event between the two reads counts as new.
     let after = service.newest_position()?;
     service.log(&newest, &mut |entry| {
         first.push(entry);

@@ -7,7 +7,7 @@ use crate::error::{CliError, Outcome};
 
 /// Print the newest event of every chain, to keep elsewhere
 ///
-/// `icm log verify --expect FILE` later proves that the log still contains this history.
+/// `icm log verify --expect FILE` proves later that the log still contains these events.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -21,7 +21,7 @@ pub(crate) fn run(_: HeadsArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&heads)?;
         return Ok(Outcome::Fine);
     }
-    // A file format as much as an answer: no colours, no alignment, nothing left out.
+    // The output is also a file format: no colours, no alignment, nothing left out.
     for head in &heads {
         app.ui
             .line(format_args!("{} {} {}", head.origin, head.seq, head.head))?;

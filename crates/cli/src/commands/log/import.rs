@@ -15,10 +15,9 @@ use crate::ui::{BOLD, DIM, WARN};
 
 /// Take in the events of another machine, as `icm log export` wrote them
 ///
-/// Everything in the file is checked before any of it is taken. Events that are here already stay as
-/// they are; what was lost here and is whole there comes back; what was redacted on either side is
-/// withheld on both. Which machine wrote what, and when this one learned it, stays known: `--at` a
-/// time before the import answers without it.
+/// The whole file is checked before any event is taken in. Known events are left unchanged; events that were lost here
+/// come back; text that was redacted on either machine is withheld on both. The origin of each event and the time of
+/// its import stay known: `--at` a time before the import answers without these events.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +27,7 @@ pub(crate) struct LogImportArgs {
     /// The file to read, or `-` for stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Only say what it would bring
+    /// Only show what the import would add
     #[arg(long)]
     dry_run: bool,
 }

@@ -34,7 +34,7 @@ pub(super) fn run(request: &LogRequest, app: &App) -> Result<Outcome, CliError> 
     match shown {
         0 => {
             if let Some(session) = &request.session {
-                // A session that no event is of is an error, and not one that was shown nothing.
+                // An unknown session is an error; a known session without injections is not.
                 sessions(
                     service,
                     &SessionsRequest {
@@ -75,7 +75,7 @@ fn print(ui: &Ui, service: &Service, injection: &Injection, names: &Names) -> Re
         let fit = memory
             .fit
             .map_or("    ".to_owned(), |fit| format!("{fit:.2}"));
-        // A memory that was redacted since has no text to show.
+        // A redacted memory has no text to show.
         let known = service.get(&memory.id, None).ok();
         let text = known.as_ref().and_then(|memory| memory.content.as_deref());
         let line = format!(

@@ -25,8 +25,8 @@ const LIMIT_ON_TERMINAL: usize = 50;
 
 /// Show the events of the log, newest first
 ///
-/// On a terminal the newest 50, in a pipe all of them, unless `-l` or `--all` is given. With
-/// `--json` one object a line.
+/// Shows the newest 50 on a terminal, and all in a pipe, unless `-l` or `--all` is given. With `--json` one object a
+/// line.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -70,7 +70,7 @@ struct Filters {
     /// Only events of this session
     #[arg(long)]
     session: Option<String>,
-    /// What hooks and wake-up packs showed to agents, with the memories
+    /// Memories that hooks and wake-up packs showed to agents
     #[arg(long, conflicts_with_all = ["kind", "follow"])]
     injected: bool,
     /// Not before this time
@@ -79,22 +79,22 @@ struct Filters {
     /// Not after this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// How many at most [default: 50 on a terminal, else all]
+    /// At most N [default: 50 on a terminal, else all]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
-    /// All of them
+    /// Show all
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     /// Oldest first
     #[arg(long)]
     reverse: bool,
-    /// Show the newest ten (or `-l N`), then each event as it comes, whoever writes it
+    /// Show the newest ten (or `-l N`), then each new event of any process
     #[arg(short, long, conflicts_with_all = ["all", "until", "reverse"])]
     follow: bool,
 }
 
 pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
-    // Not clap's `args_conflicts_with_subcommands`, which takes `--json` for a filter.
+    // Clap's `args_conflicts_with_subcommands` would take `--json` for a filter.
     if args.command.is_some() && args.filters != Filters::default() {
         return Err(
             CliError::invalid("filters belong to `icm log`, not to its subcommands")
@@ -154,7 +154,7 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
         } else {
             columns::print_row(&app.ui, &row(&app.ui, &entry, ID_LEN), &WIDTHS)
         };
-        // Nobody reads on: stop reading the log.
+        // The reader has closed the pipe, so reading the log stops.
         written.is_ok()
     });
     written?;
@@ -171,9 +171,9 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// Rows whose columns are made to fit together.
+/// Rows whose columns are aligned together. Raised, the first rows appear later.
 const TERMINAL_ROWS: usize = 200;
-/// What gives way to what the event says. Its position names it as well as its id does.
+/// Steps that make room for the summary. The position names an event as well as its id.
 const STEPS: [Step; 6] = [
     Step::Drop(1),
     Step::Cut(4, 16),
@@ -196,12 +196,12 @@ fn print(app: &App, entries: &mut Vec<LogEntry>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// In a pipe rows come one by one, so the widths are those that nearly all have.
+/// Column widths in a pipe, where rows come one by one: those of nearly all rows.
 const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
 
 fn row(ui: &Ui, entry: &LogEntry, id_len: usize) -> Vec<Cell> {
     let style = if entry.body == "present" { PLAIN } else { WARN };
-    // What was stored or recalled says so itself; else it has to be said which memory it was.
+    // The summary of a stored memory names it; other events need the memory's id.
     let withheld = entry.summary == "(withheld)";
     let about = match entry.subject.as_deref() {
         Some(id) if withheld || entry.kind != "memory.stored" => {
@@ -218,7 +218,7 @@ fn row(ui: &Ui, entry: &LogEntry, id_len: usize) -> Vec<Cell> {
     } else {
         format!("({}) {about}", entry.body)
     };
-    // `memory.stored` is `stored` where there is little room.
+    // A narrow terminal shows `stored` for `memory.stored`.
     let deed = entry.kind.split_once('.').map_or("", |(_, deed)| deed);
     vec![
         Cell::new(format!("@{}", entry.position)).style(BOLD),

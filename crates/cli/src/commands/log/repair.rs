@@ -16,19 +16,19 @@ use crate::text::{self, bytes, count};
 use crate::ui::{BOLD, DIM, GOOD, WARN};
 use crate::when;
 
-/// How many lines of a kind are shown.
+/// Lines of each kind that are shown.
 const PREVIEW: usize = 20;
-/// Digits of an origin that tell a handful of machines apart.
+/// Digits of an origin that are shown: enough to tell a few machines apart.
 const ORIGIN_LEN: usize = 8;
 
-/// Put a damaged log in order, and say which events are gone
+/// Repair a damaged log, and say which events are gone
 ///
-/// Sets the damaged bytes aside in `torn/`, keeps everything that verifies, and has the log itself
-/// say what is gone, so that it verifies again and can be written. What would be done is shown first
-/// and asked about; without a terminal that needs `--yes`. Stopped in the middle, it is run again.
+/// Sets the damaged bytes aside in `torn/`, keeps everything that verifies, and records in the log which events are
+/// gone. The log then verifies again and can be written. The plan is shown first and you are asked; without a terminal
+/// give `--yes`. An interrupted repair can be run again.
 ///
-/// Keep a copy of the store's folder first. Exits with 0 when repaired or when there is nothing to
-/// repair; `--dry-run` exits with 3 when there is.
+/// Keep a copy of the store's folder first. Exits with 0 after a repair, or if there is nothing to repair; with
+/// `--dry-run` it exits with 3 if there is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,14 +36,13 @@ Examples:
   icm log repair --from laptop.icmx
   icm log repair --reason 'the disk failed' --yes")]
 pub(crate) struct RepairArgs {
-    /// Take what is gone here from this file, which `icm log export` wrote on a machine that has it;
-    /// `-` for stdin
+    /// Take missing events from this file of `icm log export` on another machine; `-` for stdin
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Why; it stays in the log
+    /// Reason, kept in the log
     #[arg(long)]
     reason: Option<String>,
-    /// Only show what would be done
+    /// Only show the plan
     #[arg(long)]
     dry_run: bool,
 }
@@ -156,7 +155,7 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
     Ok(())
 }
 
-/// Returns a verb of the report: what was done, or would be in a dry run.
+/// Returns a verb of the report: for work done, or for the plan of a dry run.
 fn would(answer: &RepairAnswer, past: &str, future: &str) -> String {
     match answer.dry_run {
         true => format!("would {future}"),
@@ -164,7 +163,7 @@ fn would(answer: &RepairAnswer, past: &str, future: &str) -> String {
     }
 }
 
-/// Prints what is done to the files.
+/// Prints the work on the files.
 fn print_work(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     if answer.resumed {
         put(format!(
@@ -217,7 +216,7 @@ fn print_work(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliE
     Ok(())
 }
 
-/// Prints which events and payloads are gone.
+/// Prints the events and payloads that are gone.
 fn print_gone(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     match answer.gone.is_empty() && answer.payloads.is_empty() {
         true => put("no event is gone".to_owned())?,
@@ -243,7 +242,7 @@ fn print_gone(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliE
     more(answer.payloads.len(), put)
 }
 
-/// Prints the payloads that a redaction took, or that are missing with no redaction known.
+/// Prints the payloads that a redaction removed, or that are missing without a known redaction.
 fn print_redactions(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     if !answer.redacted.is_empty() {
         put(format!(
@@ -277,7 +276,7 @@ fn print_redactions(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<()
     Ok(())
 }
 
-/// Returns the name of an event that has no payload: its position, kind, memory and age.
+/// Returns the name of an event without a payload: its position, kind, memory and age.
 fn named(app: &App, payload: &RepairPayload) -> String {
     format!(
         "@{}, {}{} {}",
@@ -295,7 +294,7 @@ fn more(all: usize, put: Put<'_>) -> Result<(), CliError> {
     }
 }
 
-/// The memory that a payload was of.
+/// Returns the memory and topic of a payload, as the end of a sentence.
 fn about(payload: &RepairPayload) -> String {
     match (&payload.memory, &payload.topic) {
         (Some(memory), Some(topic)) => format!(
@@ -308,7 +307,7 @@ fn about(payload: &RepairPayload) -> String {
     }
 }
 
-/// Which events are gone, and where they stood.
+/// Returns the lost events and their place as a sentence.
 fn said(app: &App, gone: &RepairGone) -> String {
     let origin = gone.origin.get(..ORIGIN_LEN).unwrap_or(&gone.origin);
     let which = match gone.events {

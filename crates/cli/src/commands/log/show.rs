@@ -11,13 +11,12 @@ use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{text, when};
 
-/// Items of a list that are shown.
+/// Items of a long list that are shown.
 const FEW: usize = 10;
 
 /// Show everything about one event
 ///
-/// Of long lists the first few are shown, and how many there are; `--json` has all of it. Exits with 1
-/// when there is none with that id.
+/// Long lists are cut after the first few items; `--json` shows all. Exits with 1 if there is no event with this id.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The beginning of an event id, or a position (`@123`)
@@ -99,8 +98,8 @@ fn print(ui: &Ui, mut detail: EventDetail) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Leaves the first few items of each long list, and says how many more there are; whether there was
-/// one.
+/// Cuts each long list after the first few items and appends the number of the others. Returns `true` if a list was
+/// cut.
 fn shorten(value: &mut Value) -> bool {
     match value {
         Value::Array(items) => {

@@ -12,11 +12,11 @@ use crate::progress::Bar;
 
 /// Check every event of the log and every link of its chains
 ///
-/// Changes nothing. Exits with 3 when damage is found, or when the log no longer contains what
-/// `--expect` names. `icm verify` checks the views too.
+/// Changes nothing. Exits with 3 for damage, or if the log no longer contains the events of `--expect`. `icm verify`
+/// checks the views, too.
 #[derive(Debug, Args)]
 pub(crate) struct LogVerifyArgs {
-    /// A file that `icm log heads` printed earlier; `-` for stdin
+    /// A file with earlier output of `icm log heads`; `-` for stdin
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
 }

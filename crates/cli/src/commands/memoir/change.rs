@@ -11,14 +11,14 @@ use crate::text::count;
 
 /// Create a memoir
 ///
-/// Names are unique; the name of a deleted memoir is kept for it.
+/// Names are unique; a deleted memoir keeps its name.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
     #[command(flatten)]
     about: AboutArgs,
 }
 
-/// Say anew what a memoir is about
+/// Replace the description of a memoir
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArgs {
     #[command(flatten)]
@@ -27,13 +27,13 @@ pub(crate) struct DescribeArgs {
 
 #[derive(Debug, Args)]
 struct AboutArgs {
-    /// What it is called
+    /// Name
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     name: String,
-    /// What it is about
+    /// Description
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
-    /// Write it even if it looks like it holds a secret
+    /// Write a text that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -50,11 +50,10 @@ impl From<AboutArgs> for MemoirRequest {
 
 /// Delete a memoir; `icm memoir revive` brings it back
 ///
-/// Its concepts and links are hidden with it, and stay in the log. It is asked about first; without a
-/// terminal that needs `--yes`.
+/// Its concepts and links are hidden with it and stay in the log. You are asked first; without a terminal give `--yes`.
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// Its name or id
+    /// Name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
 }
@@ -62,7 +61,7 @@ pub(crate) struct DeleteArgs {
 /// Bring a deleted memoir back, with its concepts and links
 #[derive(Debug, Args)]
 pub(crate) struct ReviveArgs {
-    /// Its name or id
+    /// Name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
 }

@@ -14,34 +14,34 @@ use crate::values::words;
 
 /// Add a concept to a memoir
 ///
-/// Names are unique within a memoir. A concept that was deleted comes back with what is said of it now.
+/// Names are unique within a memoir. Adding a deleted concept brings it back with the new definition.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     #[command(flatten)]
     of: OfArgs,
-    /// What it means; `-` for stdin, which is also read when this is missing and something is piped in
+    /// Definition; `-` for stdin, which is also read if this is missing and something is piped in
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     definition: Option<String>,
     #[command(flatten)]
     more: MoreArgs,
 }
 
-/// Give a concept another definition, or say more of it
+/// Refine a concept: a new definition, labels, sources or a confidence
 ///
-/// What it said before stays in its history (`icm memoir inspect`); its revision and its confidence
-/// grow. Labels, sources and a confidence alone leave the definition as it is.
+/// The earlier definition stays in the history (`icm memoir inspect`). A new definition raises the revision and the
+/// confidence; other changes leave the definition as it is.
 #[derive(Debug, Args)]
 pub(crate) struct RefineArgs {
     #[command(flatten)]
     of: OfArgs,
-    /// What it means now; `-` for stdin, which is also read when nothing else is given
+    /// New definition; `-` for stdin, which is also read if nothing else is given
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     definition: Option<String>,
     #[command(flatten)]
     more: MoreArgs,
 }
 
-/// What can be said of a concept beside its definition.
+/// The fields of a concept besides its definition.
 #[derive(Debug, Args)]
 struct MoreArgs {
     /// Labels, `namespace:value` or a value alone, with commas or repeated
@@ -54,24 +54,24 @@ struct MoreArgs {
         value_delimiter = ','
     )]
     labels: Vec<String>,
-    /// How sure it is, 0 to 1 [default: 0.5, and a tenth more at each other definition]
+    /// Confidence, 0 to 1 [default: 0.5, and a tenth more with each new definition]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// Memories that it is taken from, by their ids, with commas or repeated
+    /// Ids of the memories that it comes from, with commas or repeated
     #[arg(short, long, value_name = "IDS", value_delimiter = ',')]
     sources: Vec<String>,
-    /// Write it even if it looks like it holds a secret
+    /// Write a text that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }
 
-/// Names a concept.
+/// The name of a concept, with its memoir.
 #[derive(Debug, Args)]
 struct OfArgs {
-    /// The memoir that it is in: name or id
+    /// The memoir: name or id
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     memoir: String,
-    /// What it is called
+    /// Name of the concept
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     name: String,
 }
@@ -94,7 +94,7 @@ impl MoreArgs {
     }
 }
 
-/// Add labels to a concept, or take them away
+/// Add or remove labels of a concept
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true, args = ["add", "remove"])]
 pub(crate) struct LabelArgs {
@@ -109,7 +109,7 @@ pub(crate) struct LabelArgs {
         value_delimiter = ','
     )]
     add: Vec<String>,
-    /// Labels to take away, with commas or repeated
+    /// Labels to remove, with commas or repeated
     #[arg(
         short = 'R',
         short_alias = 'r',
@@ -118,7 +118,7 @@ pub(crate) struct LabelArgs {
         value_delimiter = ','
     )]
     remove: Vec<String>,
-    /// Write it even if it looks like it holds a secret
+    /// Write a label that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -150,7 +150,7 @@ pub(crate) fn refine(args: RefineArgs, app: &App) -> Result<Outcome, CliError> {
         None if args.more.says_something() || io::stdin().is_terminal() => None,
         given => Some(input::text_or_stdin(given, "-d")?),
     };
-    // An empty pipe says as little as none.
+    // An empty pipe counts as no definition.
     let definition = definition.filter(|text| args.definition.is_some() || !text.is_empty());
     if definition.is_none() && !args.more.says_something() {
         return Err(CliError::invalid("nothing to refine is named")

@@ -12,7 +12,7 @@ use crate::error::{CliError, Outcome};
 use crate::output::{Readers, outside_store, write_file};
 use crate::text;
 
-/// Write a memoir out: for programs, for drawing, for people, for a model
+/// Write a memoir for programs, drawing tools, people or models
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,10 +22,10 @@ pub(crate) struct ExportArgs {
     /// The memoir: name or id
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     memoir: String,
-    /// As what
+    /// Format
     #[arg(short, long, value_enum, default_value = "json")]
     format: FormatArg,
-    /// Into this file; stdout if it is left out
+    /// Write to this file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// As of a moment
@@ -33,18 +33,18 @@ pub(crate) struct ExportArgs {
     at: Option<String>,
 }
 
-/// A format.
+/// A format of an export.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FormatArg {
-    /// The whole of it, for programs
+    /// Everything, for programs
     Json,
     /// For Graphviz
     Dot,
-    /// For Mermaid, as Markdown renderers draw it
+    /// For Mermaid, in a Markdown block
     Mermaid,
-    /// A tree of lines
+    /// A tree as plain text
     Ascii,
-    /// Headings and lists, for a model to read
+    /// Headings and lists, for a model
     Markdown,
     /// For graph editors such as Gephi or yEd
     Graphml,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
                     .json(&json!({ "format": format.name(), "file": file }))?;
             }
         }
-        // What is JSON is printed as it is.
+        // JSON is printed unchanged.
         _ if app.ui.json && format != GraphFormat::Json => {
             app.ui
                 .json(&json!({ "format": format.name(), "text": text }))?;

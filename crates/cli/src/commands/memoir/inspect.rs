@@ -12,7 +12,7 @@ use crate::text::{self, one_line};
 use crate::ui::{BOLD, DIM};
 use crate::when;
 
-/// Show a concept, what it meant before, and what is around it
+/// Show a concept, its earlier definitions, and the concepts around it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,16 +26,16 @@ pub(crate) struct InspectArgs {
     /// The concept: name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
-    /// How many steps along links to walk, 0 to 10 [default: 1]
+    /// Steps to walk along links, 0 to 10 [default: 1]
     #[arg(short = 'D', long, value_name = "STEPS")]
     depth: Option<usize>,
-    /// Walk along links of this relation alone
+    /// Follow only links of this relation
     #[arg(short, long)]
     relation: Option<String>,
-    /// How many concepts around it at most [default: 1000]
+    /// At most N concepts around it [default: 1000]
     #[arg(short, long, value_name = "N")]
     limit: Option<usize>,
-    /// Only concepts around it after those of the page that named this
+    /// Only concepts after the place that the previous page named
     #[arg(long, value_name = "PLACE", conflicts_with = "at")]
     after: Option<String>,
     /// As of a moment
@@ -68,7 +68,7 @@ fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
     if let Some(sources) = found.sources.shown() {
         ui.line(format_args!("{} {sources}", ui.paint(BOLD, "from")))?;
     }
-    // The one that holds stands above.
+    // The valid definition was printed above.
     let others = found.definitions.iter().rev();
     let others: Vec<_> = others
         .filter(|it| it.status != DefinitionStatus::Holds)

@@ -1,4 +1,4 @@
-//! Finds what says the same as a candidate: a memory in any topic, a forgotten one, or another candidate.
+//! Finds the duplicate of a candidate: a memory in any topic, a forgotten memory, or another candidate.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use icm_extract::Compared;
 use super::{Candidate, Run, is_extracted};
 use crate::error::CliError;
 
-/// Memories that a candidate is compared with. A memory that says the same shares most words, so it ranks among the first.
+/// Memories that a candidate is compared with. A duplicate shares most words with the candidate, so it ranks among the
+/// first. Raised, each candidate costs more comparisons.
 const COMPARED: usize = 10;
 
 /// The memory or candidate that says the same as a candidate.
@@ -22,7 +23,7 @@ pub(super) struct Duplicate {
 /// The search for duplicates of one run.
 pub(super) struct Duplicates<'r> {
     run: &'r Run<'r>,
-    /// Forgotten memories by topic. A topic is read once a candidate for it is new otherwise.
+    /// Forgotten memories by topic. A topic is read for its first candidate that no living memory says already.
     forgotten: HashMap<String, Vec<(Compared, Memory)>>,
     /// Candidates of this run that are no duplicates.
     new: Vec<Compared>,
@@ -34,7 +35,7 @@ impl<'r> Duplicates<'r> {
     /// # Errors
     /// The store cannot be read, or the scope is invalid.
     pub(super) fn of(run: &'r Run<'r>) -> Result<Duplicates<'r>, CliError> {
-        // A run without candidates refuses an invalid scope, too.
+        // An invalid scope is refused even without candidates.
         run.service.list(&ListRequest {
             topic: Some(run.destination.topic.clone()),
             scope: Some(run.destination.scope().to_owned()),
@@ -48,7 +49,7 @@ impl<'r> Duplicates<'r> {
         })
     }
 
-    /// Returns the duplicate of a candidate. A candidate without one counts as said from now on.
+    /// Returns the duplicate of a candidate. A candidate without one counts as known from now on.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -94,8 +95,8 @@ impl<'r> Duplicates<'r> {
         Ok(None)
     }
 
-    /// Returns a forgotten memory of the candidate's topic with the same text, or an extracted one that says the same: a
-    /// person did not want to keep it.
+    /// Returns a forgotten memory of the candidate's topic with the same text, or an extracted one that says the same:
+    /// a person chose not to keep it.
     fn forgotten(
         &mut self,
         candidate: &Candidate,
@@ -119,7 +120,7 @@ impl<'r> Duplicates<'r> {
         Ok(None)
     }
 
-    /// Returns the forgotten memories of a topic that are seen from the scope.
+    /// Returns the forgotten memories of a topic, seen from the scope.
     fn forgotten_of(&self, topic: &str) -> Result<Vec<(Compared, Memory)>, CliError> {
         let scope = self.run.destination.scope();
         let mut found = Vec::new();

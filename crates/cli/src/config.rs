@@ -1,7 +1,8 @@
-//! The config file, `config.toml`: its keys as types, and what the program makes of them.
+//! The config file, `config.toml`: its keys as types, and their meaning for the program.
 //!
 //! Each key is a field here, with its default, and a row of [`KEYS`], with its bounds and its description. A test
-//! compares fields and rows. `config show`, the template, the reference page, completions and errors are made from both.
+//! compares fields and rows. `config show`, the template, the reference page, completions and errors are made from
+//! both.
 
 mod folders;
 mod keys;
@@ -34,7 +35,7 @@ pub(crate) use model_name::ModelName;
 pub(crate) use table::KEYS;
 pub(crate) use template::template;
 
-/// The settings in force: those of the config file, and the defaults for the rest.
+/// The settings in force: those of the config file, and defaults for the rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
@@ -152,7 +153,7 @@ pub(crate) struct Secrets {
     pub(crate) allow: Vec<String>,
 }
 
-/// `[dedup]`: the fields of [`Dedup`] as the file has them.
+/// `[dedup]`: the fields of [`Dedup`] in the form of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Dedup", default = "Dedup::default", deny_unknown_fields)]
 struct DedupSection {
@@ -161,7 +162,7 @@ struct DedupSection {
     on_similar: OnSimilar,
 }
 
-/// `[decay]`: the fields of [`DecayPolicy`] as the file has them.
+/// `[decay]`: the fields of [`DecayPolicy`] in the form of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(
     remote = "DecayPolicy",
@@ -255,26 +256,26 @@ pub(crate) struct Output {
     pub(crate) color: ColorWhen,
 }
 
-/// When to use colours.
+/// The rule for colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ColorWhen {
-    /// On a terminal, and `NO_COLOR` is not set.
+    /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// In a pipe too.
+    /// Also in a pipe.
     Always,
-    /// Not at all.
+    /// Never.
     Never,
 }
 
 impl Config {
-    /// Returns whether the file has this key.
+    /// Returns `true` if the file has this key.
     pub(crate) fn has(&self, key: &str) -> bool {
         table::named_values(&self.given).any(|(name, _)| name == key)
     }
 
-    /// Returns every key with its value, `null` for one that is not set.
+    /// Returns every key with its value, `null` for a key without one.
     pub(crate) fn values(&self) -> impl Iterator<Item = (&'static keys::Key, serde_json::Value)> {
         let sections = serde_json::to_value(self).expect("every field is a JSON value");
         KEYS.iter().map(move |key| match key.split() {
@@ -283,7 +284,7 @@ impl Config {
         })
     }
 
-    /// Returns the embedder that a store is to be recalled with.
+    /// Returns the choice of a model for recall.
     #[cfg(feature = "models")]
     pub(crate) fn embedding(&self) -> Result<Choice, CliError> {
         Ok(match self.embedding.model.clone() {
@@ -318,7 +319,7 @@ impl Config {
         })
     }
 
-    /// Returns what is done about secrets.
+    /// Returns the policy for secrets.
     pub(crate) fn secrets(&self) -> Result<Policy, CliError> {
         Policy::new(self.secrets.action, &self.secrets.allow).map_err(|why| {
             CliError::invalid(format!(
@@ -327,7 +328,7 @@ impl Config {
         })
     }
 
-    /// Returns what makes summaries, if a command does.
+    /// Returns the command that makes summaries, if one is configured.
     pub(crate) fn summarizer(&self) -> Option<Summarizer> {
         Some(Summarizer {
             command: self.summarizer.command.clone()?,
@@ -335,7 +336,7 @@ impl Config {
         })
     }
 
-    /// Returns what decides whether one memory replaces another, if a command does.
+    /// Returns the command that decides whether one memory replaces another, if one is configured.
     pub(crate) fn judge(&self) -> Option<Summarizer> {
         Some(Summarizer {
             command: self.judge.command.clone()?,
@@ -343,7 +344,7 @@ impl Config {
         })
     }
 
-    /// Returns what extracts memories, if a command does.
+    /// Returns the command that extracts memories, if one is configured.
     pub(crate) fn extractor(&self) -> Option<Summarizer> {
         Some(Summarizer {
             command: self.extractor.command.clone()?,
@@ -351,7 +352,7 @@ impl Config {
         })
     }
 
-    /// Returns how long a command may take that makes a summary.
+    /// Returns the longest time of a command that makes a summary.
     pub(crate) fn summarizer_timeout(&self) -> Duration {
         Duration::from_secs_f64(self.summarizer.timeout_s)
     }

@@ -1,4 +1,4 @@
-//! Changing keys of one section in the config file, and nothing else in it.
+//! Changes keys of one section in the config file, and keeps everything else.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::config::{Config, template};
 use crate::error::CliError;
 use crate::output::{self, Readers};
 
-/// The values that a section shall have, in the order given; a key with `None` goes.
+/// The new values of a section's keys, in the given order; `None` removes a key.
 pub(crate) struct Changes {
     section: &'static str,
     keys: Vec<(&'static str, Option<Value>)>,
 }
 
 impl Changes {
-    /// Returns no changes yet, of this section.
+    /// Returns an empty set of changes for this section.
     pub(crate) fn of(section: &'static str) -> Changes {
         Changes {
             section,
@@ -37,13 +37,13 @@ impl Changes {
         self.keys.is_empty()
     }
 
-    /// What the file would say.
+    /// Returns the configuration with these changes, without writing it.
     pub(crate) fn preview(&self, app: &App) -> Result<Config, CliError> {
         let path = path(app)?;
         Config::parse(&self.applied(&path)?, &path)
     }
 
-    /// Writes the file, which is made where it is not there; its path.
+    /// Writes the file, which is made if absent, and returns its path.
     pub(crate) fn write(&self, app: &App) -> Result<PathBuf, CliError> {
         let path = path(app)?;
         let text = self.applied(&path)?;
@@ -71,7 +71,7 @@ impl Changes {
         })
     }
 
-    /// The names of the keys, as the configuration has them.
+    /// Returns the full names of the keys.
     fn names(&self) -> String {
         let names = self
             .keys
@@ -89,7 +89,7 @@ impl Changes {
         for (key, value) in &self.keys {
             match (value, section.get_mut(key).and_then(Item::as_value_mut)) {
                 (Some(value), Some(there)) => {
-                    // What is said behind it on the line stays.
+                    // A comment at the end of the line is kept.
                     let decor = there.decor().clone();
                     *there = value.clone();
                     *there.decor_mut() = decor;
@@ -113,7 +113,7 @@ fn path(app: &App) -> Result<PathBuf, CliError> {
     })
 }
 
-/// Those who may read it now.
+/// Returns the present readers of the file.
 fn readers(path: &Path) -> Readers {
     #[cfg(unix)]
     if let Ok(there) = std::fs::metadata(path) {

@@ -1,4 +1,4 @@
-//! From the arguments to the exit code.
+//! Runs the program, from the arguments to the exit code.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::{error, logging, panic, question};
 /// Runs `icm` with these arguments, the program's name first, and returns its exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
     let arguments = asks_for_help(arguments);
-    // Errors of the parser itself have to know it too, so it is looked for before parsing.
+    // Errors of the parser depend on `--json`, so the flag is looked for before parsing.
     let json = arguments
         .iter()
         .skip(1)
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
     let is_hook = is_hook(&arguments);
     let result = panic::catch(|| parse_and_run(arguments, json));
     match result {
-        // Another code would stop the client that runs the hook: 2 blocks a prompt.
+        // Another code would stop the client of the hook: 2 blocks a prompt.
         Err(error) if is_hook => {
             error::report(&error, json);
             0
@@ -36,13 +36,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
     }
 }
 
-/// Whether a client runs this as a hook: the command is `hook`, and nobody asks it for something. The arguments may be
-/// wrong, so the parser is not asked.
+/// Returns `true` if a client runs a hook: the command is `hook`, with neither `on`, `off`, `--try` nor a request for
+/// help. The arguments may be invalid, so the parser is not used.
 fn is_hook(arguments: &[OsString]) -> bool {
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
     let command = loop {
         match words.next() {
-            // Of the options of all commands these two take a value.
+            // The only global options with a value.
             Some("--db" | "--config") => _ = words.next(),
             Some(option) if option.starts_with('-') => {}
             command => break command,
@@ -51,7 +51,7 @@ fn is_hook(arguments: &[OsString]) -> bool {
     let is_asked = |word: &str| {
         matches!(word, "on" | "off" | "--help" | "-h" | "--try") || word.starts_with("--try=")
     };
-    // A client names itself and its event.
+    // A client gives its name and the event.
     let given: Vec<&str> = words.collect();
     let named = given.iter().filter(|word| !word.starts_with('-')).count();
     command == Some("hook") && named >= 2 && !given.into_iter().any(is_asked)
@@ -73,8 +73,8 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
     app.close(result)
 }
 
-/// `icm help log show` is `icm log show --help`. Not clap's own command, which repeats the whole
-/// tree of commands in completions and manual pages.
+/// Turns `icm help log show` into `icm log show --help`. Clap's own `help` command would repeat the whole tree of
+/// commands in completions and manual pages.
 fn asks_for_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let at = arguments.iter().position(|a| a == "help");
     let only_flags_before = |at: usize| {
@@ -92,12 +92,12 @@ fn asks_for_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Help and version are answers; the rest keeps clap's own words, which name the argument, give
-/// the nearest right one and the usage.
+/// Prints help and version as answers. Other errors keep clap's text, which names the argument, the nearest valid one
+/// and the usage.
 fn usage(error: &clap::Error, arguments: &[OsString], json: bool) -> Result<Outcome, CliError> {
     match error.kind() {
         ClapKind::DisplayHelp | ClapKind::DisplayVersion => {
-            // A closed pipe is the reader's way of saying that it has seen enough.
+            // A closed pipe means that the reader has seen enough.
             let _ = error.print();
             Ok(Outcome::Fine)
         }

@@ -1,4 +1,4 @@
-//! The one error of the command line: a sentence, a hint and an exit code.
+//! The error type of the command line: a message, a hint and an exit code.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::text;
 
-/// How a command that did not fail ended.
+/// The outcome of a command without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Done, or found: 0.
+    /// Done or found: 0.
     Fine,
     /// The answer is no: nothing found, lines rejected, not confirmed: 1.
     No,
-    /// The parser has already said what is wrong with the arguments: 2.
+    /// The parser has printed the error of the arguments: 2.
     Usage,
     /// Damage was found and reported: 3.
     Damage,
@@ -32,20 +32,20 @@ impl Outcome {
     }
 }
 
-/// What kind of failure it is; decides the exit code.
+/// The kind of a failure, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// What was named does not exist: 1.
+    /// The named thing does not exist: 1.
     NotFound,
-    /// It could not be done: 2.
+    /// The command failed: 2.
     Failed,
     /// The store is damaged: 3.
     Damage,
-    /// The reader of the output is gone. Nobody is left to be told: 0, silently.
+    /// The reader of the output is gone, so nothing is printed: 0.
     ClosedPipe,
 }
 
-/// Why a command failed.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) kind: ErrorKind,
@@ -59,12 +59,12 @@ impl CliError {
         &self.message
     }
 
-    /// Something that was asked for is not acceptable.
+    /// Returns the error of an unacceptable request.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::failed(message)
     }
 
-    /// Something could not be done.
+    /// Returns the error of a failed command.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         CliError {
             kind: ErrorKind::Failed,
@@ -73,7 +73,7 @@ impl CliError {
         }
     }
 
-    /// The operating system said no to `doing`.
+    /// Returns the error of the operating system while `doing`.
     pub(crate) fn io(doing: impl AsRef<str>, source: &io::Error) -> Self {
         let error = Self::failed(format!("{}: {}", doing.as_ref(), plain(source)));
         match io_hint(source) {
@@ -82,7 +82,7 @@ impl CliError {
         }
     }
 
-    /// Writing the answer failed.
+    /// Returns the error of a failed write of the answer.
     pub(crate) fn output(source: &io::Error) -> Self {
         let mut error = Self::io("cannot write the answer", source);
         if source.kind() == io::ErrorKind::BrokenPipe {
@@ -96,7 +96,7 @@ impl CliError {
         self
     }
 
-    /// Names the file, flag or line in front of the message.
+    /// Puts the file, flag or line in front of the message.
     pub(crate) fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
@@ -107,7 +107,7 @@ impl CliError {
         self
     }
 
-    /// What is wrong and what to do, on one line.
+    /// Returns the message and the hint in one line.
     pub(crate) fn said(&self) -> String {
         match &self.hint {
             Some(hint) => format!("{}; {hint}", self.message),
@@ -151,7 +151,7 @@ fn kind_of(error: &ServiceError) -> ErrorKind {
         ServiceError::Damaged { .. }
         | ServiceError::BadBackup { .. }
         | ServiceError::BadExport { .. } => ErrorKind::Damage,
-        // The service writes exports straight into our stdout.
+        // The service writes exports directly to stdout.
         ServiceError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
             ErrorKind::ClosedPipe
         }
@@ -170,7 +170,7 @@ struct Said<'a> {
     hint: Option<&'a str>,
 }
 
-/// Says it on stderr: `error: …` and `hint: …`, or one JSON object.
+/// Prints the error to stderr: `error: …` and `hint: …`, or one JSON object.
 pub(crate) fn report(error: &CliError, json: bool) {
     if error.kind == ErrorKind::ClosedPipe {
         return;
@@ -178,7 +178,7 @@ pub(crate) fn report(error: &CliError, json: bool) {
     let message = text::one_line(&error.message);
     let hint = error.hint.as_deref().map(text::one_line);
     let mut stderr = anstream::AutoStream::auto(io::stderr());
-    // Nothing can be done about a stderr that cannot be written.
+    // Errors of stderr are ignored: there is no other place to report them.
     if json {
         let report = Report {
             error: Said {
@@ -198,7 +198,7 @@ pub(crate) fn report(error: &CliError, json: bool) {
     }
 }
 
-/// The error of what a lean build leaves out.
+/// Returns the error of a feature that a lean build lacks.
 #[cfg(not(all(feature = "http", feature = "models", feature = "objects")))]
 pub(crate) fn not_in_this_build(what: &str) -> CliError {
     CliError::invalid(format!("this build of icm has no {what}"))

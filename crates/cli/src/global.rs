@@ -1,10 +1,10 @@
-//! The flags that every command knows.
+//! The flags of every command.
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-/// Accepted by every command.
+/// Flags that every command accepts.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
@@ -17,22 +17,22 @@ pub(crate) struct GlobalArgs {
     /// Answer in JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Only data and errors
+    /// Print only data and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Log to stderr; twice for more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Do not ask
+    /// Answer yes to every question
     #[arg(long, global = true)]
     pub(crate) yes: bool,
-    /// Set by commands that must work whatever the config file says.
+    /// `true` for commands that must work with any config file.
     #[arg(skip)]
     pub(crate) ignores_config: bool,
-    /// Set by commands that say nothing at their end of a store that is not there.
+    /// `true` for commands that do not report a missing store at their end.
     #[arg(skip)]
     pub(crate) tolerates_absence: bool,
-    /// Set by commands that go on without a config file that cannot be read, and say so.
+    /// `true` for commands that report an unreadable config file and continue without it.
     #[arg(skip)]
     pub(crate) tolerates_config: bool,
 }

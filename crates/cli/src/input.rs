@@ -1,4 +1,4 @@
-//! What comes in through stdin, or from a file.
+//! Reads input from stdin or a file.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -11,13 +11,15 @@ use icm_service::ExportFile;
 
 use crate::error::CliError;
 
-/// Longest question on stdin, as of a line of MCP: a part of it counts anyway.
+/// Longest question on stdin, in bytes; the same as a line of MCP. Raised, more is read, though only a part of a
+/// question counts.
 const QUESTION_MAX_BYTES: u64 = 4 << 20;
-/// A file of heads has a short line for each machine; more than this is another file.
+/// Longest file of heads, in bytes. Such a file has a short line for each machine; raised, more of a wrong file is
+/// read.
 const HEADS_MAX_BYTES: u64 = 1024 * 1024;
 
-/// The text of an argument: itself, or stdin for `-`, or stdin when it is missing and something
-/// is piped in.
+/// Returns the text of an argument. For `-`, or without an argument if something is piped in, the text is read from
+/// stdin.
 pub(crate) fn text_or_stdin(given: Option<&str>, flag: &str) -> Result<String, CliError> {
     match given {
         Some("-") => stdin_text(flag),
@@ -30,7 +32,7 @@ pub(crate) fn text_or_stdin(given: Option<&str>, flag: &str) -> Result<String, C
     }
 }
 
-/// The question on stdin.
+/// Returns the question on stdin.
 pub(crate) fn question() -> Result<String, CliError> {
     let mut bytes = Vec::new();
     io::stdin()
@@ -48,8 +50,8 @@ pub(crate) fn question() -> Result<String, CliError> {
         .map_err(|_| CliError::invalid("the question on stdin is not valid UTF-8"))
 }
 
-/// What `icm log export` wrote, `-` for stdin. A file that is none at all is a wrong argument; one
-/// that is damaged is found out when it is read.
+/// Opens a file of `icm log export`, `-` for stdin. Another kind of file is an invalid argument; damage is found while
+/// reading.
 pub(crate) fn export_file(path: &Path) -> Result<ExportFile, CliError> {
     let opened = match path == Path::new("-") {
         true => ExportFile::spool(&mut io::stdin().lock(), "stdin"),
@@ -61,7 +63,7 @@ pub(crate) fn export_file(path: &Path) -> Result<ExportFile, CliError> {
         ServiceError::BadExport { why } => no_export(why),
         error => error.into(),
     })?;
-    // A pipe was looked at while it was read.
+    // A piped export was checked while it was copied.
     if path.is_file() {
         let failed = |e| CliError::io(format!("cannot read {}", path.display()), &e);
         let mut start = Vec::new();
@@ -76,7 +78,7 @@ pub(crate) fn export_file(path: &Path) -> Result<ExportFile, CliError> {
     Ok(file)
 }
 
-/// The text of a file that `icm log heads` was written to, `-` for stdin.
+/// Returns the text of a file with the output of `icm log heads`, `-` for stdin.
 pub(crate) fn heads(path: &Path) -> Result<String, CliError> {
     let failed = |e| CliError::io(format!("cannot read {}", path.display()), &e);
     let reader: Box<dyn Read> = if path == Path::new("-") {
@@ -98,7 +100,7 @@ pub(crate) fn heads(path: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Whether a file is called like one with Markdown.
+/// Returns `true` if the file's name ends like that of a Markdown file.
 pub(crate) fn is_markdown(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
     ["md", "markdown"]
@@ -110,7 +112,7 @@ fn stdin_text(flag: &str) -> Result<String, CliError> {
     bounded_text(io::stdin().lock(), flag)
 }
 
-/// Reads at most a content's limit (and a line end, which is cut off), however much there is.
+/// Reads at most the length limit of a content, and removes one line end.
 fn bounded_text(reader: impl Read, flag: &str) -> Result<String, CliError> {
     let mut bytes = Vec::new();
     reader

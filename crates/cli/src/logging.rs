@@ -1,4 +1,4 @@
-//! `ICM_LOG`, `-v` and `--log-dir`: what happens inside, on stderr or in files.
+//! Sets up logging for `ICM_LOG`, `-v` and `--log-dir`, on stderr or in files.
 
 use std::io::{ErrorKind, IsTerminal as _};
 use std::path::Path;
@@ -8,20 +8,20 @@ use tracing_subscriber::EnvFilter;
 
 use crate::error::CliError;
 
-/// Days that log files are kept.
+/// Log files that are kept, one a day. Raised, they take more space.
 const FILES_MAX: usize = 7;
 
-/// What a command wants logged that nobody asked for otherwise.
+/// The logging that a command wants by itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wanted<'a> {
-    /// Warnings, at least.
+    /// `true` for warnings at least.
     pub(crate) warnings: bool,
     /// The folder for the files.
     pub(crate) dir: Option<&'a Path>,
 }
 
-/// Sets logging up when somebody asked for it. Otherwise nothing is initialised: the filter alone
-/// would cost more than the rest of a start.
+/// Sets up logging if it is asked for. Otherwise nothing is initialised: the filter alone takes longer than the rest of
+/// a start.
 pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
     let directives = std::env::var("ICM_LOG").ok().filter(|v| !v.is_empty());
     let directives = match (directives, verbose) {
@@ -36,7 +36,7 @@ pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
         CliError::invalid(format!("`ICM_LOG` is not a filter: {e}"))
             .with_hint("for example `ICM_LOG=debug` or `ICM_LOG=icm_log=trace,warn`")
     })?;
-    // Below that it writes whole requests: texts, and secrets that were refused.
+    // Lower levels of `rmcp` log whole requests, with texts and refused secrets.
     let filter = match directives.contains("rmcp") {
         true => filter,
         false => filter.add_directive("rmcp=warn".parse().expect("it is a directive")),
@@ -53,7 +53,7 @@ pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file a day, `icm.2026-03-01.jsonl`, in a folder for this user alone.
+/// Returns a writer of one file a day, `icm.2026-03-01.jsonl`, in a folder for this user only.
 fn files(dir: &Path) -> Result<RollingFileAppender, CliError> {
     let mut folder = std::fs::DirBuilder::new();
     folder.recursive(true);

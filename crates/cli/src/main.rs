@@ -1,11 +1,10 @@
 //! `icm`: the command line.
 //!
-//! It turns arguments into requests to [`icm_service::Service`] and answers into text or JSON. It
-//! must never know how the log lies on disk or how an index works. Every command is one file
-//! under `commands/`, whose argument struct's doc comment is its help, and reads as: resolve what
-//! was meant, do it, report.
+//! This crate turns arguments into requests to [`icm_service::Service`] and answers into text or JSON. It must never
+//! know the layout of the log on disk or how an index works. Every command is one file under `commands/`: the doc
+//! comment of its argument struct is the help, and its code resolves the arguments, does the work and reports.
 
-// A test that meets `None` has failed, and the line number says where.
+// A test that meets `None` has failed, and the error names the line.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod app;
@@ -35,7 +34,7 @@ mod ui;
 mod values;
 mod when;
 
-/// A server gives back what it took while it built views; the C library's heaps keep it.
+/// A server returns the memory of a rebuild to the system; the heaps of the C library would keep it.
 #[global_allocator]
 static HEAP: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,6 +1,6 @@
-//! How a memory looks on a terminal.
+//! Prints memories on a terminal.
 //!
-//! Recalled text is data, not words of ours: it stands behind a bar, cleaned, line by line.
+//! Recalled text is data: it is cleaned, and each of its lines stands behind a bar.
 
 use anstyle::Style;
 use icm_api::ids::ID_LEN;
@@ -12,21 +12,21 @@ use crate::error::CliError;
 use crate::ui::{BAD, BOLD, DIM, PLAIN, TOPIC, Ui, WARN};
 use crate::{text, when};
 
-/// Ids of events are shown this long; icm takes any prefix that fits one event.
+/// Digits of an event id that are shown; icm takes any prefix that fits one event.
 pub(crate) const EVENT_ID_SHOWN: usize = 12;
 
-/// The beginning of an event id.
+/// Returns the beginning of an event id.
 pub(crate) fn short_event(event: &str) -> &str {
     event.get(..EVENT_ID_SHOWN).unwrap_or(event)
 }
 
-/// One memory: a line about it and its text.
+/// Prints a memory: a line about it, and its text.
 pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliError> {
     let extra = Some(extra).filter(|extra| !extra.is_empty());
     print_marked(ui, memory, &[], extra.map(str::to_owned).as_slice())
 }
 
-/// The same with what has to be noticed about it.
+/// Prints a memory with warnings before its text.
 pub(crate) fn print_marked(
     ui: &Ui,
     memory: &Memory,
@@ -36,7 +36,7 @@ pub(crate) fn print_marked(
     print_shown(ui, memory, memory.content.as_deref(), (marks, extra))
 }
 
-/// The same with what is shown of its text.
+/// Prints a memory with an excerpt of its text.
 pub(crate) fn print_shown(
     ui: &Ui,
     memory: &Memory,
@@ -75,18 +75,18 @@ pub(crate) fn print_shown(
     print_content(ui, content)
 }
 
-/// The topic, unless it is withheld with the text: then that is said once.
+/// Returns the topic; `None` if the topic is withheld together with the text, which is reported once.
 fn topic(memory: &Memory) -> Option<&str> {
     let withheld = memory.content.is_none() && memory.withheld.iter().any(|field| field == "topic");
     (!withheld).then_some(&memory.topic)
 }
 
-/// Words of a line, on as many lines as the terminal needs for them.
+/// Prints the words of a line, wrapped at the width of the terminal.
 fn print_words(ui: &Ui, words: &[String]) -> Result<(), CliError> {
     let mut line = String::new();
     let mut used = 0;
     for word in words {
-        // Without the colours, which take no room.
+        // Escape codes of colours take no columns.
         let wide = text::width(&anstream::adapter::strip_str(word).to_string());
         if used > 0 && ui.columns.is_some_and(|columns| used + 2 + wide > columns) {
             ui.line(format_args!("{line}"))?;
@@ -102,7 +102,7 @@ fn print_words(ui: &Ui, words: &[String]) -> Result<(), CliError> {
     ui.line(format_args!("{line}"))
 }
 
-/// A memory's text, or that there is none any more.
+/// Prints a memory's text, or that it is withheld.
 pub(crate) fn print_content(ui: &Ui, content: Option<&str>) -> Result<(), CliError> {
     match content {
         Some(content) => print_quoted(ui, content),
@@ -110,7 +110,7 @@ pub(crate) fn print_content(ui: &Ui, content: Option<&str>) -> Result<(), CliErr
     }
 }
 
-/// Somebody's text, behind a bar.
+/// Prints a stored text behind a bar.
 pub(crate) fn print_quoted(ui: &Ui, quoted: &str) -> Result<(), CliError> {
     let bar = ui.paint(DIM, "│");
     for line in text::wrap(quoted, ui.columns.map(|c| c.saturating_sub(4))) {
@@ -123,7 +123,7 @@ pub(crate) fn print_quoted(ui: &Ui, quoted: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Memories a line each.
+/// Prints memories, one a line.
 pub(crate) fn print_list(app: &App, memories: &[Memory], with_topic: bool) -> Result<(), CliError> {
     let ui = &app.ui;
     let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
@@ -141,12 +141,13 @@ pub(crate) fn print_list(app: &App, memories: &[Memory], with_topic: bool) -> Re
     columns::print(ui, &rows)
 }
 
-/// Rows for which the shortest ids are looked for: for more it would take longer than reading them.
+/// Most rows with shortened ids. Raised, the search for the shortest unambiguous ids takes longer than reading the
+/// rows.
 const SHORT_IDS_MAX: usize = 1_000;
-/// The least that is shown of an id.
+/// Fewest characters of a shortened id.
 const SHORT_ID_MIN: usize = 10;
 
-/// How much of each id to show: in a pipe all of it, on a terminal what names just one memory.
+/// Returns the length of shown ids: the whole id in a pipe, the shortest unambiguous beginning on a terminal.
 pub(crate) fn short_id_len(app: &App, ids: &[&str]) -> Result<usize, CliError> {
     if app.ui.columns.is_none() || ids.len() > SHORT_IDS_MAX {
         return Ok(ID_LEN);
@@ -155,7 +156,7 @@ pub(crate) fn short_id_len(app: &App, ids: &[&str]) -> Result<usize, CliError> {
 }
 
 const TOPIC_COLUMN: usize = 1;
-/// What gives way to the content: the topic's end, then importance, then age.
+/// Steps that make room for the content: the topic's end, then importance, then age.
 const STEPS: [columns::Step; 5] = [
     columns::Step::Cut(TOPIC_COLUMN, 20),
     columns::Step::Cut(TOPIC_COLUMN, 14),
@@ -190,7 +191,7 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
     ]
 }
 
-/// Reports what a changing command did to one memory.
+/// Prints the result of a command for one memory.
 pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> {
     for warning in &receipt.warnings {
         ui.note(warning);
@@ -224,7 +225,7 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Says that a memory was near to what was stored, and what can be done about it.
+/// Prints a memory that is near to the stored one, with the commands that help.
 fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), CliError> {
     let (old, new) = (text::one_line(&similar.id), text::one_line(&receipt.id));
     let score = format!("({:.2})", similar.score);
@@ -251,7 +252,7 @@ fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), Cl
     Ok(())
 }
 
-/// Says that a memory seems to be out of date, and the command that makes it so.
+/// Prints a memory that seems out of date, and the command that supersedes it.
 fn print_replaced(ui: &Ui, receipt: &Receipt, old: &Replaced) -> Result<(), CliError> {
     let (id, new) = (text::one_line(&old.id), text::one_line(&receipt.id));
     let reason = format!("({})", old.reason);
@@ -260,7 +261,7 @@ fn print_replaced(ui: &Ui, receipt: &Receipt, old: &Replaced) -> Result<(), CliE
         ui.paint(WARN, "seems to replace"),
         ui.paint(DIM, &reason),
     ))?;
-    // A near one has been shown with its text and its commands.
+    // A near memory was printed already, with its text and its commands.
     if receipt
         .similar
         .as_ref()

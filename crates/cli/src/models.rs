@@ -1,4 +1,4 @@
-//! From the settings of `[embedding]` to the model that embeds.
+//! Opens the model that the settings of `[embedding]` choose.
 
 #[cfg(feature = "models")]
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ use crate::error::CliError;
 
 #[cfg(feature = "models")]
 impl App {
-    /// What embeds, as a configuration says. One that cannot be used is no reason to fail before it is
-    /// needed. A model that this store does not have may be in the usual one.
+    /// Returns the model of a configuration. A model that cannot be used causes no error before it is needed. If this
+    /// store does not have the model, the default store may have it.
     pub(crate) fn model(&self, config: &Config) -> Result<Model, CliError> {
         let choice = match config.embedding() {
             Ok(choice) => choice,
@@ -44,7 +44,7 @@ impl App {
         })
     }
 
-    /// The store whose models a choice means: this one, or the usual one where this one has no model of the name.
+    /// Returns the store with the models of a choice: this store, or the default store if only that one has the model.
     pub(crate) fn models_of(&self, choice: &Choice) -> Result<PathBuf, CliError> {
         let here = self.db()?.0;
         let Choice::Installed(name) = choice else {
@@ -57,11 +57,10 @@ impl App {
     }
 }
 
-/// A build without other models has the built-in one.
+/// A build without other models has only the built-in one.
 #[cfg(not(feature = "models"))]
 impl App {
-    /// Returns the model that a configuration names. A model that this build lacks is no reason to fail before it is
-    /// needed.
+    /// Returns the model of a configuration. A model that this build lacks causes no error before it is needed.
     pub(crate) fn model(&self, config: &Config) -> Result<Model, CliError> {
         Ok(match config.embedding.model.clone() {
             ModelName::Static => Model::BuiltIn,

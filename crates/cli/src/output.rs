@@ -1,4 +1,4 @@
-//! Answers that go into a file.
+//! Writes answers into files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -10,17 +10,17 @@ use icm_guard::sanitize::escape_json;
 use crate::error::CliError;
 use crate::text;
 
-/// Who may read a file that is made.
+/// The readers of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// Whoever may read new files of the user.
+    /// The default for new files of the user.
     Usual,
-    /// Only its owner.
+    /// Only the owner.
     Owner,
 }
 
-/// Writes beside the file and renames, so that a failure leaves the old one. What is there and no
-/// regular file (a device, a pipe) is written into.
+/// Writes a file beside the path and renames it, so that a failure keeps the old file. An existing device or pipe is
+/// written to directly.
 pub(crate) fn write_file<T>(
     path: &Path,
     readers: Readers,
@@ -41,7 +41,7 @@ pub(crate) fn write_file<T>(
             out.flush().map_err(failed)?;
             return Ok(done);
         }
-        // Through a link, not over it.
+        // A link is followed, not replaced.
         Ok(_) => path.canonicalize().map_err(failed)?,
         Err(_) => path.to_path_buf(),
     };
@@ -75,14 +75,14 @@ pub(crate) fn write_file<T>(
     written
 }
 
-/// What a file is called while it is not whole: `NAME.PID.part`.
+/// Returns the name of an incomplete file: `NAME.PID.part`.
 fn part_name(name: &OsStr, process: u32) -> OsString {
     let mut part = name.to_os_string();
     part.push(format!(".{process}.part"));
     part
 }
 
-/// Removes what killed processes left of this file: what nobody holds locked any more.
+/// Removes incomplete files of killed processes: those that no process holds locked.
 fn clear_abandoned(folder: &Path, name: &OsStr) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
@@ -99,7 +99,8 @@ fn clear_abandoned(folder: &Path, name: &OsStr) {
         if !is_ours || !is_file {
             continue;
         }
-        // Still locked while it is removed: whoever makes one looks whether it is there once locked.
+        // The file is locked while it is removed. A process that makes one checks after locking that its file still
+        // exists.
         if let Ok(file) = File::options().write(true).open(entry.path())
             && file.try_lock().is_ok()
         {
@@ -108,7 +109,7 @@ fn clear_abandoned(folder: &Path, name: &OsStr) {
     }
 }
 
-/// A rename is durable once its folder is; where folders cannot be opened there is no way to say so.
+/// Makes a rename durable by a sync of its folder. Without Unix folders cannot be opened, so nothing is done.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
@@ -116,7 +117,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a file within the store: nothing else belongs there, and a redaction does not reach it.
+/// Refuses a file in the store's folder: a redaction would not reach it.
 pub(crate) fn outside_store(path: &Path, store: &Path) -> Result<(), CliError> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -132,7 +133,7 @@ pub(crate) fn outside_store(path: &Path, store: &Path) -> Result<(), CliError> {
     }
 }
 
-/// Lines for a terminal: characters that could steer it are left out of text and escaped in JSON.
+/// Lines for a terminal: control characters are removed from text and escaped in JSON.
 pub(crate) struct TerminalLines<'a> {
     out: &'a mut dyn Write,
     json: bool,
@@ -179,7 +180,7 @@ impl Write for TerminalLines<'_> {
     }
 }
 
-/// A new file, locked for as long as it is open where the file system knows locks.
+/// Makes a new file, and locks it while it is open if the file system has locks.
 fn create(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! A bar on stderr while long work goes on.
+//! Shows a progress bar on stderr during long work.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::ui::Ui;
 
-/// A progress bar; silent with `-q` and where stderr is no terminal.
+/// A progress bar; silent with `-q`, and if stderr is no terminal.
 pub(crate) struct Bar {
     shown: bool,
     bar: Mutex<Option<ProgressBar>>,
@@ -21,7 +21,7 @@ impl Bar {
         }
     }
 
-    /// A phase that is counted in bytes.
+    /// Starts a phase that is counted in bytes.
     pub(crate) fn start_bytes(&self, phase: &str, total: u64) {
         let template = "{msg} [{bar:30}] {bytes}/{total_bytes} {eta}";
         self.show(phase, ProgressBar::new(total), template);
@@ -32,7 +32,7 @@ impl Bar {
             if let Ok(style) = ProgressStyle::with_template(template) {
                 next.set_style(style.progress_chars("=> "));
             }
-            // Set last, so that no other style is ever drawn.
+            // The target is set last, so that no other style is ever drawn.
             next.set_message(phase.to_string());
             next.set_draw_target(ProgressDrawTarget::stderr());
             if let Some(previous) = bar.replace(next) {
@@ -102,7 +102,7 @@ impl icm_embedders::Watch for Bar {
 }
 
 impl Drop for Bar {
-    // An error in the middle must not leave half a bar on the screen.
+    // An error during the work must not leave half a bar on the screen.
     fn drop(&mut self) {
         Progress::finish(self);
     }

@@ -1,8 +1,8 @@
-//! Which project a folder belongs to, for scopes: the same on every machine that has it.
+//! Finds the id of a folder's project, for scopes. The id is the same on every machine.
 //!
-//! It is the first commit of the git repository, on the way of first parents; else the first line of a
-//! file `.icm-project` in the folder or above it. Which commit a repository is at is read from its files;
-//! which one it began with only git can say, so that is asked once a commit and kept in the cache.
+//! The id is the first commit of the git repository, along first parents; else the first line of a file `.icm-project`
+//! in the folder or above it. The current commit is read from git's files. Only git can name the first commit, so git
+//! is asked once for each commit, and the cache keeps the answer.
 
 use icm_wait::{Deadline, bounds, ended};
 use std::fs;
@@ -14,26 +14,26 @@ use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;
 
 const MARKER: &str = ".icm-project";
-/// Bytes of a file of git's, and of a marker, that are read.
+/// Most bytes read of a file of git, and of a marker. Raised, a huge file takes longer to read.
 const FILE_LEN_MAX: u64 = 16 * 1_024 * 1_024;
 const MARKER_LEN_MAX: u64 = 4 * 1_024;
-/// Lines of the cache.
+/// Lines of the cache. Raised, more checked-out commits are remembered.
 const CACHE_LINES_MAX: usize = 64;
 const CACHE: &str = "projects";
-/// References that lead to one another.
+/// Longest chain of symbolic references. Raised, a circle of references takes longer to end.
 const SYMREFS_MAX: usize = 5;
 
-/// What a folder's project is told from others by. `cache` is a folder in a store that need not exist.
+/// Returns the id of a folder's project. `cache` is a folder in a store that may not exist.
 pub(crate) fn id_of(folder: &Path, cache: Option<&Path>) -> Option<String> {
     first_commit(folder, cache).or_else(|| marked(folder))
 }
 
-/// Whether a folder is in a shallow clone, whose first commit is not there.
+/// Returns `true` if a folder is in a shallow clone, which lacks its first commit.
 pub(crate) fn is_shallow(folder: &Path) -> bool {
     Repository::of(folder).is_some_and(|repository| repository.is_shallow())
 }
 
-/// What the marker in the folder or above it says.
+/// Returns the project that a marker in the folder or above it names.
 pub(crate) fn marked(folder: &Path) -> Option<String> {
     let text = (folder.ancestors()).find_map(|above| read(&above.join(MARKER), MARKER_LEN_MAX))?;
     let id = limits::name("the project", text.lines().next()?, SOURCE_LEN_MAX);
@@ -62,11 +62,11 @@ fn first_commit(folder: &Path, cache: Option<&Path>) -> Option<String> {
     Some(first)
 }
 
-/// Where git keeps what it knows.
+/// The folders of git's data.
 struct Repository {
-    /// Of this working folder.
+    /// The data of this working folder.
     own: PathBuf,
-    /// Of all of them.
+    /// The data that all working folders share.
     common: PathBuf,
 }
 
@@ -93,7 +93,7 @@ impl Repository {
         self.common.join("shallow").exists()
     }
 
-    /// The commit that it is at; `None` where its files do not say so plainly.
+    /// Returns the current commit; `None` if git's files do not name one plainly.
     fn head(&self) -> Option<String> {
         let mut text = read(&self.own.join("HEAD"), MARKER_LEN_MAX)?;
         for _ in 0..SYMREFS_MAX {
@@ -122,7 +122,7 @@ fn is_commit(text: &str) -> bool {
 
 fn read(path: &Path, len_max: u64) -> Option<String> {
     let mut text = String::new();
-    // Opening a pipe waits for somebody who writes to it.
+    // Opening a pipe would wait for a writer.
     path.metadata().ok().filter(fs::Metadata::is_file)?;
     let file = fs::File::open(path).ok()?;
     file.metadata().ok().filter(fs::Metadata::is_file)?;
@@ -130,12 +130,12 @@ fn read(path: &Path, len_max: u64) -> Option<String> {
     Some(text)
 }
 
-/// The first commit of what is checked out, as git says.
+/// Asks git for the first commit of the current one.
 fn ask_git(folder: &Path) -> Option<String> {
     let mut git = Command::new("git")
         .args(["rev-list", "--max-parents=0", "--first-parent", "HEAD"])
         .current_dir(folder)
-        // It only looks: it neither writes nor asks a person or the network.
+        // The command only reads: no writes, no questions to a person, no network.
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -145,7 +145,7 @@ fn ask_git(folder: &Path) -> Option<String> {
         .spawn()
         .inspect_err(|error| tracing::debug!(%error, "git cannot be asked for the project"))
         .ok()?;
-    // A line fits into the pipe: it ends without being read.
+    // The output of one line fits into the pipe, so git ends before it is read.
     let Ok(Some(status)) = ended(&mut git, Deadline::after(bounds::HOOK)) else {
         tracing::warn!("git does not say which project this is");
         let _ = git.kill();
@@ -162,7 +162,7 @@ fn ask_git(folder: &Path) -> Option<String> {
     (status.success() && is_commit(first)).then(|| first.to_owned())
 }
 
-/// What a commit began with, if that was asked before.
+/// Returns the first commit of a commit, if the cache has it.
 fn cached(cache: &Path, head: &str) -> Option<String> {
     let known = read(&cache.join(CACHE), FILE_LEN_MAX)?;
     let mut lines = known.lines().filter_map(|line| line.split_once(' '));
@@ -170,7 +170,7 @@ fn cached(cache: &Path, head: &str) -> Option<String> {
     is_commit(first).then(|| first.to_owned())
 }
 
-/// Keeps that, beside the newest of what is known, in a store that is there.
+/// Adds the first commit to the cache and keeps its newest lines. Does nothing if there is no store.
 fn remember(cache: &Path, head: &str, first: &str) -> std::io::Result<()> {
     let store = cache
         .parent()
@@ -252,7 +252,7 @@ mod tests {
         fs::write(dir.path().join("store/store.toml"), "").unwrap();
         remember(&cache, FIRST, FIRST).unwrap();
         remember(&cache, HEAD, FIRST).unwrap();
-        // No repository that git would know.
+        // Git itself would not accept this repository.
         assert_eq!(id_of(dir.path(), Some(&cache)).as_deref(), Some(FIRST));
         fs::write(git.join("shallow"), "").unwrap();
         assert_eq!(id_of(dir.path(), Some(&cache)), None);

@@ -1,7 +1,7 @@
-//! Questions that have words of options in them: `icm recall what does --force do`.
+//! Parses questions that contain words like options: `icm recall what does --force do`.
 //!
-//! The parser has the first word. Only what it takes for an unknown option, and what is no known one misspelt, becomes a
-//! word of the question, and only behind a plain word of it. `--` still ends options.
+//! The parser decides first. An option that it does not know becomes a word of the question, but only after a plain
+//! word, and only if it is no misspelt known option. `--` still ends options.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -11,13 +11,13 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches, Parser};
 
 use crate::args::Cli;
 
-/// The name of the argument that holds the words of a question.
+/// The name of the argument with the words of a question.
 const QUESTION: &str = "query";
 
-/// Parses arguments, the program's name first.
+/// Parses the arguments, of which the first is the program's name.
 ///
 /// # Errors
-/// As the parser, with the arguments that belong to the question taken as words.
+/// The parser's errors, after options within the question were taken as words.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
     let mut error = match Cli::try_parse_from(arguments) {
         Ok(cli) => return Ok(cli),
@@ -32,7 +32,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        // The list of commands has a line for each, which its own description gives.
+        // The list of commands has a line for each; the line is the command's own description.
         return whole
             .try_get_matches_from(arguments)
             .and_then(|matches| Cli::from_arg_matches(&matches));
@@ -41,7 +41,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
         return Err(error);
     };
     let mut words = BTreeSet::new();
-    // Each round makes one more argument a word.
+    // Each round turns one more argument into a word.
     while let Some(option) = unknown_option(&error)
         && let Some(word) = behind_a_word(question, &arguments[at..], &words, &option)
     {
@@ -54,7 +54,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
     Err(error)
 }
 
-/// The command that takes a question, and where its arguments begin.
+/// Returns the command that takes a question, and the index of its first argument.
 fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<(&'c Command, usize)> {
     let mut command = whole;
     let mut at = 1;
@@ -80,7 +80,7 @@ fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<(&'c Co
 enum Read {
     /// An option that the command knows.
     Option {
-        /// Its value is the next argument.
+        /// `true` if the value is the next argument.
         takes_next: bool,
     },
     Plain,
@@ -132,11 +132,11 @@ fn read(command: &Command, argument: &OsStr) -> Read {
     Read::Option { takes_next: false }
 }
 
-/// Letters by which a misspelt option differs from the one that is meant, at most. The parser also suggests options
-/// that only begin alike, such as `--format` for `--force`.
+/// Most letters in which a misspelt option differs from a known one. The parser also suggests options that only begin
+/// alike, such as `--format` for `--force`. Raised, fewer unknown options become words of a question.
 const MISSPELT_MAX: usize = 2;
 
-/// The option that the parser does not know, unless it is another one, misspelt.
+/// Returns the option that the parser does not know; `None` for a misspelt known one.
 fn unknown_option(error: &Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -151,7 +151,7 @@ fn unknown_option(error: &Error) -> Option<String> {
     (is_unknown && !is_misspelt).then(|| option.clone())
 }
 
-/// The place of an unknown option that stands behind a plain word, but for those in `words`.
+/// Returns the index of an unknown option that stands after a plain word and is not in `words`.
 fn behind_a_word(
     question: &Command,
     arguments: &[OsString],
@@ -166,7 +166,7 @@ fn behind_a_word(
             Read::Option { takes_next: true } => at += 1,
             Read::Option { .. } => {}
             Read::Unknown => {
-                // Of several letters and of an option with a value the error names the first part.
+                // For combined letters and for an option with a value the error names only the first part.
                 let named = argument.to_string_lossy().starts_with(option);
                 if seen_word && named && !words.contains(&at) {
                     return Some(at);
@@ -179,7 +179,7 @@ fn behind_a_word(
     None
 }
 
-/// The arguments with the words of the question behind `--`, those in `words` among them in their places.
+/// Returns the arguments with the words of the question after `--`, in their order, including those in `words`.
 fn with_words_last(
     question: &Command,
     arguments: &[OsString],

@@ -1,7 +1,7 @@
-//! Signals that would end the process without a word.
+//! Signals that would end the process without a message.
 
-/// A file that reaches the limit of `ulimit -f` is to be an error (`EFBIG`), which is cleaned up
-/// after and told, as a full disk is.
+/// Ignores the signal of `ulimit -f`. A file that reaches the limit is then an error (`EFBIG`), handled and reported
+/// like a full disk.
 #[cfg(unix)]
 pub(crate) fn ignore_file_size_limit() {
     // SAFETY: no handler is installed, and no other thread runs yet.

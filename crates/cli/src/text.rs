@@ -1,17 +1,17 @@
-//! Making text fit for a terminal: clean, one line, wrapped, cut.
+//! Makes text fit for a terminal: clean, on one line, wrapped, cut.
 //!
-//! What comes out of the store was written by anybody, so nothing reaches a terminal without
-//! [`icm_guard::sanitize::clean`].
+//! Anybody may have written a stored text, so every text passes [`icm_guard::sanitize::clean`] before it reaches a
+//! terminal.
 
 use icm_guard::sanitize::clean;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text without what steers a terminal or cannot be seen.
+/// Returns the text without control sequences and invisible characters.
 pub(crate) fn cleaned(text: &str) -> String {
     clean(text).into_owned()
 }
 
-/// The text on one line: every run of white space is one space.
+/// Returns the text on one line, with one space for each run of white space.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in clean(text).split_whitespace() {
@@ -23,12 +23,12 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// A number of bytes: `512 B`, `3.4 kB`, `1.2 MB`.
+/// Returns a number of bytes with its unit: `512 B`, `3.4 kB`, `1.2 MB`.
 pub(crate) fn bytes(n: u64) -> String {
     let mut value = n as f64;
     let mut unit = "B";
     for next in ["kB", "MB", "GB", "TB"] {
-        // What would round to 1000 belongs to the next unit.
+        // A value that would round to 1000 belongs to the next unit.
         if value < 999.5 {
             break;
         }
@@ -42,17 +42,17 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
-/// `1 memory`, `2 memories`.
+/// Returns a number with its noun: `1 memory`, `2 memories`.
 pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Columns the text takes.
+/// Returns the width of a text in columns.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// At most `columns` columns of a line, the last one `…` when something is missing.
+/// Returns at most `columns` columns of a line; a cut line ends with `…`.
 pub(crate) fn cut(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_string();
@@ -73,7 +73,7 @@ pub(crate) fn cut(line: &str, columns: usize) -> String {
     short
 }
 
-/// The text's lines, each cleaned, and no wider than `columns` where that is given.
+/// Returns the lines of a text, each cleaned, and at most `columns` wide if given.
 pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in clean(text).lines() {
@@ -98,7 +98,7 @@ fn wrap_line(line: &str, columns: usize, lines: &mut Vec<String>) {
         }
         for c in word.chars() {
             let wide = c.width().unwrap_or(0);
-            // Only a word wider than the whole line is broken within.
+            // Only a word that is wider than the whole line is broken.
             if c != ' ' && current_width + wide > columns {
                 lines.push(std::mem::take(&mut current));
                 current_width = 0;
@@ -113,7 +113,7 @@ fn wrap_line(line: &str, columns: usize, lines: &mut Vec<String>) {
     }
 }
 
-/// Places in chains, as a person reads them.
+/// Returns places in chains for people.
 pub(crate) fn places(places: &[icm_api::ChainPlace]) -> String {
     let named = places.iter();
     let named = named.map(|place| format!("{} from seq {}", place.origin, place.seq));
@@ -128,7 +128,7 @@ mod tests {
     fn one_line_joins_and_trims() {
         assert_eq!(one_line("  a\n\tb  c\r\n"), "a b c");
         assert_eq!(one_line(""), "");
-        // A sequence with a space in it is still one sequence.
+        // An escape sequence that contains a space is one sequence.
         assert_eq!(one_line("a \u{1b}]0;evil title\u{7}b"), "a b");
     }
 

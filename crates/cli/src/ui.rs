@@ -1,4 +1,4 @@
-//! Where everything that is shown goes through: data to stdout, the rest to stderr.
+//! The output of the program: data to stdout, everything else to stderr.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -12,34 +12,34 @@ use serde::Serialize;
 use crate::config::ColorWhen;
 use crate::error::CliError;
 
-/// Names of things.
+/// Style of names.
 pub(crate) const TOPIC: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
-/// What is needed now and then: ids, times.
+/// Style of details that are needed rarely: ids, times.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// What stands out.
+/// Style of emphasis.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// What went well.
+/// Style of success.
 pub(crate) const GOOD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
-/// What wants a look.
+/// Style of warnings.
 pub(crate) const WARN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
-/// What is bad.
+/// Style of problems.
 pub(crate) const BAD: Style = Style::new()
     .bold()
     .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
-/// As it is.
+/// No style.
 pub(crate) const PLAIN: Style = Style::new();
 
-/// The terminal or the pipe on the other side.
+/// The terminal or pipe that the program writes to.
 pub(crate) struct Ui {
-    /// Answers are JSON.
+    /// `true` if answers are JSON.
     pub(crate) json: bool,
-    /// Now, once for the whole process.
+    /// The time at the start of the process.
     pub(crate) now: Timestamp,
-    /// Columns of the terminal; `None` when stdout is none, so that nothing is cut in a pipe.
+    /// Columns of the terminal; `None` if stdout is no terminal, so that nothing is cut in a pipe.
     pub(crate) columns: Option<usize>,
     quiet: bool,
     paints: bool,
-    // Not a lock held for good: `icm serve` hands stdout to the MCP transport.
+    // Stdout is not locked for good: `icm serve` hands it to the MCP transport.
     out: RefCell<BufWriter<Stdout>>,
 }
 
@@ -71,22 +71,22 @@ impl Ui {
         }
     }
 
-    /// True when stdout is a terminal.
+    /// Returns `true` if stdout is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.columns.is_some()
     }
 
-    /// True when only data and errors are wanted.
+    /// Returns `true` if only data and errors are printed.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// True when colours are shown.
+    /// Returns `true` if colours are used.
     pub(crate) fn paints(&self) -> bool {
         self.paints
     }
 
-    /// The text in a style, where colours are shown.
+    /// Returns the text in a style, if colours are used.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.paints && style != PLAIN && !text.is_empty() {
             format!("{style}{text}{style:#}")
@@ -95,18 +95,18 @@ impl Ui {
         }
     }
 
-    /// One line of data.
+    /// Prints one line of data.
     pub(crate) fn line(&self, line: fmt::Arguments<'_>) -> Result<(), CliError> {
         writeln!(self.out.borrow_mut(), "{line}").map_err(|e| CliError::output(&e))
     }
 
-    /// Bytes as they are.
+    /// Writes bytes unchanged.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.with_writer(|out| out.write_all(bytes).and_then(|()| out.flush()))
             .map_err(|error| CliError::output(&error))
     }
 
-    /// An answer as JSON: on one line in a pipe, indented on a terminal.
+    /// Prints an answer as JSON: on one line in a pipe, indented on a terminal.
     pub(crate) fn json<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), CliError> {
         if self.is_terminal() {
             let text = serde_json::to_string_pretty(value).map_err(not_json)?;
@@ -116,7 +116,7 @@ impl Ui {
         }
     }
 
-    /// One JSON object on one line.
+    /// Prints a JSON object on one line.
     pub(crate) fn json_line<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), CliError> {
         let text = serde_json::to_string(value).map_err(not_json)?;
         match self.is_terminal() {
@@ -125,12 +125,12 @@ impl Ui {
         }
     }
 
-    /// Hands stdout to something that writes data itself.
+    /// Hands stdout to a function that writes data itself.
     pub(crate) fn with_writer<T>(&self, work: impl FnOnce(&mut dyn Write) -> T) -> T {
         work(&mut *self.out.borrow_mut())
     }
 
-    /// Brings everything out that was written so far.
+    /// Flushes the output.
     pub(crate) fn flush(&self) -> Result<(), CliError> {
         self.out
             .borrow_mut()
@@ -138,15 +138,14 @@ impl Ui {
             .map_err(|e| CliError::output(&e))
     }
 
-    /// A remark about the answer, for people: on stderr, not with `-q` or `--json`.
+    /// Prints a remark about the answer to stderr; not with `-q` or `--json`.
     pub(crate) fn remark(&self, line: fmt::Arguments<'_>) {
         if !self.quiet && !self.json {
             self.say(line);
         }
     }
 
-    /// What a question is about: shown whenever it will be asked, whatever else is wanted; without
-    /// anybody to ask a remark.
+    /// Prints the subject of a question to stderr, with any flags. If nobody can be asked, it is a remark.
     pub(crate) fn preview(&self, line: fmt::Arguments<'_>) {
         match can_ask() {
             true => self.say(line),
@@ -154,7 +153,7 @@ impl Ui {
         }
     }
 
-    /// `note: …` on stderr, with `--json` as an object on a line; not with `-q`.
+    /// Prints `note: …` to stderr, with `--json` as an object on a line; not with `-q`.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet {
             return;
@@ -167,14 +166,14 @@ impl Ui {
         }
     }
 
-    /// A line on stderr, whatever was asked for.
+    /// Prints a line to stderr, with any flags.
     pub(crate) fn say(&self, line: fmt::Arguments<'_>) {
-        // What was answered before comes first. If either stream is gone, nobody reads this.
+        // Earlier data comes first. An error of either stream means that nobody reads this.
         let _ = self.flush();
         let _ = writeln!(anstream::AutoStream::auto(io::stderr()), "{line}");
     }
 
-    /// Asks a question that is answered with y or n; `None` without a terminal to ask on.
+    /// Asks a question with the answers y and n; `None` without a terminal.
     pub(crate) fn confirm(&self, question: &str) -> Option<bool> {
         if !can_ask() {
             return None;
@@ -191,7 +190,7 @@ impl Ui {
     }
 }
 
-/// True when somebody can read a question and answer it.
+/// Returns `true` if a person can read and answer a question.
 fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

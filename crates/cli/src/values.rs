@@ -1,4 +1,4 @@
-//! Values of arguments that several commands take.
+//! Values of arguments that several commands share.
 
 use std::str::FromStr;
 
@@ -7,14 +7,14 @@ use icm_api::{Importance, Trust};
 
 use crate::ui::Ui;
 
-/// How much a memory matters.
+/// The importance of a memory.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ImportanceArg {
     /// Must not be lost
     Critical,
     /// Matters more than most
     High,
-    /// The usual
+    /// The default
     Medium,
     /// Matters less than most
     Low,
@@ -31,14 +31,14 @@ impl From<ImportanceArg> for Importance {
     }
 }
 
-/// Where a text came from.
+/// The source of a text.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum TrustArg {
-    /// A person typed it
+    /// Only texts typed by a person
     User,
-    /// A person or an agent wrote it
+    /// Also texts written by an agent
     Agent,
-    /// Wherever it came from
+    /// Texts of any source
     External,
 }
 
@@ -52,7 +52,7 @@ impl From<TrustArg> for Trust {
     }
 }
 
-/// The words of a list argument: `-k a,b -k c` and `-k ''`, which is an empty list.
+/// Returns the words of a list argument: `-k a,b -k c`, or `-k ''` for an empty list.
 pub(crate) fn words(given: Vec<String>) -> Vec<String> {
     given
         .into_iter()
@@ -61,7 +61,7 @@ pub(crate) fn words(given: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// A number of things, from 1.
+/// Parses a whole number, 1 or more.
 pub(crate) fn how_many(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("give a whole number, 1 or more".into()),
@@ -69,7 +69,7 @@ pub(crate) fn how_many(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A share, from 0 to 1.
+/// Parses a share from 0 to 1.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
@@ -77,10 +77,10 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Most results of one answer.
+/// Most results of one answer. Raised, an answer can be too long for its reader.
 const RESULTS_MAX: u16 = 1_000;
 
-/// How many results somebody wants, at least one.
+/// A wanted number of results, 1 or more.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Results(u64);
 
@@ -95,7 +95,7 @@ impl FromStr for Results {
 }
 
 impl Results {
-    /// Returns as many of them as one answer has; a note says so if that is fewer.
+    /// Returns the number, at most that of one answer; a note reports a lower number.
     pub(crate) fn within(self, ui: &Ui) -> usize {
         if self.0 > u64::from(RESULTS_MAX) {
             ui.note(&format!(
@@ -109,7 +109,7 @@ impl Results {
     }
 }
 
-/// A number of results, from 1 to 1000.
+/// Parses a number of results from 1 to 1000.
 #[cfg(feature = "bench")]
 pub(crate) fn how_many_results(text: &str) -> Result<u16, String> {
     match text.parse() {

@@ -1,12 +1,12 @@
-//! Times for people.
+//! Shows times to people.
 
 use icm_api::when;
 use icm_api::when::time_ago;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
-/// two months, or in the future, the local day. What is no time comes back as it is.
+/// Returns the age of an RFC 3339 time: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond two months, or in the
+/// future, the local day. Another text is returned unchanged.
 pub(crate) fn ago(now: Timestamp, at: &str) -> String {
     time_ago(now, at, &TimeZone::system()).unwrap_or_else(|| crate::text::one_line(at))
 }
@@ -16,7 +16,7 @@ pub(crate) fn day(at: &str) -> String {
     when::day(at, &TimeZone::system())
 }
 
-/// The time itself and how long ago it was.
+/// Returns the time and its age.
 pub(crate) fn at_and_ago(now: Timestamp, at: &str) -> String {
     let ago = ago(now, at);
     match ago == day(at) {

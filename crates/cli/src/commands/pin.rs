@@ -12,7 +12,7 @@ use crate::memory_view;
 
 /// Pin memories: every session sees them when it wakes up
 ///
-/// A pin is an event as any other: it shows in `icm history`, `icm undo` takes it back, and other machines learn of it.
+/// A pin is an event: it appears in `icm history`, `icm undo` takes it back, and other machines receive it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ pub(crate) struct PinArgs {
     /// Ids or their beginnings
     #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
-    /// How long, for instance `7d`, `12h` or `2 weeks` [default: until it is unpinned]
+    /// Duration, for instance `7d`, `12h` or `2 weeks` [default: until unpinned]
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     time: Option<SignedDuration>,
 }
@@ -65,7 +65,7 @@ fn report(receipts: &[Receipt], app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// Reads a time span in days of 24 hours, for instance `7d`.
+/// Parses a duration, in days of 24 hours, for instance `7d`.
 fn duration(text: &str) -> Result<SignedDuration, String> {
     let wrong = || format!("`{text}` is no time span; write `7d`, `12h` or `2 weeks`");
     let span: jiff::Span = text.trim().parse().map_err(|_| wrong())?;

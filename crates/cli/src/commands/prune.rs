@@ -15,15 +15,15 @@ use crate::values::share;
 
 /// Forget the memories that have faded
 ///
-/// Those of medium and low importance whose weight is below the threshold go, all of them, and
-/// `icm undo` brings them back. High and critical ones never go. What would go is shown first and asked
-/// about; without a terminal that needs `--yes`.
+/// Forgets all memories of medium and low importance whose weight is below the threshold. Memories of high and critical
+/// importance are always kept. `icm undo` brings the forgotten ones back. The plan is shown first and you are asked;
+/// without a terminal give `--yes`.
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
-    /// The weight below which memories go, 0 to 1 [default: `decay.prune_threshold`, 0.1]
+    /// Weight below which memories are forgotten, 0 to 1 [default: `decay.prune_threshold`, 0.1]
     #[arg(short, long, value_name = "W", value_parser = share)]
     threshold: Option<f64>,
-    /// Only show what would go
+    /// Only show the plan
     #[arg(long)]
     dry_run: bool,
 }
@@ -123,7 +123,7 @@ impl Asked for Pruning {
     }
 }
 
-/// Returns a note on memories that go because of a pause.
+/// Returns a note about memories that faded during a long pause.
 fn because_of(pause: &PrunedPause) -> String {
     const NAMED: usize = 10;
     let named = pause.ids.iter().take(NAMED).map(String::as_str);

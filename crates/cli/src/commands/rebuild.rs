@@ -7,9 +7,9 @@ use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
 use crate::text::count;
 
-/// Compute every view afresh from the log
+/// Compute every view again from the log
 ///
-/// The log is only read. Views can be deleted at any time; this is what brings them back.
+/// The log is only read. Views can be deleted at any time; this command restores them.
 #[derive(Debug, Args)]
 pub(crate) struct RebuildArgs {}
 

@@ -14,8 +14,8 @@ use crate::{input, memory_view, text, when};
 
 /// Search the memories, best match first
 ///
-/// The recall itself is recorded in the log: what was asked and what was shown. Each result says how well
-/// it fits, from 0 to 1. Exits with 1 when nothing is found, or nothing fits.
+/// The recall is recorded in the log with its query and its results. Each result has a fit from 0 to 1. Exits with 1 if
+/// nothing is found or nothing fits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
   icm recall retry policy -t payments/ --at yesterday
   icm recall deploys on a Friday -i high --since 2026-08-01 --until 2026-10-31")]
 pub(crate) struct RecallArgs {
-    /// Words to look for; quotes are not needed, and `-` is the text on stdin
+    /// Words to search for; no quotes needed; `-` reads stdin
     #[arg(required = true)]
     query: Vec<String>,
     /// Only this topic; `a/` for `a` and everything below it
@@ -32,48 +32,48 @@ pub(crate) struct RecallArgs {
     /// Only memories with this keyword
     #[arg(short, long, value_name = "WORD")]
     keyword: Option<String>,
-    /// What is seen from `global`, `project:ID` or `session:PARENT/CHILD`; `all` for everything
-    /// [default: what is seen from here: global, this project, this session with its parents and children]
+    /// Memories seen from `global`, `project:ID` or `session:PARENT/CHILD`; `all` for every scope [default: global,
+    /// this project, this session with its parents and children]
     #[arg(long)]
     scope: Option<String>,
-    /// Only memories at least so important
+    /// Only memories of at least this importance
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
-    /// Only memories at least so trusted
+    /// Only memories of at least this trust
     #[arg(long, value_name = "TRUST")]
     trust: Option<TrustArg>,
-    /// Only what happened (or else was stored) at that time or later
+    /// Only memories that happened (or else were stored) at or after this time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only what happened at that time or earlier
+    /// Only memories that happened (or else were stored) at or before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// How many results, 1 to 1000 [default: 10]
+    /// Number of results, 1 to 1000 [default: 10]
     #[arg(short, long, value_name = "N")]
     limit: Option<Results>,
-    /// Results to skip: `next` of the answer before (`--json`)
+    /// Results to skip: `next` of the previous answer (`--json`)
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     offset: usize,
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Only what was recorded by that time, among all that is known
+    /// Only memories recorded by this time, among all that are known
     #[arg(long, value_name = "TIME")]
     happened_by: Option<String>,
-    /// As the machine with this origin knew, from what came of its log: now, or at the time of `--at` by its own clock.
-    /// `icm log heads` lists the origins; the first digits do
+    /// As the machine with this origin knew, from the part of its log that is here: now, or at the time of `--at` by
+    /// its own clock. `icm log heads` lists the origins; the first digits are enough
     #[arg(long = "as", value_name = "ORIGIN")]
     as_origin: Option<String>,
-    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file, else 0.2]
+    /// Least fit of a result, 0 to 1; 0 shows all [default: `ranking.floor` of the config file, else 0.2]
     #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
     floor: Option<f64>,
-    /// Say how each result came to its place
+    /// Explain the place of each result
     #[arg(long)]
     explain: bool,
-    /// Leave links alone: neither order by them nor add what they lead to
+    /// Ignore links: neither reorder results nor add linked memories
     #[arg(long)]
     no_links: bool,
-    /// Leave no trace of this recall in the log
+    /// Do not record this recall
     #[arg(long)]
     no_record: bool,
 }
@@ -110,13 +110,13 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
     print(&app.ui, &answer)
 }
 
-/// Returns what was given of an option that narrows a search; an empty text counts as left out. A moment has to be
-/// named: a script whose variable is empty does not mean now.
+/// Returns the value of an option that narrows a search; an empty text counts as absent. Moments are different: a
+/// script with an empty variable does not mean now, so an empty moment is an error.
 pub(crate) fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-/// The words as one query; `-` alone stands for the text on stdin, which may be longer than a command line.
+/// Joins the words to one query. A single `-` reads the query from stdin, where it may be longer than a command line.
 pub(crate) fn query(words: &[String]) -> Result<String, CliError> {
     let query = match words {
         [word] if word == "-" => input::question()?,
@@ -129,7 +129,7 @@ pub(crate) fn query(words: &[String]) -> Result<String, CliError> {
     Ok(query)
 }
 
-/// Writes the answer; one without results is a no.
+/// Prints the answer. Returns [`Outcome::No`] for an answer without results.
 pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError> {
     let outcome = if answer.results.is_empty() {
         Outcome::No
@@ -184,14 +184,14 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
     Ok(outcome)
 }
 
-/// Says something beside the data, on as many lines as the terminal needs for it.
+/// Prints a remark, wrapped at the width of the terminal.
 pub(crate) fn remark(ui: &Ui, line: &str) {
     for line in text::wrap(line, ui.columns) {
         ui.remark(format_args!("{}", ui.paint(DIM, &line)));
     }
 }
 
-/// Says that all that was found lies below the floor, and what is nearest.
+/// Returns the remark for results that are all below the floor, with the nearest result.
 pub(crate) fn nothing_fits(nearest: &Nearest) -> String {
     let what = match &nearest.content {
         Some(content) => format!("\"{}\"", text::one_line(content)),
@@ -201,7 +201,7 @@ pub(crate) fn nothing_fits(nearest: &Nearest) -> String {
     format!("nothing fits; nearest: {what} (fit {fit:.2}), --floor 0 shows it")
 }
 
-/// What brought a result here, and how well it fits.
+/// Returns how a result was found, and its fit.
 fn found_by(hit: &RecallHit) -> Vec<String> {
     let what = match &hit.via {
         Some(via) => {
@@ -221,7 +221,7 @@ fn found_by(hit: &RecallHit) -> Vec<String> {
     [what].into_iter().chain(fit).chain(more).collect()
 }
 
-/// The words that matched, or that none did.
+/// Returns the matched words, or that the result is only near in meaning.
 pub(crate) fn by_words_or_meaning(matched: &[String]) -> String {
     match matched.is_empty() {
         true => "near in meaning".to_owned(),
@@ -229,7 +229,7 @@ pub(crate) fn by_words_or_meaning(matched: &[String]) -> String {
     }
 }
 
-/// What whoever reads a result has to know before its text.
+/// Returns warnings that stand before the text of a result.
 fn marks(hit: &RecallHit) -> Vec<String> {
     let mut marks = Vec::new();
     if hit.elsewhere {
@@ -248,7 +248,7 @@ fn marks(hit: &RecallHit) -> Vec<String> {
         let old = text::one_line(&old.join(", "));
         marks.push(format!("seems to replace {old}"));
     }
-    // What brought it here has been said.
+    // The contradiction that added this result was named already.
     let said = hit.via.as_ref().filter(|via| via.relation == "contradicts");
     let said = said.map(|via| via.from.as_str());
     let ids = hit.contradicts.iter().map(String::as_str);
@@ -259,7 +259,7 @@ fn marks(hit: &RecallHit) -> Vec<String> {
     marks
 }
 
-/// The scopes that were seen; what lies below a session goes without saying.
+/// Returns the scopes that were searched, without the children of sessions.
 pub(crate) fn scopes(seen: &[String]) -> String {
     let shown = seen.iter().filter(|scope| !scope.ends_with("/*"));
     let mut shown: Vec<String> = shown.map(|scope| scope_short(scope)).collect();
@@ -269,7 +269,7 @@ pub(crate) fn scopes(seen: &[String]) -> String {
     shown.join(", ")
 }
 
-/// A scope, of whose id the beginning is enough where it is a hash.
+/// Returns a scope; an id that is a hash is cut to its beginning.
 fn scope_short(scope: &str) -> String {
     let is_hash = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     match scope.split_once(':') {
@@ -286,7 +286,7 @@ fn basis(ui: &Ui, answer: &RecallAnswer) -> String {
     }
 }
 
-/// How a result came to its score: the words that matched, and each feature that counts with its value and its share.
+/// Prints the score of a result: the matched words, and each feature that counts with its value and share.
 fn print_score(
     ui: &Ui,
     hit: &RecallHit,
@@ -333,7 +333,7 @@ fn print_score(
     }
 }
 
-/// What was looked for, and among how much.
+/// Prints the terms of the search, and the number of texts searched.
 fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), CliError> {
     let ranking = &explain["text"];
     let mut words: Vec<String> = Vec::new();
@@ -384,7 +384,7 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
     }
 }
 
-/// By which model, and how its vectors were searched.
+/// Returns the model, and the way in which its vectors were searched.
 fn meaning_of(explain: &Value) -> String {
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let model = &explain["model"];
@@ -406,14 +406,14 @@ fn meaning_of(explain: &Value) -> String {
             "; {} of {rows} looked at, those that fit",
             number(&searched["listed"])
         ),
-        // Those of the tail are in memory, and few.
+        // The vectors of the tail are in memory, and few.
         _ if number(&searched["rows"]) == 0 => String::new(),
         _ => format!("; {rows} scanned"),
     };
     line
 }
 
-/// In how many texts a word of the query stands, in whatever form was looked for.
+/// Returns the number of texts with a word of the query; of several forms the largest number.
 fn spread_of(explain: &Value, word: &str) -> Option<u64> {
     let terms = explain["text"]["terms"].as_array()?;
     let of_word = terms.iter().filter(|term| term["word"] == word);

@@ -11,22 +11,22 @@ use crate::values::{ImportanceArg, Results, share};
 
 /// Recall memories as part of a prompt
 ///
-/// Prints what a recall finds, best first, within a budget of tokens, between tags that mark it as
-/// stored data. What is superseded is left out; what contradicts one another stands together. The recall
-/// is recorded with what is shown. Exits with 1 when there is nothing to show, or nothing fits.
+/// Prints the results of a recall, best first, within a budget of tokens, between tags that mark them as stored data.
+/// Superseded memories are left out; contradicting ones stand together. The recall is recorded with the shown memories.
+/// Exits with 1 if nothing is found or nothing fits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm recall-context how do we deploy
   icm recall-context how do we deploy -t ops/ --budget 400 --format markdown")]
 pub(crate) struct RecallContextArgs {
-    /// Words to look for; quotes are not needed
+    /// Words to search for; no quotes needed
     #[arg(required = true)]
     query: Vec<String>,
-    /// Tokens that the text may have, 50 to 1000000; four bytes are counted as one
+    /// Budget in tokens, 50 to 1000000; four bytes count as one token
     #[arg(long, value_name = "TOKENS", default_value_t = 1_000)]
     budget: usize,
-    /// How the memories are written
+    /// Format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Only this topic; `a/` for `a` and everything below it
@@ -35,34 +35,34 @@ pub(crate) struct RecallContextArgs {
     /// Only memories with this keyword
     #[arg(short, long, value_name = "WORD")]
     keyword: Option<String>,
-    /// Only memories at least so important
+    /// Only memories of at least this importance
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
-    /// What is seen from this scope, `all` for everything [default: what is seen from here]
+    /// Memories seen from this scope; `all` for every scope [default: as for `icm recall`]
     #[arg(long)]
     scope: Option<String>,
-    /// How many memories at most, 1 to 1000 [default: 20]
+    /// At most N memories, 1 to 1000 [default: 20]
     #[arg(short, long, value_name = "N")]
     limit: Option<Results>,
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file, else 0.2]
+    /// Least fit of a result, 0 to 1; 0 shows all [default: `ranking.floor` of the config file, else 0.2]
     #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
     floor: Option<f64>,
-    /// Leave links alone: neither order by them nor add what they lead to
+    /// Ignore links: neither reorder results nor add linked memories
     #[arg(long)]
     no_links: bool,
-    /// Leave no trace of this recall in the log
+    /// Do not record this recall
     #[arg(long)]
     no_record: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// A line each
+    /// One line for each memory
     Text,
-    /// A list
+    /// A Markdown list
     Markdown,
 }
 

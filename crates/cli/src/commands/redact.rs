@@ -12,16 +12,16 @@ use crate::memory_view::short_event;
 use crate::text::{self, count};
 use crate::ui::{BOLD, DIM, TOPIC, WARN};
 
-/// How many memories and events are shown before asking.
+/// Memories and events that are listed before the question.
 const PREVIEW: usize = 20;
 
-/// Take texts out of the store for good, from every byte of it
+/// Remove texts from the store for good, from every byte of it
 ///
-/// For what must not be kept, such as a password. The events stay, with their ids and places, and
-/// the log still verifies; their text shows as withheld at every moment. It cannot be undone. What
-/// would go is shown first and asked about; without a terminal that needs `--yes`.
+/// For texts that must not be kept, such as a password. The events are kept with their ids and places, and the log
+/// still verifies; their text shows as withheld at every moment. A redaction cannot be undone. The plan is shown first
+/// and you are asked; without a terminal give `--yes`.
 ///
-/// A memory goes with all events about it and every recall that showed it; an event goes alone.
+/// A memory is redacted with all events about it and all recalls that showed it. An event is redacted alone.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,8 +32,8 @@ pub(crate) struct RedactArgs {
     /// Memories (ids or their beginnings) and events (`3fa9c2`, `@12`)
     #[arg(value_name = "MEMORY|EVENT", value_parser = NonEmptyStringValueParser::new())]
     targets: Vec<String>,
-    /// Every event that holds this text, as it stands, escaped within JSON, or in base64, and every
-    /// file of torn/; `-` reads it from stdin, so that it gets into no shell history
+    /// Every event with this text (verbatim, escaped within JSON, or in base64), and every file of torn/; `-` reads
+    /// stdin, to stay out of the shell's history
     #[arg(
         long = "match",
         value_name = "TEXT",
@@ -41,10 +41,10 @@ pub(crate) struct RedactArgs {
         allow_hyphen_values = true
     )]
     pattern: Option<String>,
-    /// Why; it stays in the log
+    /// Reason, kept in the log
     #[arg(long)]
     reason: Option<String>,
-    /// Only show what would go
+    /// Only show the plan
     #[arg(long)]
     dry_run: bool,
 }
@@ -120,7 +120,7 @@ impl Asked for Redaction {
     }
 }
 
-/// What was cleaned, and what lies outside.
+/// Prints the cleaned places, and the copies outside the store that remain.
 fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
     let ui = &app.ui;
     let torn = count(done.torn_removed, "file", "files");

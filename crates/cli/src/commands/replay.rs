@@ -11,10 +11,10 @@ use crate::ui::{BOLD, TOPIC};
 use crate::values::{Results, share};
 use crate::{memory_view, text, when};
 
-/// Go back in time: what was known, and what a recall would have found
+/// Go back in time: known memories, or the results of a recall
 ///
-/// With a query: the answer as of that moment, without recording the recall. Without one: the
-/// memories as they stood, by topic; with `--scope` those of this one alone.
+/// With a query: the answer as of the moment; the recall is not recorded. Without a query: the memories of the moment,
+/// by topic; with `--scope` only those of the scope.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,15 +24,15 @@ pub(crate) struct ReplayArgs {
     /// The moment: a time, a position (`@123`) or the beginning of an event id
     #[arg(long, value_name = "TIME", required = true)]
     at: String,
-    /// Words to look for
+    /// Words to search for
     query: Vec<String>,
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// As seen from this scope, or `all` [default: with a query where you are, else all]
+    /// As seen from this scope, or `all` [default: with a query your own scopes, else all]
     #[arg(long)]
     scope: Option<String>,
-    /// With a query: least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file, else 0.2]
+    /// With a query: least fit of a result, 0 to 1; 0 shows all [default: `ranking.floor` of the config file, else 0.2]
     #[arg(
         long,
         value_name = "FIT",
@@ -41,12 +41,12 @@ pub(crate) struct ReplayArgs {
         requires = "query"
     )]
     floor: Option<f64>,
-    /// How many at most [default: 10 with a query, else all]
+    /// At most N [default: 10 with a query, else all]
     #[arg(short, long, value_name = "N")]
     limit: Option<Results>,
 }
 
-/// The memories as they stood.
+/// The memories as of the moment.
 #[derive(Serialize)]
 struct Standing {
     basis: Basis,
@@ -72,7 +72,7 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
         return recall::print(&app.ui, &answer);
     }
 
-    // Resolved once: `2h ago` would be another moment the second time.
+    // The moment is resolved once: `2h ago` would be another moment the second time.
     let basis = service.basis(Some(&args.at))?;
     let mut memories = service.list(&ListRequest {
         topic: args.topic,

@@ -10,13 +10,12 @@ use crate::progress::Bar;
 use crate::text::count;
 use crate::ui::BOLD;
 
-/// Make a store of a backup, in a folder that is absent or empty
+/// Make a store from a backup, in an absent or empty folder
 ///
-/// The folder is the store's (`--db`, `ICM_DB`, …). Nothing is overwritten; where the very store is
-/// there already, and nothing was written to it since, that is said and nothing is done. The backup is checked as
-/// `icm log verify` checks a log before the store gets its name, in one step. The next write goes on
-/// under a new origin, because the store that was backed up may still be written to.
-/// Exits with 3 when the backup is cut or damaged.
+/// The folder is the store's (`--db`, `ICM_DB`, …). Existing data is never overwritten, and restoring the same backup
+/// twice changes nothing. The backup is checked as by `icm log verify`; only then the store gets its name, in one step.
+/// The next write starts a new origin, because the old store may still be written to. Exits with 3 if the backup is cut
+/// or damaged.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -18,10 +18,10 @@ use crate::ui::{BOLD, DIM};
 
 /// Keep or forget the memories that `icm extract` and hooks stored
 ///
-/// Extracted memories have trust `external` until somebody keeps them. On a terminal one memory is shown at a time, and
-/// one key decides: `k` keeps it (its trust becomes `user`), `f` forgets it, `l` or `s` leaves it for later, and `q`,
-/// Escape or Ctrl-C ends the review. Any other key asks again. Each decision is written at once, and `icm undo --last 1`
-/// takes it back. Without a terminal, or with `--json`, the memories are listed.
+/// Extracted memories have trust `external` until you keep them. On a terminal one memory is shown at a time, and one
+/// key decides: `k` keeps it (its trust becomes `user`), `f` forgets it, `l` or `s` leaves it for later, and `q`,
+/// Escape or Ctrl-C ends the review. Any other key asks again. Each decision is written at once, and `icm undo --last
+/// 1` takes it back. Without a terminal, or with `--json`, the memories are listed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,12 +40,12 @@ pub(crate) struct ReviewArgs {
     forget: Vec<String>,
 }
 
-/// The decisions of a review, as JSON has them.
+/// The decisions of a review, for JSON.
 #[derive(Debug, Default, Serialize)]
 struct Decided {
     kept: Vec<String>,
     forgotten: Vec<String>,
-    /// Memories that are still open.
+    /// Memories without a decision.
     left: usize,
 }
 
@@ -87,8 +87,8 @@ fn open_ones(service: &Service, topic: Option<&str>) -> Result<Vec<Memory>, CliE
     Ok(memories)
 }
 
-/// Keeps and forgets the memories that the command line names; an id that is named twice counts once. A wrong id changes
-/// nothing.
+/// Keeps and forgets the memories that the command line names. An id that is named twice counts once, and a wrong id
+/// changes nothing.
 fn decide_named(args: &ReviewArgs, open: Vec<Memory>, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let caller = app.caller()?;
@@ -191,7 +191,7 @@ fn ask(open: &[Memory], app: &App) -> Result<Outcome, CliError> {
                     terminal.write_line("").map_err(failed)?;
                     break 'memories;
                 }
-                // Another key asks again.
+                // Any other key asks again.
                 _ => {
                     terminal.write_line("").map_err(failed)?;
                     continue;

@@ -12,15 +12,15 @@ use crate::text;
 
 /// Bring forgotten memories back
 ///
-/// A whole topic is one command, as with `icm forget`. With `--json` the answer for one id is one
-/// receipt, for several an array of them, for a topic one object with them in it.
+/// A whole topic is one command, as for `icm forget`. With `--json` the answer for one id is a receipt, for several ids
+/// an array of receipts, for a topic an object with the receipts.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ReviveArgs {
     /// Ids or their beginnings; see `icm list --forgotten`
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
-    /// Everything that was forgotten in this topic; `a/` for `a` and everything below it
+    /// All forgotten memories of this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
 }

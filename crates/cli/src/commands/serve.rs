@@ -18,12 +18,13 @@ use over_http::HttpArgs;
 
 /// Serve MCP on stdin and stdout, or over HTTP
 ///
-/// For an agent's configuration; ends when the agent closes stdin or has ended. Which tools it offers is fixed when it
-/// starts: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only` take some away. That saves
-/// an agent's context and keeps its choice simple; it is no wall.
+/// For an agent's configuration. The server ends when the agent closes stdin or has ended. Its tools are fixed at its
+/// start: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only` remove some. Fewer tools save the
+/// agent's context and keep its choice simple; they are no protection.
 ///
-/// Several servers on one store are the normal case: the first answers other processes of this user, too, and
-/// another takes its place when it ends. Asked to end (SIGTERM, Ctrl-C) a server still answers what it was asked.
+/// Several servers on one store are the normal case: the first one also answers other processes of this user, and
+/// another one takes its place when it ends. After SIGTERM or Ctrl-C a server still answers the questions that it has
+/// received.
 #[derive(Debug, Args)]
 #[command(after_help = toolsets())]
 pub(crate) struct ServeArgs {
@@ -32,22 +33,22 @@ pub(crate) struct ServeArgs {
     compact: bool,
     /// Answer with JSON beside the text, for programs
     ///
-    /// Some agents show their model that JSON instead of the text, and nothing in it marks memories as data.
+    /// Some agents show their model this JSON instead of the text, and the JSON does not mark memories as data.
     #[arg(long, env = "ICM_STRUCTURED", value_parser = yes_or_no, action = clap::ArgAction::SetTrue)]
     structured: bool,
     /// Longest answer, in characters (4000 to 500000)
     ///
-    /// A longer one shows the parts of its memories around the words that were asked for, and says how to read on.
-    /// Characters beyond ASCII count as the two to four bytes that they take.
+    /// A longer answer shows the parts of its memories around the matched words, and says how to read on. A character
+    /// beyond ASCII counts as its two to four bytes.
     #[arg(long, value_name = "CHARS", env = "ICM_ANSWER_MAX", default_value_t = mcp::ANSWER_MAX_BYTES, value_parser = answer_max)]
     answer_max: usize,
-    /// The sets of tools to offer (see below) [default: default, unless --tools is given]
+    /// The toolsets to offer (see below) [default: default, unless --tools is given]
     #[arg(long, value_name = "SETS", env = "ICM_TOOLSETS", value_delimiter = ',')]
     toolsets: Vec<String>,
-    /// Tools to offer beside those of the sets
+    /// More tools to offer
     #[arg(long, value_name = "NAMES", env = "ICM_TOOLS", value_delimiter = ',')]
     tools: Vec<String>,
-    /// Tools not to offer, whatever else is said
+    /// Tools that are never offered
     #[arg(
         long,
         value_name = "NAMES",
@@ -55,10 +56,10 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     exclude_tools: Vec<String>,
-    /// Offer nothing that changes the store
+    /// Offer no tool that changes the store
     #[arg(long, env = "ICM_READ_ONLY", value_parser = yes_or_no, action = clap::ArgAction::SetTrue)]
     read_only: bool,
-    /// Log to files in this folder, JSON a line, one file a day for seven days
+    /// Log to files in this folder, as JSON lines, one file a day for seven days
     #[arg(long, value_name = "DIR", env = "ICM_LOG_DIR")]
     log_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -66,7 +67,8 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// A service in the background has nobody to see its notes.
+    /// Returns the logging of a server: over HTTP at least warnings, because nobody sees the notes of a background
+    /// service.
     pub(crate) fn logs(&self) -> Wanted<'_> {
         Wanted {
             warnings: self.http.is_wanted(),
@@ -75,7 +77,7 @@ impl ServeArgs {
     }
 }
 
-/// What `--help` says of the sets.
+/// Returns the text after `--help`: the toolsets and examples.
 fn toolsets() -> String {
     let mut text = "Toolsets:".to_owned();
     for (name, about) in Offer::sets() {
@@ -84,7 +86,7 @@ fn toolsets() -> String {
     text + "\n\nExamples:\n  icm serve --toolsets default,memoir\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo\n  icm serve --http 127.0.0.1:7437\n  icm serve --http 127.0.0.1:7437 --print-unit systemd"
 }
 
-/// What an environment variable says; nothing is no.
+/// Parses the value of an environment variable; empty means no.
 fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "y" | "yes" | "t" | "true" | "on" => Ok(true),
@@ -93,7 +95,7 @@ fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// Returns the longest answer that `--answer-max` asks for.
+/// Parses the value of `--answer-max`.
 fn answer_max(text: &str) -> Result<usize, String> {
     let range = mcp::ANSWER_BYTES;
     let given = text
@@ -104,7 +106,7 @@ fn answer_max(text: &str) -> Result<usize, String> {
     given.ok_or_else(|| format!("write a number from {} to {}", range.start(), range.end()))
 }
 
-/// Names as somebody wrote them, without blanks and empty ones.
+/// Returns the names without blanks, and without empty names.
 fn names(given: &[String]) -> Vec<String> {
     let names = given.iter().map(|name| name.trim().to_owned());
     names.filter(|name| !name.is_empty()).collect()
@@ -153,10 +155,10 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
             "waiting for an MCP client on stdin; this is for an agent's configuration, Ctrl-D ends it"
         ));
     }
-    // Long before it ends is when they matter.
+    // The notices are of use now, not at the end of the server.
     app.pass_on_notices(service);
 
-    // The agent's project is where it was started, wherever the server runs.
+    // The agent's project is the folder of the agent, even if the server runs elsewhere.
     let folder = match std::env::var_os("CLAUDE_PROJECT_DIR").filter(|dir| !dir.is_empty()) {
         Some(dir) => Some(PathBuf::from(dir)),
         None => std::env::current_dir().ok(),

@@ -16,11 +16,11 @@ use crate::when;
 
 const LIMIT_ON_TERMINAL: u32 = 20;
 
-/// Show the sessions of agents, and what each did
+/// Show the sessions of agents, with the work of each
 ///
-/// Who worked when and where, what each session stored, and what it was shown. Sessions that work for another one, as
-/// sub-agents do, stand below it. With an id or a name: that session and those
-/// that work for it. `icm log --session ID` shows its events, `icm undo --session ID` takes its changes back.
+/// Shows the actor, time and place of each session, and the numbers of stored and shown memories. Sessions that work
+/// for another session, such as sub-agents, stand below it. With an id or a name only that session and those below it
+/// are shown. `icm log --session ID` shows its events, `icm undo --session ID` takes its changes back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,10 +34,10 @@ pub(crate) struct SessionsArgs {
     /// Only sessions of this project
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Only what happened since this time
+    /// Only activity since this time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// How many at most [default: 20 on a terminal, else all]
+    /// At most N [default: 20 on a terminal, else all]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn run(args: SessionsArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-/// The names of sessions, by id. A session whose name nobody said is shown by its id.
+/// The names of sessions, by id. A session without a name is shown by its id.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<String, String>);
 
@@ -107,7 +107,7 @@ fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
     for session in sessions.iter().filter(is_root) {
         add(ui, &mut rows, sessions, session, 0, &mut shown);
     }
-    // Sessions that are parents of each other, which nothing honest makes.
+    // Sessions that are parents of each other; no honest writer makes such a circle.
     for session in sessions {
         add(ui, &mut rows, sessions, session, 0, &mut shown);
     }
@@ -124,7 +124,7 @@ fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
     columns::print(ui, &rows)
 }
 
-/// Adds a session and those that work for it. A circle, which nothing honest makes, is cut.
+/// Adds a session and the sessions below it. A circle of sessions is cut.
 fn add<'s>(
     ui: &Ui,
     rows: &mut Vec<Vec<Cell>>,
@@ -166,7 +166,7 @@ fn add<'s>(
     }
 }
 
-/// Returns in words how much a session did and was shown.
+/// Returns the work of a session and its shown memories, in words.
 fn work(session: &Session) -> String {
     let parts = [
         (session.stored, "stored"),

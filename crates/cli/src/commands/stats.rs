@@ -12,16 +12,16 @@ use crate::text::{bytes, count, one_line};
 use crate::ui::{BOLD, DIM, Ui};
 use crate::when;
 
-/// Rows of a part of `--tokens`; `--json` has all of them.
+/// Most rows of each part of `--tokens`; `--json` has all rows.
 const TOKEN_ROWS: usize = 20;
 
-/// Show the store in numbers: memories, events, bytes, how far each view is
+/// Show the store in numbers: memories, events, bytes, state of each view
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
-    /// As this machine knew at that time; bytes and views are always those of now
+    /// As this machine knew at that time; bytes and views are always the present ones
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Show how many tokens of memories were shown: by client, session, front and day
+    /// Show the tokens of shown memories: by client, session, front and day
     #[arg(long, conflicts_with = "at")]
     tokens: bool,
     /// With `--tokens`: only since this time
@@ -66,7 +66,7 @@ fn tokens(since: Option<&str>, app: &App) -> Result<Outcome, CliError> {
         let skipped = parts.len().saturating_sub(TOKEN_ROWS);
         let parts = parts.iter().skip(skipped);
         rows.extend(parts.map(|(name, tokens)| {
-            // A client, a front and a day are no ids of sessions.
+            // The name of a client, a front or a day is never a session's id, so it is returned unchanged.
             let name = one_line(names.of(name));
             token_row(&format!("  {name}"), tokens)
         }));
@@ -88,7 +88,7 @@ fn token_row(name: &str, tokens: &Tokens) -> Vec<Cell> {
     ]
 }
 
-/// Names and values, in the order in which they are printed.
+/// Names and values, in the order of printing.
 type Rows = Vec<(&'static str, String)>;
 
 fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
@@ -136,7 +136,7 @@ fn time(ui: &Ui, at: &Option<String>) -> String {
     }
 }
 
-/// Returns those of the parts that there are, each with its number.
+/// Returns the parts with a number above 0, each with its number.
 fn split(parts: &[(&str, u64)]) -> String {
     let parts = parts.iter().filter(|(_, n)| *n > 0);
     let parts: Vec<_> = parts.map(|(name, n)| format!("{n} {name}")).collect();

@@ -10,50 +10,49 @@ use crate::{input, memory_view};
 
 /// Store a memory
 ///
-/// The same topic and key again update the memory instead of adding one; the same content under
-/// them changes nothing.
+/// A known topic and key with other content update the memory; the same content changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm store -t decisions -c 'Invoices live in PostgreSQL' -i high -k billing,database
   git log -1 --format=%B | icm store -t commits --key head -c -")]
 pub(crate) struct StoreArgs {
-    /// The topic it belongs to, for instance `decisions` or `api/errors`
+    /// The topic, for instance `decisions` or `api/errors`
     #[arg(short, long)]
     topic: String,
-    /// The text, at most 64 KiB; `-` for stdin, which is also read when this is missing and
-    /// something is piped in. One line end at the end of stdin is cut off
+    /// The text, at most 64 KiB; `-` for stdin, which is also read if this is missing and something is piped in. One
+    /// line end at the end of stdin is removed
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
-    /// How much it matters [default: medium]
+    /// Importance [default: medium]
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Keywords, with commas or repeated
     #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
     keywords: Vec<String>,
-    /// Verbatim text that the content was made from
+    /// Verbatim text behind the content
     #[arg(short, long, value_name = "TEXT")]
     raw: Option<String>,
-    /// Who may see it: `global`, `project:ID` or `session:PARENT/CHILD`; `project` and `session` alone
-    /// stand for those that you are in [default: global]
+    /// Scope from which it is seen: `global`, `project:ID` or `session:PARENT/CHILD`; `project` and `session` alone
+    /// stand for your own [default: global]
     #[arg(long)]
     scope: Option<String>,
-    /// Your own stable id for it within the topic
+    /// Your own id of the memory within the topic
     #[arg(long)]
     key: Option<String>,
-    /// When it happened, if not now
+    /// Time of the event, if not now
     #[arg(long, value_name = "TIME")]
     occurred_at: Option<String>,
-    /// The agent it comes from, for instance `claude-code`
+    /// The agent that it comes from, for instance `claude-code`
     #[arg(long, value_name = "AGENT")]
     source: Option<String>,
-    /// A JSON object to keep with it
+    /// A JSON object to keep with the memory
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
     /// Makes a retry safe: the same id and content are stored once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-    /// Store it even if it looks like it holds a secret
+    /// Store a text that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

@@ -11,19 +11,19 @@ use crate::ui::{DIM, TOPIC};
 use crate::values::how_many;
 use crate::when;
 
-/// List the topics and how many memories are in each, as a tree
+/// List the topics as a tree, with their numbers of memories
 ///
-/// A level's numbers are of the memories in it and, where there are topics below it, of all of them
-/// together (`+` before the count), with the mean of their weights and the last change.
+/// Each level has the number of its memories. If there are topics below, a second number with `+` counts all memories
+/// of the level and below. Then come the mean weight and the last change.
 #[derive(Debug, Args)]
 pub(crate) struct TopicsArgs {
-    /// Levels to show; deeper ones are counted in those above
+    /// Levels to show; deeper topics are counted in those above
     #[arg(long, value_name = "N", value_parser = how_many)]
     depth: Option<u32>,
     /// Only this topic and everything below it
     #[arg(long, value_name = "TOPIC")]
     prefix: Option<String>,
-    /// A plain list of the topics that have memories
+    /// A plain list of the topics with memories
     #[arg(long)]
     flat: bool,
     /// As this machine knew at that time
@@ -45,7 +45,7 @@ pub(crate) fn run(args: TopicsArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&topics)?;
         return Ok(Outcome::Fine);
     }
-    // The topics that the next one may lie below.
+    // The chain of topics above the current one.
     let mut above: Vec<&str> = Vec::new();
     let mut rows = Vec::with_capacity(topics.len());
     for node in &topics {
@@ -99,8 +99,8 @@ fn row(app: &App, request: &TopicsRequest, node: &TopicNode, name: Cell) -> Vec<
     cells
 }
 
-/// What follows on that there is nothing in a topic: how to name what lies below it, where there is
-/// something, which `is_there` says of a topic.
+/// Returns the end of the remark for a topic without memories: the name for everything below the topic, if `is_there`
+/// finds something there.
 pub(super) fn below(
     topic: &str,
     is_there: impl FnOnce(String) -> Result<bool, CliError>,

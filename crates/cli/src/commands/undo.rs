@@ -12,19 +12,19 @@ use crate::memory_view::short_event;
 use crate::text::{self, count};
 use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, WARN};
 
-/// How many memories are shown before asking.
+/// Memories that are listed before the question.
 const PREVIEW: usize = 20;
 
 /// Take events back; undoing an undo brings things back again
 ///
-/// Nothing is lost: an undo is an event of its own, after which memories and memoirs look as if the events it
-/// names had not happened. What it would change is shown first and asked about; without a terminal
-/// that needs `--yes`.
+/// Nothing is lost: an undo is an event itself. After it memories and memoirs look as if its events had not happened.
+/// The changes are shown first and you are asked; without a terminal give `--yes`.
 ///
-/// A named event stands for the whole command that it is part of, such as the import of a file.
-/// Recalls do not count for `--last`, undos do: `icm undo --last 1` twice changes nothing.
+/// An event stands for the whole command that it belongs to, such as the import of a file. `--last` counts undos but
+/// not recalls, so `icm undo --last 1` twice changes nothing.
 ///
-/// Examples: `icm undo --last 1` · `icm undo @120..@140` · `icm undo --session s1 --since yesterday`
+/// Examples: `icm undo --last 1` · `icm undo @120..@140` · `icm undo --session s1 --since yesterday` · `icm undo 3fa9c2
+/// --cascade`
 /// · `icm undo 3fa9c2 --cascade`
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
@@ -35,31 +35,31 @@ pub(crate) struct UndoArgs {
     /// The newest N commands that changed something
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
-    /// What this session did
+    /// All changes of this session
     #[arg(long)]
     session: Option<String>,
-    /// What this actor did
+    /// All changes of this actor
     #[arg(long)]
     actor: Option<String>,
-    /// What was done to memories that are or were in this topic; `a/` for `a` and all below it
+    /// All changes of memories that are or were in this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// What was done to this memoir, its concepts and links: name or id
+    /// All changes of this memoir, its concepts and links: name or id
     #[arg(long, value_name = "NAME", conflicts_with = "topic")]
     memoir: Option<String>,
-    /// Nothing from before this time
+    /// Only changes since this time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// The named events alone, not the commands they are part of
+    /// Only the named events, not the commands that they belong to
     #[arg(long, requires = "events")]
     only: bool,
     /// Also undo every later change of the same memories or concepts
     #[arg(long)]
     cascade: bool,
-    /// Why; it stands in the log
+    /// Reason, kept in the log
     #[arg(long)]
     reason: Option<String>,
-    /// Only show what would change
+    /// Only show the changes
     #[arg(long)]
     dry_run: bool,
 }
@@ -181,7 +181,7 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
     print_later(app, answer, put)
 }
 
-/// What was built on what is undone.
+/// Prints the numbers of later changes of the same things: those that disappear with the undo, and those that stay.
 fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
     let (gone, staying) = answer.later_gone_and_staying();
     let word = |n| count(n, "later change", "later changes");
@@ -267,7 +267,7 @@ fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliE
     Ok(())
 }
 
-/// The short values that differ where the text does not.
+/// Prints the short fields that differ; the text is printed elsewhere.
 fn print_values(
     change: &UndoChange,
     quote: &mut dyn FnMut(&str, &str) -> Result<(), CliError>,

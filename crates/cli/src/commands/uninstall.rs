@@ -8,17 +8,17 @@ use super::init::failed;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 
-/// Take out of the settings of agents what `icm init` put in; the store stays
+/// Remove icm from the settings of agents; the store is kept
 ///
-/// A file that nobody changed since gets its bytes from before back, and one that init made is
-/// removed. From a file that was changed, only the entries of icm are taken out. Files of the user,
-/// of the working folder and of every project that init wrote are looked at.
+/// A file that nobody changed since `icm init` gets its earlier bytes back, and a file that init made is removed. From
+/// a changed file only the entries of icm are removed. The files of the user, of the working folder, and of every
+/// project that init wrote are checked.
 #[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
-    /// Only say what is there; exits with 1 if something is
+    /// Only list the entries of icm; exits with 1 if there are any
     #[arg(long, conflicts_with = "dry_run")]
     check: bool,
-    /// Show what would be taken out, with a diff of each file
+    /// Show the changes as a diff of each file
     #[arg(long)]
     dry_run: bool,
 }

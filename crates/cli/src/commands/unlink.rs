@@ -6,10 +6,9 @@ use super::link::{EndsArgs, report};
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 
-/// Take a link between two memories away
+/// Remove a link between two memories
 ///
-/// The link stays in the log, and is shown `--at` any moment before; `icm undo --last 1` brings it
-/// back.
+/// The link stays in the log and is shown `--at` earlier moments; `icm undo --last 1` brings it back.
 #[derive(Debug, Args)]
 pub(crate) struct UnlinkArgs {
     #[command(flatten)]

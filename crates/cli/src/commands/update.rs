@@ -9,10 +9,10 @@ use crate::error::{CliError, Outcome};
 use crate::values::{ImportanceArg, words};
 use crate::{input, memory_view};
 
-/// Change a memory; what is not named stays
+/// Change a memory; fields that are not named are kept
 ///
-/// What it said before stays in the log: see `icm history`. Where machines wrote a field beside each other
-/// (`icm conflicts`), another value for it settles that, too.
+/// The earlier text stays in the log: see `icm history`. A new value for a field in conflict (`icm conflicts`) settles
+/// the conflict.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// Id or its beginning
@@ -21,10 +21,10 @@ pub(crate) struct UpdateArgs {
     /// The new text; `-` for stdin
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
-    /// How much it matters now
+    /// New importance
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
-    /// The new set of keywords, with commas or repeated; `-k ''` for none
+    /// New keywords, with commas or repeated; `-k ''` for none
     #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
     keywords: Option<Vec<String>>,
     /// Move it to this topic
@@ -36,7 +36,7 @@ pub(crate) struct UpdateArgs {
     /// Makes a retry safe: the same id and change are written once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-    /// Write it even if it looks like it holds a secret
+    /// Write a text that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

@@ -11,11 +11,10 @@ use crate::progress::Bar;
 use crate::text;
 use crate::ui::{BAD, DIM, GOOD, Ui, WARN};
 
-/// Check the log, the views, and that the views are what the log says
+/// Check the log and the views, and that both agree
 ///
-/// Reads every event, follows every chain, folds the log afresh and compares. Never changes
-/// the log; views that turn out to be wrong are rebuilt.
-/// Exits with 3 when damage is found.
+/// Reads every event, follows every chain, folds the log again and compares the result with the views. Never changes
+/// the log; wrong views are rebuilt. Exits with 3 for damage.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {}
 
@@ -27,7 +26,7 @@ pub(crate) fn run(_: VerifyArgs, app: &App) -> Result<Outcome, CliError> {
     print(&app.ui, &report)
 }
 
-/// Writes the report; one that is not all right is damage.
+/// Prints the report. Returns [`Outcome::Damage`] unless everything is right.
 pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError> {
     let outcome = if report.ok {
         Outcome::Fine

@@ -8,21 +8,21 @@ use crate::error::{CliError, Outcome};
 use crate::text::count;
 use crate::when;
 
-/// Show what a session should know when it starts
+/// Show the memories that a session should know at its start
 ///
-/// Pinned, critical and high memories that are seen from here, preferences, and what changed since the last session of
-/// this project, chosen by their value for each token. Hooks give this text to agents when a session starts, is resumed,
-/// cleared or compacted. The showing is recorded, and counts as no recall.
+/// Contains pinned, critical and high memories seen from here, preferences, and changes since the last session of this
+/// project, chosen by their value for each token. Hooks give this text to agents when a session starts, is resumed,
+/// cleared or compacted. It is recorded, but does not count as a recall.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm wake-up --budget 400
   icm pin 01J9X4 --for 7d    # a memory that every session is shown")]
 pub(crate) struct WakeUpArgs {
-    /// Tokens that the text may have, 50 to 1000000; four bytes are counted as one
+    /// Budget in tokens, 50 to 1000000; four bytes count as one token
     #[arg(long, value_name = "TOKENS", default_value_t = BUDGET)]
     budget: usize,
-    /// Leave no trace in the log
+    /// Do not record
     #[arg(long)]
     no_record: bool,
 }

@@ -15,19 +15,18 @@ use crate::{text, when};
 
 const RECALLS: usize = 20;
 
-/// Show where a memory came from, what changed it, and to whom it was shown
+/// Show the origin of a memory, its changes, and the recalls that showed it
 ///
-/// Of the recalls that showed it the newest 20, unless `-l` or `--all` is given. Exits with 1 when
-/// there is none with that id.
+/// Shows the newest 20 recalls, unless `-l` or `--all` is given. Exits with 1 if there is no memory with this id.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// Id or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// How many recalls at most [default: 20]
+    /// At most N recalls [default: 20]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
-    /// All of them
+    /// Show all
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 }

@@ -1,4 +1,4 @@
-//! Folders: where the config file and the store are by default, and what a path in the file means.
+//! Default folders of the config file and the store, and relative paths in the file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use directories::{BaseDirs, ProjectDirs};
 
 use crate::error::CliError;
 
-/// Returns where the config file is, unless the user says otherwise; `None` without a home folder.
+/// Returns the default path of the config file; `None` without a home folder.
 ///
 /// # Errors
 /// A relative path of a folder in the environment, which would be another folder in every working folder.
@@ -20,7 +20,7 @@ pub(crate) fn default_path() -> Result<Option<PathBuf>, CliError> {
     Ok(folder.map(|folder| folder.join("config.toml")))
 }
 
-/// Returns where the store is, unless the user says otherwise; `None` without a home folder.
+/// Returns the default folder of the store; `None` without a home folder.
 ///
 /// # Errors
 /// As [`default_path`].
@@ -30,7 +30,7 @@ pub(crate) fn default_db() -> Result<Option<PathBuf>, CliError> {
     })
 }
 
-/// Returns the store's folder, as `db` names it in a config file in `folder`.
+/// Returns the store's folder for the value of `db` in a config file in `folder`.
 ///
 /// # Errors
 /// A home folder that the environment names by a relative path.
@@ -53,7 +53,7 @@ fn below_home(path: &Path) -> Option<&str> {
     path.to_str()?.strip_prefix("~/")
 }
 
-/// Returns a folder of this user, which the variable `xdg` may name.
+/// Returns a folder of this user; the variable `xdg` can name another one.
 fn usual(xdg: &str, of: fn(&ProjectDirs) -> &Path) -> Result<Option<PathBuf>, CliError> {
     let reads_xdg = cfg!(all(unix, not(target_os = "macos")));
     if reads_xdg && let Some(error) = relative(xdg) {
@@ -66,7 +66,7 @@ fn usual(xdg: &str, of: fn(&ProjectDirs) -> &Path) -> Result<Option<PathBuf>, Cl
     Ok(folder)
 }
 
-/// Refuses a variable that names a folder by a relative path.
+/// Returns an error if a variable names a folder by a relative path.
 fn relative(variable: &str) -> Option<CliError> {
     let value = PathBuf::from(std::env::var_os(variable)?);
     let is_one = !value.as_os_str().is_empty() && value.is_relative();

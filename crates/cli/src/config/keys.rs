@@ -13,7 +13,7 @@ pub(crate) struct Key {
     pub(crate) takes: Takes,
     /// Sentences for the template and the reference page.
     pub(crate) about: &'static str,
-    /// A value as it is written in the file, for a key without a default.
+    /// A value in the form of the file, for a key without a default.
     pub(crate) example: Option<&'static str>,
 }
 
@@ -25,12 +25,12 @@ pub(crate) enum Takes {
     /// A number from … to.
     Number(f64, f64),
     OneOf(&'static [&'static str]),
-    /// A text for which `is_one` is true; errors call it `named`.
+    /// A text that `is_one` accepts; errors call it `named`.
     Text {
         named: &'static str,
         is_one: fn(&str) -> bool,
     },
-    /// A list of texts, by this name.
+    /// A list of texts; errors call them by this name.
     Texts(&'static str),
 }
 
@@ -42,12 +42,12 @@ impl Key {
         }
     }
 
-    /// Returns the section, empty before the first one, and the name in it.
+    /// Returns the section, empty before the first one, and the key's name in the section.
     pub(crate) fn split(&self) -> (&'static str, &'static str) {
         self.name.split_once('.').unwrap_or(("", self.name))
     }
 
-    /// Returns whether recalls with another value may find something else.
+    /// Returns `true` if another value can change the results of recalls.
     #[cfg(feature = "bench")]
     pub(crate) fn changes_results(&self) -> bool {
         matches!(self.split().0, "ranking" | "embedding")

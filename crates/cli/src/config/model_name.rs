@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::folders::resolve;
 
-/// A model as the config file and `icm model use` name it.
+/// A model in the notation of the config file and `icm model use`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub(crate) enum ModelName {
@@ -25,7 +25,7 @@ pub(crate) enum ModelName {
 }
 
 impl ModelName {
-    /// Returns the same name, with a path that starts at `folder` or at the home folder made whole.
+    /// Returns the same name; a path relative to `folder` or to the home folder becomes absolute.
     pub(crate) fn within(self, folder: &Path) -> ModelName {
         match self {
             ModelName::Folder(path) => ModelName::Folder(resolve(&path, folder)),
@@ -64,7 +64,7 @@ impl fmt::Display for ModelName {
     }
 }
 
-/// Whether a model is named by a path: no name of a model looks like one.
+/// Returns `true` if a model is named by a path, which no model's name looks like.
 fn is_path(text: &str) -> bool {
     text.contains(['/', '\\']) || text.starts_with(['.', '~'])
 }

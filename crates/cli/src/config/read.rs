@@ -1,4 +1,4 @@
-//! From the text of a config file, or from `--set KEY=VALUE`, to a [`Config`].
+//! Reads a [`Config`] from the text of a config file, or from `--set KEY=VALUE`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::error::CliError;
 impl Config {
     /// Reads the file. An absent file gives the defaults, unless it was `named` explicitly.
     pub(crate) fn read(path: &Path, named: bool) -> Result<Config, CliError> {
-        // Opening a pipe waits for somebody who writes to it.
+        // Opening a pipe would wait for a writer.
         if is_pipe(path) {
             let problem = format!("config {} is a pipe", path.display());
             return Err(CliError::invalid(problem).with_hint("name another one with `--config`"));
@@ -48,7 +48,7 @@ impl Config {
         Config::of(table, folder, &|name| named(line_of(text, name)))
     }
 
-    /// Returns this configuration with other settings, `key=value` each. A value that is not TOML is a text, and a
+    /// Returns this configuration with other settings, `key=value` each. A value that is not TOML counts as a text; a
     /// relative path starts at the working folder.
     #[cfg(feature = "bench")]
     pub(crate) fn with(&self, settings: &[String]) -> Result<Config, CliError> {
@@ -77,7 +77,7 @@ impl Config {
             sets_model |= name == "embedding.model";
         }
         let mut config = Config::of(table, Path::new(""), &|_| "config --set".to_owned())?;
-        // Paths of the file start at its own folder.
+        // Paths of the file start at the folder of the file.
         config.db.clone_from(&self.db);
         if !sets_model {
             config.embedding.model.clone_from(&self.embedding.model);
@@ -85,7 +85,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Checks each key of a table, then reads all of them. `place` names the file, and the line of a key or section.
+    /// Checks each key of a table, then reads all keys. `place` returns the file and line of a key or section.
     fn of(table: Table, folder: &Path, place: &dyn Fn(&str) -> String) -> Result<Config, CliError> {
         for (name, value) in table::named_values(&table) {
             table::find(&name)
@@ -126,7 +126,7 @@ fn is_pipe(_: &Path) -> bool {
     false
 }
 
-/// Returns the line of a key or section in a text that is TOML, from 1.
+/// Returns the line of a key or section in a TOML text, from 1.
 fn line_of(text: &str, name: &str) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let (section, field) = name.split_once('.').unwrap_or((name, ""));

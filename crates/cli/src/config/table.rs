@@ -1,4 +1,4 @@
-//! The table of keys: bounds and descriptions of everything that a config file may set, found by name.
+//! The table of keys: bounds and descriptions of every key of the config file, found by name.
 
 use icm_vectors::MAX_DIM;
 use toml::{Table, Value};
@@ -11,13 +11,13 @@ use Takes::{Bool, Number, OneOf, Text, Texts, Whole};
 const WEIGHT: Takes = Number(0.0, 100.0);
 const SHARE: Takes = Number(0.0, 1.0);
 
-/// Clients cut longer contexts.
+/// Most tokens of a context. Raised, clients cut longer contexts.
 const CONTEXT_TOKENS_MAX: u64 = 2_400;
 
-/// A larger count would make a recall read more memories than a store of usual size has.
+/// Largest count. Raised, a recall could read more memories than a usual store has.
 const COUNT_MAX: u64 = 10_000;
 
-/// The sections, in the order of [`KEYS`], with what their keys are about.
+/// The sections, in the order of [`KEYS`], with a description of their keys.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("recall", "How `icm recall` answers."),
     (
@@ -54,7 +54,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("output", "Texts on the terminal."),
 ];
 
-/// Every key, in the order in which keys are shown.
+/// Every key, in the order of display.
 pub(crate) const KEYS: &[Key] = &[
     key(
         "db",
@@ -428,7 +428,7 @@ pub(super) fn find(name: &str) -> Result<&'static Key, CliError> {
         .min();
     let hint = match nearest {
         Some((0, section)) => format!("`{section}` is a section: write `[{section}]`"),
-        // At most one letter in three is another one.
+        // A near name differs in at most one letter of three.
         Some((letters, known)) if 3 * letters <= name.chars().count() => {
             format!("nearest: `{known}`")
         }
@@ -440,7 +440,7 @@ pub(super) fn find(name: &str) -> Result<&'static Key, CliError> {
     Err(CliError::invalid(format!("unknown key `{name}`")).with_hint(hint))
 }
 
-/// Returns the words that describe a section.
+/// Returns the description of a section.
 pub(super) fn about(section: &str) -> &'static str {
     let found = SECTIONS.iter().find(|(name, _)| *name == section);
     found.map_or("", |(_, about)| about)

@@ -1,4 +1,4 @@
-//! The file that `icm config init` writes.
+//! Makes the file that `icm config init` writes.
 
 use super::{Config, table};
 use crate::text;
@@ -25,7 +25,7 @@ pub(crate) fn template() -> String {
             file.push('\n');
         }
         push_comment(&mut file, key.about);
-        // A JSON value of these kinds is a TOML value, too.
+        // A JSON value of these kinds is also a TOML value.
         let value = key.example.map_or_else(|| value.to_string(), str::to_owned);
         file.push_str(&format!("# {field} = {value}  # {}\n", key.takes));
     }

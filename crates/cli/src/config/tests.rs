@@ -6,7 +6,7 @@ fn parse(text: &str) -> Result<Config, CliError> {
     Config::parse(text, Path::new("/etc/icm/config.toml"))
 }
 
-/// Returns the template without the sign of a comment before each setting.
+/// Returns the template with its settings uncommented.
 fn template_with_its_values() -> String {
     let template = template();
     let lines = template.lines().map(|line| match line.strip_prefix("# ") {

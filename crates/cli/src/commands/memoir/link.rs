@@ -11,8 +11,7 @@ use crate::ui::{BOLD, DIM};
 
 /// Link a concept to another one of its memoir
 ///
-/// A link that is there already stays as it is. Circles are fine: two concepts may contradict each
-/// other.
+/// An existing link is left unchanged. Circles are allowed: two concepts may contradict each other.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Relations:
@@ -30,7 +29,7 @@ pub(crate) struct LinkArgs {
     ends: EndsArgs,
 }
 
-/// Take a link between two concepts away
+/// Remove a link between two concepts
 #[derive(Debug, Args)]
 pub(crate) struct UnlinkArgs {
     #[command(flatten)]
@@ -39,22 +38,22 @@ pub(crate) struct UnlinkArgs {
 
 #[derive(Debug, Args)]
 struct EndsArgs {
-    /// The memoir that they are in: name or id
+    /// The memoir: name or id
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     memoir: String,
-    /// The concept that it goes out from
+    /// The concept at the start of the link
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     from: String,
-    /// The concept that it goes to
+    /// The concept at the end of the link
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     to: String,
-    /// How the first relates to the other (see `icm memoir link --help`)
+    /// Relation of the first concept to the second (see `icm memoir link --help`)
     #[arg(short, long)]
     relation: String,
-    /// Why
+    /// Reason for the link
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Write it even if it looks like it holds a secret
+    /// Write a reason that looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

@@ -8,7 +8,7 @@ use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, TOPIC};
 use crate::when;
 
-/// List the memoirs and how many concepts are in each
+/// List the memoirs with their numbers of concepts
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// As of a moment

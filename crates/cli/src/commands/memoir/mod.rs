@@ -19,9 +19,9 @@ use crate::ui::{BOLD, DIM, TOPIC, Ui};
 
 /// Keep knowledge as a graph of concepts
 ///
-/// A memoir holds concepts; a concept has a definition that can be refined (what it said before stays),
-/// labels, and links to other concepts. All of it is events: it can be asked about as of any moment,
-/// undone, compared and carried to other machines, as memories can.
+/// A memoir contains concepts. A concept has a definition that can be refined (earlier definitions are kept), labels,
+/// and links to other concepts. Every change is an event: like memories, memoirs can be asked about as of any moment,
+/// undone, compared and carried to other machines.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -97,7 +97,7 @@ fn deed(action: Action) -> &'static str {
     }
 }
 
-/// Says what became of a memoir or a concept.
+/// Prints the result for a memoir or a concept.
 fn report(receipt: &GraphReceipt, app: &App) -> Result<Outcome, CliError> {
     let ui = &app.ui;
     if ui.json {
@@ -130,12 +130,12 @@ fn report(receipt: &GraphReceipt, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// A share of 1 as people read it.
+/// Returns a share as a percentage.
 fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A concept as a head line and its definition; `found` says what a search found it by.
+/// Prints a concept as a head line and its definition; `found` says how a search found the concept.
 fn print_concept(ui: &Ui, concept: &Concept, memoir: bool, found: &str) -> Result<(), CliError> {
     let mut head = ui.paint(BOLD, &text::one_line(&concept.name));
     if memoir {

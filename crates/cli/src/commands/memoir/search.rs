@@ -14,7 +14,7 @@ use crate::{text, when};
 
 /// Search the concepts of one memoir
 ///
-/// By words and by meaning, as `icm recall` does, and by label. A search is not recorded.
+/// Searches by words and meaning, as `icm recall`, and by label. A search is not recorded.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,19 +37,19 @@ pub(crate) struct SearchAllArgs {
 
 #[derive(Debug, Args)]
 struct WhatArgs {
-    /// What to look for; may be left out where a label is given
+    /// Words to search for; may be left out with a label
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
     /// Only concepts with this label
     #[arg(short = 'L', long)]
     label: Option<String>,
-    /// How many at most, 1 to 1000 [default: 10]
+    /// At most N, 1 to 1000 [default: 10]
     #[arg(short, long, value_name = "N")]
     limit: Option<Results>,
-    /// Least fit of a concept, 0 to 1 [default: 0, which shows everything]
+    /// Least fit of a concept, 0 to 1 [default: 0, which shows all]
     #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
     floor: Option<f64>,
-    /// The next page of the same search: what the page before said (`next` in JSON)
+    /// The next page of the same search: the place that the previous page named (`next` in JSON)
     #[arg(long, value_name = "PLACE", conflicts_with = "at")]
     after: Option<String>,
     /// As of a moment
@@ -117,7 +117,7 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
     Ok(outcome)
 }
 
-/// What the search found a concept by, and how well it fits; nothing of one that has the label asked for.
+/// Returns how the search found a concept, and its fit; empty for a search by label.
 fn found_by(hit: &ConceptHit, by_label: bool) -> String {
     if by_label {
         return String::new();

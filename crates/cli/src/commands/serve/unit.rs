@@ -9,7 +9,8 @@ use super::over_http::UnitKind;
 use crate::app::{App, Origin};
 use crate::error::{CliError, Outcome};
 
-/// Longer than a server takes for its last answers.
+/// Time in seconds that the service manager waits for the end of the server: longer than its last answers take. Raised,
+/// a server that hangs delays the end of the session.
 const STOP_SECONDS: u32 = 20;
 
 pub(super) fn print(args: &ServeArgs, app: &App) -> Result<Outcome, CliError> {
@@ -41,7 +42,7 @@ pub(super) fn print(args: &ServeArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// The whole command, with the paths as they are seen from elsewhere.
+/// Returns the command line of the service, with absolute paths.
 fn command(args: &ServeArgs, app: &App) -> Result<Vec<String>, CliError> {
     let program = std::env::current_exe().map_err(|e| CliError::io("where is icm", &e))?;
     let mut command = vec![text(&program)?];
@@ -111,7 +112,7 @@ fn text(path: &Path) -> Result<String, CliError> {
 }
 
 fn systemd(command: &[String]) -> String {
-    // What systemd would replace stands doubled.
+    // Systemd expands `%` and `$`, so both are doubled.
     let word = |word: &String| {
         let word = word.replace('\\', "\\\\").replace('"', "\\\"");
         format!("\"{}\"", word.replace('%', "%%").replace('$', "$$"))

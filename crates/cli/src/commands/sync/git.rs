@@ -1,4 +1,4 @@
-//! A folder in a git work tree: what git brings comes before, what is new goes after.
+//! A sync folder in a git work tree: pulled before the sync, committed and pushed after it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use icm_sync::SyncAnswer;
 use crate::app::App;
 use crate::error::CliError;
 
-/// How often is pulled again when somebody else pushed in between.
+/// Attempts to push after other machines pushed in between. Raised, a sync with a busy repository takes longer to fail.
 const TRIES: usize = 5;
 
 /// A folder in a git work tree.
@@ -17,17 +17,17 @@ pub(super) struct WorkTree {
     follows: Follows,
 }
 
-/// The branch that a branch follows.
+/// The upstream of the current branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Follows {
-    /// It is there.
+    /// The upstream exists.
     Branch,
-    /// It is named, and nobody has pushed it yet.
+    /// The upstream is configured but was never pushed.
     Unborn,
     Nothing,
 }
 
-/// Keeps git from changing line ends in what is compared byte by byte.
+/// Keeps git from changing line ends: the files are compared byte by byte.
 const ATTRIBUTES: (&str, &str) = (".gitattributes", "* -text\n");
 
 impl WorkTree {
@@ -51,7 +51,7 @@ impl WorkTree {
         })
     }
 
-    /// Does `sync` between what others pushed and what is to be pushed.
+    /// Pulls, runs `sync`, commits and pushes.
     pub(super) fn around(
         &self,
         app: &App,
@@ -82,13 +82,13 @@ impl WorkTree {
             return Ok(());
         }
         if self.follows == Follows::Unborn {
-            // Somebody may have pushed it meanwhile.
+            // Another machine may have pushed the branch meanwhile.
             self.must(&["fetch", "--quiet"])?;
             if followed(&self.folder)? != Follows::Branch {
                 return Ok(());
             }
         }
-        // Every machine writes files of its own, so that one goes on from the other.
+        // Every machine writes only its own files, so a rebase finds no conflicts in them.
         self.must(&["pull", "--quiet", "--rebase", "--autostash"])?;
         let unmerged = self.must(&["diff", "--name-only", "--diff-filter=U"])?;
         match unmerged.lines().next() {
@@ -100,7 +100,7 @@ impl WorkTree {
         }
     }
 
-    /// Whether there was anything to commit.
+    /// Returns `true` if there was something to commit.
     fn commit(&self, app: &App) -> Result<bool, CliError> {
         if !self.folder.is_dir() {
             return Ok(false);
@@ -128,7 +128,7 @@ impl WorkTree {
         Ok(true)
     }
 
-    /// Whether it went, or there was nothing.
+    /// Returns `true` if the push succeeded or there is no upstream.
     fn push(&self) -> Result<bool, CliError> {
         if self.follows == Follows::Nothing || !self.folder.is_dir() {
             return Ok(true);
@@ -167,13 +167,13 @@ fn failed(what: &str, why: &str) -> CliError {
         .with_hint("run it by hand in the folder to see why")
 }
 
-/// What git says to it, or why it does not do it.
+/// Runs git, and returns its output, or its error message as the inner error.
 fn git(folder: &Path, words: &[&str]) -> Result<Result<String, String>, CliError> {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(words);
-    // A password is asked for on the terminal, or not at all.
+    // Git can ask for a password only on the terminal.
     command.stdin(Stdio::null());
-    // The words of its refusals are looked at.
+    // The text of refusals is parsed, so it must be English.
     command.env("LC_ALL", "C");
     let output = command.output().map_err(|error| {
         CliError::invalid(format!("git cannot be run: {error}"))

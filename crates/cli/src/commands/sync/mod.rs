@@ -20,16 +20,15 @@ use words::{has_moved, tell};
 
 /// Exchange memories with your other machines
 ///
-/// By way of a place that they all reach, at whatever time: a folder that Syncthing, Dropbox or git keeps the same
-/// everywhere, a network disk, a stick, a bucket of an object store, a folder of a web server (WebDAV). Each machine
-/// writes files of its own there, so nothing conflicts, and takes what the others wrote. Or straight with the store of
-/// another machine, through your own ssh. Only what is new goes either way, all of it is checked before any of it is
-/// taken, and what was cut off goes on from there the next time. All machines end with the same memories, whatever the
-/// order. Run it as often as you like, from cron too.
+/// Files: all machines reach one place, at any time: a folder that Syncthing, Dropbox or git copies, a network disk, a
+/// USB stick, a bucket of an object store, or a WebDAV folder. Each machine writes only its own files there, so nothing
+/// conflicts, and reads those of the others. Or directly: with the store of another machine, through your own ssh. Only
+/// new events are transferred, they are checked before any is taken in, and an interrupted sync continues the next
+/// time. All machines end with the same memories, in any order. Run it as often as you like, also from cron.
 ///
-/// What was redacted on one machine goes from the others at their next sync, and from the files that each wrote
-/// there. The files hold all memories: keep them as private as the store, and never synchronise the store's own
-/// folder. Exits with 3 when a file there is damaged; the others are taken all the same.
+/// A redacted text disappears from the other machines at their next sync, and from the files that each wrote. The files
+/// contain all memories: keep them as private as the store, and never synchronise the store's own folder. Exits with 3
+/// if a file is damaged; the other files are still read.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Targets:
@@ -50,17 +49,17 @@ Examples:
   icm sync s3://my-bucket/icm --watch
   */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab: only what moved, and what is wrong)")]
 pub(crate) struct SyncArgs {
-    /// A folder, or a URL
+    /// A folder or a URL
     #[arg(value_name = "TARGET", required_unless_present = "answer")]
     target: Option<String>,
-    /// Only say what would come and go, by what is listed there: no file is read or checked
+    /// Only show the files to receive and send, from their list; none is read or checked
     #[arg(long)]
     dry_run: bool,
-    /// Write the files of this machine there anew, all of them, and remove those that it wrote before it was
-    /// restored or moved: for when others find them damaged, or they hold what was redacted
+    /// Write all files of this machine again, and remove those that it wrote before it was restored or moved: for files
+    /// that others find damaged, or with redacted text
     #[arg(long)]
     anew: bool,
-    /// Go on until it is ended: look for news on both sides every so many seconds (30), and exchange them
+    /// Keep running: check both sides for news every N seconds (30), and exchange them
     #[arg(
         long,
         value_name = "SECONDS",
@@ -70,10 +69,10 @@ pub(crate) struct SyncArgs {
         value_parser = seconds
     )]
     watch: Option<u64>,
-    /// The folder lies in a git work tree: pull before, commit its files after, and push, with your own git
+    /// The folder is in a git work tree: pull before, commit and push after, with your own git
     #[arg(long, conflicts_with = "dry_run")]
     git: bool,
-    /// How icm is called on the other side of `ssh://`
+    /// Command that runs icm on the other side of `ssh://`
     #[arg(
         long,
         value_name = "COMMAND",
@@ -81,7 +80,7 @@ pub(crate) struct SyncArgs {
         hide_default_value = true
     )]
     icm: String,
-    /// Answer an `icm sync ssh://…` of another machine, over stdin and stdout; ssh runs this
+    /// Answer an `icm sync ssh://…` of another machine over stdin and stdout; run by ssh
     #[arg(
         long,
         conflicts_with_all = ["target", "dry_run", "anew", "watch", "git", "icm"]
@@ -89,7 +88,7 @@ pub(crate) struct SyncArgs {
     answer: bool,
 }
 
-/// How often is looked for news.
+/// Parses the interval of `--watch` in seconds.
 fn seconds(given: &str) -> Result<u64, String> {
     match given.parse() {
         Ok(seconds @ 1..=86_400) => Ok(seconds),
@@ -153,7 +152,7 @@ pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-/// Exchanges what is new, once.
+/// Runs one exchange.
 fn exchange(
     app: &App,
     place: &Place,
@@ -183,7 +182,7 @@ fn exchange(
     }
 }
 
-/// Answers another machine until it is done.
+/// Answers another machine until that machine ends the exchange.
 fn answer(app: &App) -> Result<Outcome, CliError> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -198,7 +197,8 @@ fn answer(app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-/// Exchanges news until the process is ended, which may happen at any time. What fails is told once, and tried again.
+/// Exchanges news until the process is ended, which may happen at any time. An error is printed once, and the exchange
+/// is tried again.
 fn watch(
     app: &App,
     place: &Place,
@@ -209,7 +209,7 @@ fn watch(
     let service = app.service()?;
     let (mut seen, mut last, mut told) = (None, None, None);
     loop {
-        // Of another store, and of what only git brings, nothing can be seen from here.
+        // News of another store, and news that only git brings, cannot be seen from here.
         let glance = match (place, work_tree) {
             (Place::Files { target, .. }, None) => Some(Glance::at(service, &**target)),
             _ => None,
@@ -220,7 +220,8 @@ fn watch(
             false => Ok(()),
             true => exchange(app, place, work_tree, options, &NoProgress).and_then(|answer| {
                 options.anew = false;
-                // As it was before: what came meanwhile is news. What is on its way is looked for again.
+                // The state before the exchange is kept, so later changes count as news. Files that are not there yet
+                // are looked for again.
                 seen = glance.filter(|_| !is_open(&answer));
                 match has_moved(&answer) && last.as_ref() != Some(&answer) {
                     true => tell(app, last.insert(answer)),
@@ -242,13 +243,13 @@ fn watch(
             }
             Ok(()) => told = None,
         }
-        // Whoever reads along in a pipe or a file sees it now, and whatever ends this.
+        // Readers of a pipe or a file see the lines now, and no end of the process can lose them.
         app.ui.flush()?;
         icm_wait::pause(every);
     }
 }
 
-/// Whether something is to be looked for again, whatever else changes.
+/// Returns `true` if the exchange has to be repeated even without news.
 fn is_open(answer: &SyncAnswer) -> bool {
     !answer.not_there.is_empty()
         || !answer.refused.is_empty()

@@ -1,4 +1,4 @@
-//! What a target names.
+//! Opens the target of a sync.
 
 use std::path::{Path, PathBuf};
 
@@ -6,27 +6,27 @@ use icm_sync::{Address, Folder, Target};
 
 use crate::error::CliError;
 
-/// How `file:` URLs begin.
+/// The scheme of local URLs.
 const FILE: &str = "file:";
 
-/// Where a sync goes.
+/// The target of a sync.
 pub(super) enum Place {
-    /// Files that every machine reaches.
+    /// Files in a place that every machine reaches.
     Files {
         target: Box<dyn Target>,
-        /// Where they lie, if that is a folder.
+        /// The path, if the place is a folder.
         folder: Option<PathBuf>,
     },
     /// The store of another machine.
     Store {
         address: Address,
-        /// How icm is called there.
+        /// The command that runs icm there.
         icm: String,
     },
 }
 
 impl Place {
-    /// `store`: the folder of this machine's.
+    /// Opens a target; `store` is the folder of this machine's store.
     pub(super) fn open(target: &str, icm: &str, store: &Path) -> Result<Place, CliError> {
         let local;
         let path = match target.get(..FILE.len()) {
@@ -76,7 +76,7 @@ impl Place {
     }
 }
 
-/// The folder that a `file:` URL names.
+/// Returns the folder that a `file:` URL names.
 fn of_url(url: &str) -> Result<String, CliError> {
     let path = url::Url::parse(url).ok();
     let path = path

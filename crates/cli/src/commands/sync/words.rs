@@ -1,4 +1,4 @@
-//! What a sync did, in words.
+//! Prints the result of a sync.
 
 use icm_api::ChainPlace;
 use icm_sync::{Reason, Refused, SyncAnswer};
@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::text::{self, bytes, count};
 use crate::ui::{BOLD, WARN};
 
-/// Whether there is anything to tell of.
+/// Returns `true` if the sync transferred files or found a problem.
 pub(super) fn has_moved(answer: &SyncAnswer) -> bool {
     answer.received.files + answer.sent.files > 0
         || !answer.refused.is_empty()
@@ -25,7 +25,7 @@ pub(super) fn tell(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
 
 fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
     let ui = &app.ui;
-    // From cron only what happened is news, and what is wrong.
+    // Cron mails every output, so a quiet sync prints only transfers and problems.
     if ui.is_quiet() && !has_moved(answer) {
         return Ok(());
     }

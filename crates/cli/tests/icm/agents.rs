@@ -1,4 +1,4 @@
-//! Which agent and which session the log names.
+//! The agent and the session that the log names.
 
 use std::process::Stdio;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::world::{World, run};
 
-/// The log's entry of each memory that was stored, the newest first.
+/// Returns the log's entries of stored memories, newest first.
 fn stored(world: &World) -> Vec<Value> {
     let log = world.icm(["log", "--kind", "memory.stored", "--json"]).ok();
     log.json_lines()
 }
 
-/// Stores one memory over MCP, as a client of this name that sends this metadata.
+/// Stores one memory over MCP, as a client with this name and this metadata.
 fn store(world: &World, client: &str, meta: Value, variables: &[(&str, &str)]) {
     let content = format!("said by {client} {meta} {variables:?}");
     let calls = [
@@ -72,7 +72,7 @@ fn a_session_is_that_of_the_request_else_that_of_the_environment() {
         let newest = &world.json(["list", "-l", "1"])[0];
         let named = newest["source"].get("session").cloned().unwrap_or_default();
         let is_made = named.as_str().is_some_and(|name| name.starts_with("mcp-"));
-        // The server makes a session where nobody names one.
+        // The server makes a session if none is named.
         assert_eq!(is_made, session.is_null(), "{named}");
         assert!(is_made || named == session, "{named}: {meta} {variables:?}");
     }
@@ -81,7 +81,7 @@ fn a_session_is_that_of_the_request_else_that_of_the_environment() {
 #[test]
 fn an_agent_has_one_name_and_answers_to_its_old_one() {
     let world = World::new();
-    // As an earlier version wrote it.
+    // An actor in the form of an earlier version.
     let mut before = world.command(["store", "-t", "t", "-c", "before the table of names"]);
     run(before.env("ICM_ACTOR", "agent:codex-mcp-client"), b"").ok();
     store(&world, "codex-mcp-client", json!({}), &[]);
@@ -136,7 +136,7 @@ fn a_server_does_not_talk_of_a_store_that_is_not_there() {
     let mut logged = world.command(["serve"]);
     let logged = run(logged.env("ICM_LOG", "info"), b"").ok();
     assert!(logged.err.contains("there is no store"), "{}", logged.err);
-    // A command that answers still says so.
+    // Another command still reports the missing store.
     let list = world.icm(["list"]);
     assert!(list.err.contains("there is no store at"), "{list:?}");
     assert!(!world.store().exists());
@@ -146,7 +146,7 @@ fn a_server_does_not_talk_of_a_store_that_is_not_there() {
 fn the_longest_answer_can_be_chosen() {
     let world = World::new();
     for number in 0..10 {
-        // A passage of each is shown.
+        // A passage of each memory is shown.
         let long = format!("The garden {number} has a long wall. ").repeat(400);
         world.icm(["store", "-t", "t", "-c", &long]).ok();
     }

@@ -273,7 +273,7 @@ fn forgetting_a_topic_has_to_be_confirmed() {
     let done = world.json(["forget", "--topic", "decisions", "--yes"]);
     let receipts = done["receipts"].as_array().unwrap();
     assert_eq!((&done["memories"], receipts.len()), (&json!(2), 2));
-    // One batch: both events are in the log, or none.
+    // The events are one batch: the log has both or none.
     for (index, receipt) in receipts.iter().enumerate() {
         let event = receipt["event"].as_str().unwrap();
         assert_eq!(
@@ -497,6 +497,6 @@ fn damage_is_3_and_named() {
     }
     let run = world.icm(["verify"]).ends(3);
     assert!(run.out.contains("not ok"), "{}", run.out);
-    // What is whole is still found.
+    // Undamaged events are still found.
     world.icm(["recall", "invoices"]).ok();
 }

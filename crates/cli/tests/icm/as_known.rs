@@ -1,4 +1,4 @@
-//! `icm recall --as`: what another machine knew, from what is held here of its log.
+//! `icm recall --as`: the knowledge of another machine, from the part of its log that is here.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn origin(world: &World, db: &str) -> String {
     own.unwrap()["origin"].as_str().unwrap().to_owned()
 }
 
-/// Recalls without a record, so that both may be asked as often as one likes.
+/// Recalls without a record, so that repeated calls change nothing.
 fn recall(world: &World, db: &str, more: &[&str]) -> Value {
     let words = ["recall", "drinks", "--no-record", "--json"];
     let run = on(world, db, &[&words, more].concat());
@@ -74,7 +74,7 @@ fn another_machine_is_asked_for_any_of_its_moments() {
         told.err.contains(&format!("knew up to its @{end}")),
         "{told:?}"
     );
-    // Nothing of it was recorded, and this machine is its own.
+    // Nothing was recorded, and a machine's own origin gives its own answers.
     let a = origin(&world, "a");
     let mine = recall(&world, "a", &["--as", &a]);
     assert_eq!(mine, recall(&world, "a", &[]));
@@ -89,7 +89,7 @@ fn world_id(world: &World, db: &str, key: &str) -> String {
     found["id"].as_str().unwrap().to_owned()
 }
 
-/// What a machine learned that is not here ends what can be said of it, and no more.
+/// A missing chain bounds the moments that can be answered, and nothing else.
 #[test]
 fn what_is_not_held_here_ends_what_can_be_told() {
     let world = World::new();
@@ -127,7 +127,8 @@ fn origins_that_nobody_has_are_answered_with_no() {
     on(&world, "a", &words).fails(2, "@99");
 }
 
-/// A store that was put back and written: what was before is told, and what either wrote under the origin that it has since.
+/// A branched chain after a restore: the events before the branch can be told, and those of each branch under its new
+/// origin.
 #[test]
 fn of_a_chain_that_branches_the_part_before_is_told() {
     let world = World::new();
@@ -159,7 +160,7 @@ fn of_a_chain_that_branches_the_part_before_is_told() {
     let words =
         format!("knew up to its @{end}; from there on a copy of it wrote under the same origin");
     assert!(run.err.contains(&words), "{run:?}");
-    // Once it has met the other branch it writes under another origin, and knows both.
+    // After it met the other branch, the store writes under another origin and knows both branches.
     carry(&world, "c", "a");
     store(&world, "a", "eve", "Eve drinks juice");
     let since = origin(&world, "a");

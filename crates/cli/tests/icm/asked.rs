@@ -1,4 +1,4 @@
-//! What is asked about is shown first, whatever else is wanted.
+//! Previews that come before a question, with any flags.
 
 use crate::world::World;
 
@@ -34,7 +34,7 @@ fn a_question_comes_after_what_it_is_about() {
     }
     world.icm_asked(&["-q", "undo", "--last", "1"], "y\n").ok();
     assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
-    // Where nobody can be asked, quiet is quiet.
+    // If nobody can be asked, `-q` prints no preview.
     let run = world.icm(["-q", "undo", "--last", "1"]);
     let run = run.fails(2, "undoing 1 event has to be confirmed");
     assert!(!run.err.contains("gone"), "{run:#?}");

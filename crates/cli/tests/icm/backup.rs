@@ -1,4 +1,4 @@
-//! `icm backup` and `icm restore`, as processes that others run beside and that are killed.
+//! `icm backup` and `icm restore` as processes, beside other commands and killed in the middle.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -49,7 +49,7 @@ fn a_backup_comes_back_with_everything() {
     let original = world.store();
     assert_eq!(list("new/store"), list(original.to_str().unwrap()));
     world.icm(["verify", "--db", "new/store"]).ok();
-    // Until something is written it is the same once more.
+    // Restoring again before the next write changes nothing.
     let mut again = restore(&world, "b.icm", "new/store").ok().json();
     assert_eq!(again["unchanged"], true);
     again["unchanged"] = false.into();
@@ -62,7 +62,7 @@ fn a_backup_comes_back_with_everything() {
     assert!(run.err.contains("new origin"), "{run:?}");
     world.icm(["verify", "--db", "new/store"]).ok();
     restore(&world, "b.icm", "new/store").ends(2);
-    // The actor is the same one: the secret came along.
+    // The actor is known, because the store's secret is in the backup.
     let log = world.icm(["log", "--db", "new/store", "--json"]).ok();
     assert!(
         log.json_lines()
@@ -129,7 +129,7 @@ fn nothing_is_overwritten() {
         restore(&world, "b.icm", "empty").ok().json()["unchanged"],
         false
     );
-    // Once more changes nothing, and says so.
+    // Restoring again changes nothing and says so.
     let again = world.icm(["restore", "b.icm", "--db", "empty"]).ok();
     assert!(again.out.contains("is this backup already"), "{again:?}");
     assert!(again.out.contains("nothing was restored"), "{again:?}");
@@ -157,7 +157,7 @@ fn a_damaged_log_is_not_backed_up() {
     assert_eq!(names(&world.path("")), [""; 0]);
 }
 
-/// A limit on the length of files stands in for a full disk.
+/// A limit on the length of files simulates a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_nothing_behind() {
@@ -204,7 +204,7 @@ fn start(world: &World, args: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// Positions that were acknowledged before a backup began are in it, whoever writes meanwhile.
+/// A backup has every position that was acknowledged before its start, despite concurrent writers.
 #[test]
 fn a_backup_of_a_store_in_use_is_a_whole_prefix() {
     let world = World::with_memories();

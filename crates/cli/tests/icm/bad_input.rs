@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Refused input and the errors.
 
 use std::ffi::OsString;
 
@@ -31,7 +31,7 @@ fn contents_over_64_kib() {
     world
         .icm_with(["store", "-t", "a", "-c", "-"], text.as_bytes())
         .fails(2, "64 KiB");
-    // An argument as long as that goes another way.
+    // The same length as an argument takes another code path.
     world
         .icm(["store", "-t", "a", "-c", &text])
         .fails(2, "64 KiB");
@@ -67,12 +67,12 @@ fn queries() {
     world.icm(["recall", "x", "-l", "0"]).ends(2);
     let run = world.icm(["recall", "x", "-l", "0"]).ends(2);
     assert!(run.err.contains("from 1 to 1000"), "{}", run.err);
-    // More than an answer has is answered, and said.
+    // A limit above the maximum is reduced, with a note.
     for command in ["recall", "recall-context"] {
         let run = world.icm([command, "invoices", "-l", "5000"]).ok();
         assert!(run.err.contains("1000 was used, not 5000"), "{}", run.err);
     }
-    // A filter that names nothing is none.
+    // An empty filter counts as absent.
     for filter in ["-t", "-k", "--since", "--until", "--scope"] {
         let run = world.icm(["recall", "invoices", filter, ""]).ok();
         assert!(run.out.contains("PostgreSQL"), "{filter}: {run:?}");
@@ -82,10 +82,10 @@ fn queries() {
         .ok();
     let run = world.icm(["list", "-l", "many"]).ends(2);
     assert!(run.err.contains("a whole number"), "{}", run.err);
-    // No origin has seven nines.
+    // No origin begins with `999999z`.
     (world.icm(["recall", "x", "--as", "999999z"])).fails(1, "no origin 999999z");
     world.icm(["recall", "x", "--as", ""]).fails(1, "no origin");
-    // Never query syntax.
+    // A query is never query syntax.
     for query in ["\"", "AND", "a:b", "(", "*", "+-", "invoices\""] {
         let run = world.icm(["recall", query]);
         assert!(run.code <= 1, "{query}: {run:?}");
@@ -95,7 +95,7 @@ fn queries() {
 #[test]
 fn ids() {
     let world = World::with_memories();
-    // All ULIDs of one minute begin alike.
+    // All ULIDs of one minute begin with the same characters.
     world.icm(["get", "0"]).fails(2, "ambiguous");
     for command in ["get", "history", "forget", "revive"] {
         world.icm([command, ""]).ends(2);
@@ -290,8 +290,8 @@ fn a_number_where_a_position_is_meant() {
     ] {
         let number = args.last().unwrap();
         let asks = format!("did you mean the position `@{number}`?");
-        // Of a moment that is none it is bad input; an event of that name is not there, unless an id
-        // happens to begin with it.
+        // An invalid moment is bad input; an invalid event id is not found, unless the beginning of some id matches it
+        // by chance.
         let run = world.icm(args);
         let of_a_moment = args.contains(&"--at") || args.contains(&"--since");
         if run.code == 2 && !of_a_moment {
@@ -312,7 +312,7 @@ fn a_mistyped_id_brings_the_nearest() {
     let world = World::with_memories();
     let id = world.id("money");
     let mut wrong = id.clone();
-    // One digit of the random part.
+    // A changed digit of the random part.
     let digit = if &id[20..21] == "7" { "8" } else { "7" };
     wrong.replace_range(20..21, digit);
     let letter = id.replacen(&id[22..23], "U", 1);
@@ -324,7 +324,7 @@ fn a_mistyped_id_brings_the_nearest() {
         let run = world.icm(["update", given, "-c", "x"]).fails(1, given);
         assert!(run.err.contains(&id), "{given}: {}", run.err);
     }
-    // A key is no id, but says which memory is meant; a position names an event.
+    // A key is no id, but the error names its memory; a position names an event.
     let run = world.icm(["get", "money"]).fails(1, "money");
     assert!(run.err.contains(&id), "{}", run.err);
     let run = world.icm(["get", "@3"]).fails(1, "@3");

@@ -1,4 +1,4 @@
-//! A topic that has nothing itself, but something below it.
+//! A topic without memories, but with topics below.
 
 use crate::world::World;
 

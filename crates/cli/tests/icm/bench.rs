@@ -1,4 +1,4 @@
-//! Measuring recall, on small conversations that are written here.
+//! Measuring recall on small conversations.
 
 mod long_mem_eval;
 mod mistake;
@@ -10,25 +10,25 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Lines of JSON.
+/// Returns values as JSON lines.
 fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
-/// The name of the folder that a world is in.
+/// Returns the name of a world's folder.
 fn folder(world: &World) -> String {
     let path = world.path(".").canonicalize().unwrap();
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// The rankings of a file.
+/// Returns the rankings of a file.
 fn rankings(world: &World, file: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(world.path(file)).unwrap();
     let lines = text.lines().map(serde_json::from_str);
     lines.collect::<Result<_, _>>().unwrap()
 }
 
-/// A conversation of which every word stands in one memory, and questions about it.
+/// Writes a conversation with each word in one memory, and questions about it.
 fn pair(world: &World, name: &str) {
     let memories: Vec<Value> = ["heron", "violin", "marble"]
         .iter()
@@ -39,18 +39,18 @@ fn pair(world: &World, name: &str) {
     let questions = [
         // Found first.
         json!({ "query": "heron", "category": 1, "evidence": ["D1:1"] }),
-        // One of two is found.
+        // One of two pieces is found.
         json!({ "query": "violin", "category": 2, "evidence": ["D1:2", "D1:3", "D1:2"] }),
         // Not found.
         json!({ "query": "approval", "category": 2, "evidence": ["D1:3"] }),
         json!({ "query": "who knows", "category": 2, "evidence": [] }),
-        // Found, but half of the evidence is no memory.
+        // Found, but half of the evidence names no memory.
         json!({ "query": "marble", "category": "odd", "evidence": ["D1:3", "D9:9"] }),
     ];
     world.write(&format!("{name}.questions.jsonl"), lines(&questions));
 }
 
-/// As LongMemEval has it: names give the answer away, and one question is about nothing.
+/// Returns questions in LongMemEval's format: names give the answer away, and one question has no answer.
 fn long_mem_eval() -> Value {
     let turn = |content: &str, has_answer: bool| json!({ "role": "user", "content": content, "has_answer": has_answer });
     let sessions = json!([

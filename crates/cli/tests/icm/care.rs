@@ -1,4 +1,4 @@
-//! Looking after what is stored: consolidate, health, topics, stats, forget a topic.
+//! Upkeep: consolidate, health, topics, stats, forget a topic.
 
 mod health;
 mod summary;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// A store with so many memories of a topic, and two of another.
+/// Makes a store with `n` memories of one topic, and two of another.
 fn crowd(n: usize) -> World {
     let world = World::new();
     let mut lines = String::new();

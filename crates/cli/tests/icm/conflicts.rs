@@ -1,17 +1,17 @@
-//! `icm conflicts`: what two machines wrote beside each other, and how it is settled.
+//! `icm conflicts`: fields that two machines changed independently, and their settlement.
 
 use serde_json::{Value, json as value};
 
 use crate::exchange::{carry, json, on};
 use crate::world::World;
 
-/// Both know what the other knows.
+/// Lets both stores learn each other's events.
 fn exchange(world: &World) {
     carry(world, "a", "b");
     carry(world, "b", "a");
 }
 
-/// A memory that both know; its id.
+/// Stores a memory that both machines know, and returns its id.
 fn shared(world: &World) -> String {
     let args = ["store", "-t", "prefs", "--key", "tea", "-c", "green tea"];
     on(world, "a", &args).ok();
@@ -30,7 +30,7 @@ fn list(world: &World, db: &str) -> Value {
     json(world, db, &["conflicts", "--all"])["conflicts"].clone()
 }
 
-/// The same conflicts are listed on both; they are given.
+/// Returns the conflicts, which both machines list alike.
 #[track_caller]
 fn conflicts(world: &World) -> Vec<Value> {
     let [a, b] = ["a", "b"].map(|db| list(world, db));
@@ -38,7 +38,7 @@ fn conflicts(world: &World) -> Vec<Value> {
     a.as_array().unwrap().clone()
 }
 
-/// There is one, of this field: what is shown, and the others.
+/// Checks that one conflict is left, of this field. Returns the shown value and the others.
 #[track_caller]
 fn one(world: &World, field: &str) -> (Value, Vec<Value>) {
     let all = conflicts(world);
@@ -69,7 +69,7 @@ fn each_kind_of_value_is_listed_and_settled() {
             let get = json(&world, db, &["get", &id]);
             assert_eq!((&get[field], &get["conflicts"]), (&shown, &value!([field])));
             assert!(shown == wrote || others[0] == wrote, "{field}");
-            // History has both, and says where it can be settled.
+            // The history has both values, and says where the conflict can be settled.
             let history = on(&world, db, &["history", &id]).ok();
             assert!(
                 history.out.contains(left) && history.out.contains(right),
@@ -120,7 +120,7 @@ fn each_kind_of_value_is_listed_and_settled() {
 fn what_is_shown_can_be_kept_and_that_can_be_undone() {
     let world = World::new();
     let id = shared(&world);
-    // What nobody contradicts is no conflict, and an empty list is fine.
+    // Without contradicting values there is no conflict, and an empty list is fine.
     let none = on(&world, "a", &["conflicts"]).ok();
     assert!(
         none.out.is_empty() && none.err.contains("no conflicts"),
@@ -155,7 +155,7 @@ fn what_is_shown_can_be_kept_and_that_can_be_undone() {
     on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
     exchange(&world);
     assert_eq!(one(&world, "content"), before);
-    // A text of one's own settles it, too, or the very one that is shown.
+    // A new text settles the conflict, and so does the shown text.
     for text in ["black tea, or none", before.0.as_str().unwrap()] {
         update(&world, "b", &id, &["-c", text]);
         exchange(&world);
@@ -164,7 +164,7 @@ fn what_is_shown_can_be_kept_and_that_can_be_undone() {
         exchange(&world);
         assert_eq!(one(&world, "content"), before);
     }
-    // Where nothing is in conflict what is so already is not written again.
+    // Without a conflict an unchanged value is not written again.
     update(&world, "b", &id, &["-c", "mint"]);
     let again = json(&world, "b", &["update", &id, "-c", "mint"]);
     assert_eq!(again["action"], "unchanged");
@@ -178,12 +178,12 @@ fn what_says_the_same_is_no_conflict() {
     update(&world, "b", &id, &["-c", "black tea", "-i", "low"]);
     exchange(&world);
     assert!(conflicts(&world).is_empty());
-    // Keywords of both stay.
+    // Keywords of both machines are kept.
     update(&world, "a", &id, &["-k", "hot"]);
     update(&world, "b", &id, &["-k", "cold"]);
     exchange(&world);
     assert!(conflicts(&world).is_empty());
-    // A third machine says something else.
+    // A third machine writes another value.
     carry(&world, "a", "c");
     update(&world, "c", &id, &["-c", "coffee"]);
     update(&world, "a", &id, &["-c", "milk"]);
@@ -216,7 +216,7 @@ fn one_key_stored_on_two_machines() {
     let mut fields: Vec<_> = all.iter().map(|it| it["field"].as_str().unwrap()).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["content", "metadata"]);
-    // Whoever takes it in is told.
+    // A machine that imports the conflict is told.
     let told = |world: &World| {
         on(world, "a", &["log", "export", "x.icmx"]).ok();
         on(world, "c", &["log", "import", "x.icmx"]).ok().err
@@ -225,7 +225,7 @@ fn one_key_stored_on_two_machines() {
     on(&world, "a", &["store", "-t", "t", "-c", "more"]).ok();
     assert!(!told(&world).contains("conflict"));
     exchange(&world);
-    // What was not known then is not told of then.
+    // Earlier moments do not list conflicts that were unknown then.
     let then = json(&world, "a", &["conflicts", "--at", &format!("@{before}")]);
     assert_eq!(then["total"], 0);
     let id = all[0]["id"].as_str().unwrap();
@@ -290,7 +290,7 @@ fn what_is_withheld_is_said_to_be_and_not_taken() {
     on(&world, "a", &["conflicts", "settle", &id]).ok();
     exchange(&world);
     assert!(conflicts(&world).is_empty());
-    // Nothing can be chosen of a memory that is gone as a whole.
+    // A conflict of a redacted memory cannot be settled, so it is not listed.
     update(&world, "a", &id, &["-c", "mint"]);
     update(&world, "b", &id, &["-c", "milk"]);
     exchange(&world);
@@ -322,14 +322,14 @@ fn what_was_forgotten_while_another_changed_it() {
     let run = on(&world, "a", &["conflicts", "settle", &id, "--take", event]);
     let run = run.fails(1, "forgotten");
     assert!(run.err.contains("icm revive"), "{run:?}");
-    // It comes back with what was written, as soon as somebody says so.
+    // A revival brings the memory back with the written text.
     on(&world, "b", &["revive", &id]).ok();
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     for db in ["a", "b"] {
         assert_eq!(json(&world, db, &["get", &id])["content"], "no tea");
     }
-    // Or it stays forgotten, knowing all that was written.
+    // Settling keeps the memory forgotten, with knowledge of the update.
     on(&world, "a", &["forget", &id]).ok();
     update(&world, "b", &id, &["-c", "mint"]);
     exchange(&world);
@@ -342,7 +342,7 @@ fn what_was_forgotten_while_another_changed_it() {
         assert_eq!(json(&world, db, &["get", &id])["forgotten"], true);
         on(&world, db, &["verify"]).ok();
     }
-    // A summary that did not know of it hides it all the same.
+    // A summary that did not know the memory hides it all the same.
     on(&world, "a", &["revive", &id]).ok();
     on(&world, "a", &["store", "-t", "prefs", "-c", "coffee"]).ok();
     exchange(&world);
@@ -417,7 +417,7 @@ fn memoirs_and_concepts() {
         assert_eq!(shown["concept_list"][0]["definition"], wanted("concept"));
         on(&world, db, &["verify"]).ok();
     }
-    // One is deleted while the other goes on.
+    // One machine deletes the concept while the other refines it.
     run("a", &["delete-concept", "-m", "system", "-n", "api"]);
     run("b", &["refine", "-m", "system", "-n", "api", "-d", "gRPC"]);
     exchange(&world);

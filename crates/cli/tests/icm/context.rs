@@ -84,7 +84,7 @@ fn what_is_shown_stays_within_the_budget() {
         .ok();
     assert!(run.out.contains("… [cut: "), "{run:?}");
     assert!(run.err.contains("more did not fit"), "{run:?}");
-    // Only what is shown is on record.
+    // Only the shown memories are recorded.
     let shown = run
         .out
         .lines()

@@ -1,4 +1,4 @@
-//! `icm decay`, `icm prune`, and the tick that a recall writes on its way.
+//! `icm decay`, `icm prune`, and the tick that a recall writes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const IMPORTANCES: [(&str, Importance); 4] = [
     ("low", Importance::Low),
 ];
 
-/// This machine, some days ago.
+/// The clock of this machine, some days ago.
 struct Ago(u64);
 
 impl Env for Ago {
@@ -31,7 +31,7 @@ impl Env for Ago {
     }
 }
 
-/// A store with a memory of each importance, as old as that.
+/// Makes a store with a memory of each importance, all of this age.
 fn aged(days: u64) -> World {
     let world = World::new();
     let options = OpenOptions {
@@ -97,7 +97,7 @@ fn memories_fade_by_days_and_not_by_runs() {
         assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
     }
     assert_eq!(events(&world), after);
-    // 20 days, or 21 where midnight came in between.
+    // 20 days, or 21 if midnight passed.
     let [critical, high, medium, low] = weights(&world);
     assert_eq!(critical, 1.0);
     let near = |is: f64, a_day: f64| {
@@ -128,7 +128,7 @@ fn memories_fade_by_days_and_not_by_runs() {
     let log = world.icm(["log", "--kind", "memory.decayed"]).ok();
     assert!(log.out.contains("5 % a day"), "{}", log.out);
 
-    // Another rate is another tick, and an undo takes that back.
+    // Another rate is another tick, which an undo takes back.
     world.icm(["decay", "--rate", "0.5"]).ok();
     assert!(weight(&world, "medium") < 1e-5);
     world.icm(["undo", "--last", "1", "--yes"]).ok();
@@ -186,7 +186,7 @@ fn a_recall_lets_memories_fade_once_a_day() {
     assert_eq!(ticks(&world), 1);
     assert!(weight(&world, "low") < 0.9);
     assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
-    // It is no command of its own: the last one is still the last store.
+    // The tick is no command of its own: the last command is still the store.
     let low = world.id("low");
     let undone = world.json(["undo", "--last", "1", "--yes"]);
     assert_eq!(undone["changes"][0]["id"], low.as_str());
@@ -204,7 +204,7 @@ fn nothing_fades_where_there_is_nothing() {
     assert!(!world.store().exists());
 }
 
-/// This machine, with a clock that is three years ahead.
+/// A clock 1,000 days ahead.
 struct Ahead;
 
 impl Env for Ahead {
@@ -274,7 +274,7 @@ fn a_rate_that_takes_the_place_of_another_one_of_today_says_so() {
     assert!(again.get("replaces_rate").is_none(), "{again}");
 }
 
-/// This machine, so many days ago: stores a memory of low importance, and one of high.
+/// Stores a memory for each key with its importance, by a clock this many days ago.
 fn store_ago(world: &World, days: u64, keys: &[(&str, Importance)]) {
     let options = OpenOptions {
         dir: world.store(),
@@ -298,7 +298,7 @@ fn store_ago(world: &World, days: u64, keys: &[(&str, Importance)]) {
     }
 }
 
-/// The doctor's words about the clock.
+/// Returns the status and the message of the doctor's check of the clock.
 fn clock(world: &World) -> (String, String) {
     let answer = world.json(["doctor"]);
     let checks = answer["checks"].as_array().unwrap();
@@ -325,7 +325,7 @@ fn a_clock_that_was_years_behind_is_named() {
             message.contains(&format!("{} days before", years * 365)),
             "{message}"
         );
-        // Once something is written by the right clock, the log still tells.
+        // After a write by the right clock, the log still shows the wrong one.
         world
             .icm(["store", "-t", "zoo", "-c", "an okapi", "--key", "new"])
             .ok();
@@ -364,7 +364,7 @@ fn a_store_that_rests_is_well() {
     assert_eq!(status, "ok", "{message}");
     assert!(message.contains("days before the clock's"), "{message}");
     world.icm(["decay"]).ok();
-    // They are old, and no pause made them so.
+    // These memories are old without a pause.
     let prune = world.json(["prune", "--dry-run"]);
     assert!(prune["memories"].as_u64().unwrap() > 5, "{prune}");
     assert!(prune.get("pauses").is_none(), "{prune}");

@@ -1,4 +1,4 @@
-//! What a concept was ever said to mean is told alike on every machine that knows the same events.
+//! Definitions of a concept: every machine that knows the same events shows the same history.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn inspect(world: &World, db: &str) -> Value {
     json(world, db, &["memoir", "inspect", "-m", "g", "c"])
 }
 
-/// Definitions with what became of them.
+/// Returns the definitions with their status and revision.
 fn told(seen: &Value) -> Vec<(&str, &str, u64)> {
     let definitions = seen["definitions"].as_array().unwrap().iter();
     definitions
@@ -64,7 +64,7 @@ fn machines_tell_the_same_definitions() {
         "{said}"
     );
 
-    // Whoever refines it saw the one that was shown, not the one that had lost.
+    // The refinement saw the shown definition, not the one that had lost.
     refine(&world, "a", "from both");
     let seen = exchange(&world);
     assert_eq!(
@@ -103,7 +103,7 @@ fn a_definition_that_is_undone_stays_marked_in_its_place() {
         "{said}"
     );
 
-    // As it was before the undo.
+    // The history as of before the undo.
     let args = [
         "memoir",
         "inspect",

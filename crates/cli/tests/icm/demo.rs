@@ -32,7 +32,7 @@ fn it_takes_a_folder_of_its_own_only() {
     run(&mut command, b"").fails(2, "is not empty");
     assert_eq!(world.json(["stats"])["memories"], 3);
 
-    // What ICM_DB names is the user's own store and is left alone.
+    // The store of `ICM_DB` is the user's own, so the demo leaves it alone.
     world.icm(["demo", "-q"]).ok();
     assert_eq!(world.json(["stats"])["memories"], 3);
 

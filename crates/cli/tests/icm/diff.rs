@@ -1,4 +1,4 @@
-//! `icm diff`: what became of the memories between two moments.
+//! `icm diff`: changes of memories between two moments.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn everything_that_became_of_memories() {
         ])
     );
 
-    // From there to now, by a basis that was given.
+    // From that moment to now, named by its event.
     let event = diff["to"]["event"].as_str().unwrap();
     let later = world.json(["diff", &event[..16]]);
     assert_eq!(counts(&later), [1, 0, 1, 1], "{later}");
@@ -78,7 +78,7 @@ fn everything_that_became_of_memories() {
     assert_eq!(ids(&later["forgotten"]), [&owner]);
     assert_eq!(ids(&later["revived"]), [&money]);
 
-    // All of it: what was forgotten and revived is as it was.
+    // Over the whole time: a memory that was forgotten and revived is unchanged.
     let whole = world.json(["diff", &before]);
     assert_eq!(counts(&whole), [1, 1, 1, 0], "{whole}");
     world.icm(["rebuild"]).ok();
@@ -131,7 +131,7 @@ fn only_a_topic() {
         ("a", [1, 0, 0, 0]),
         ("a/", [2, 0, 0, 0]),
         ("ab", [1, 0, 0, 0]),
-        // It left one and came into the other.
+        // The memory left one topic and came into the other.
         ("decisions", [0, 1, 0, 0]),
         ("prices", [0, 1, 0, 0]),
         ("people", [0; 4]),
@@ -163,7 +163,7 @@ fn only_what_a_session_changed() {
 
     let night = world.json(["diff", &before, &after, "--session", "night"]);
     assert_eq!(counts(&night), [0, 1, 0, 0], "{night}");
-    // The difference is of the two moments, whoever made the rest of it.
+    // The difference is that of the two moments, with the changes of all sessions.
     assert_eq!(night["changed"][0]["id"], database);
     assert_eq!(
         night["changed"][0]["fields"],
@@ -252,7 +252,7 @@ fn moments_that_are_none() {
     world.icm(["diff", "@99"]).fails(2, "in the future");
     world.icm(["diff", "@3", "@99"]).fails(2, "in the future");
     world.icm(["diff", "nonsense"]).fails(2, "no point in time");
-    // Before the first event there was nothing.
+    // The store was empty before the first event.
     for before in ["yesterday", "@0"] {
         let run = world.icm(["diff", before]).ok();
         assert!(run.err.contains("3 added"), "{run:?}");

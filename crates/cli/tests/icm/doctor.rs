@@ -1,4 +1,4 @@
-//! `icm doctor`: what it finds, what it says to do, and that it changes nothing.
+//! `icm doctor`: its findings and advice, and that it changes nothing.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::world::{Run, World, run, tree};
 
-/// The answer, which has to end with this code and leave every byte as it was.
+/// Returns the answer. Checks that the exit code is `code` and that no byte of the store changed.
 #[track_caller]
 fn ask(world: &World, more: &[&str], code: i32) -> Value {
     let before = tree(&world.store());
@@ -19,7 +19,7 @@ fn ask(world: &World, more: &[&str], code: i32) -> Value {
     answer
 }
 
-/// The checks of this name.
+/// Returns the checks of this name.
 fn of<'a>(answer: &'a Value, name: &str) -> Vec<&'a Value> {
     let checks = answer["checks"].as_array().unwrap();
     checks
@@ -90,7 +90,7 @@ fn a_store_that_is_well() {
     finds(&answer, "views", "ok", "at @5, 0 events behind");
 }
 
-/// A client shows nobody that a hook failed.
+/// Clients do not show the failure of a hook.
 #[test]
 fn hooks_that_failed_today() {
     let world = World::with_memories();
@@ -151,7 +151,7 @@ fn damage_at_the_end_and_in_the_middle() {
     let world = World::with_memories();
     let path = segment(&world);
     flip(&path, 100);
-    // So small a log is read whole in any case.
+    // A log this small is read completely even without `--full`.
     for more in [[].as_slice(), &["--full"]] {
         let answer = ask(&world, more, 3);
         let command = finds(&answer, "log", "problem", "log/");
@@ -189,7 +189,7 @@ fn a_log_that_is_too_long_to_be_read_by_the_way() {
     let world = World::with_memories();
     let path = segment(&world);
     let chain = path.parent().unwrap();
-    // Only its length counts: it is no segment of the own chain, and holds nothing but a hole.
+    // The file is sparse: only its length counts, and it belongs to another chain.
     let long = chain.with_file_name("00".repeat(16));
     fs::create_dir(&long).unwrap();
     let long = File::create(long.join(path.file_name().unwrap())).unwrap();
@@ -400,7 +400,7 @@ fn a_folder_that_nobody_may_enter() {
     let log = world.store().join("log");
     let shut = |mode| fs::set_permissions(&log, fs::Permissions::from_mode(mode)).unwrap();
     shut(0o000);
-    // Nothing is shut to the superuser.
+    // Permissions do not bind the superuser.
     if fs::read_dir(&log).is_err() {
         let answer = world.icm(["doctor", "--json"]).ends(1).json();
         finds(&answer, "permissions", "problem", "log cannot be written");
@@ -444,7 +444,7 @@ fn folders_that_others_sync() {
     finds(&answer, "place", "warning", "Syncthing");
 }
 
-/// Whatever lies there, it answers.
+/// The doctor answers for any content of the folder.
 #[test]
 fn no_folder_makes_it_panic() {
     let mut asked = 0;

@@ -1,4 +1,4 @@
-//! How `icm serve` ends when it is asked to.
+//! The end of `icm serve` after a signal.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,7 +35,7 @@ fn a_server_that_is_asked_to_end_answers_first() {
         writeln!(input, "{recall}").expect("it reads");
         lines.next().expect("an answer").expect("it reads");
         ask_to_end(&child, signal);
-        // The input stays open: it is the signal that ends it.
+        // The input stays open, so it is the signal that ends the server.
         assert!(lines.next().is_none());
         let status = child.wait().expect("it ends");
         assert!(status.success(), "{signal:?}: {status}");
@@ -46,13 +46,13 @@ fn a_server_that_is_asked_to_end_answers_first() {
     }
 }
 
-/// A client that is killed cannot close the server's input, and what it started beside the server may hold it open.
+/// A killed client cannot close the server's input, and a sibling of the server may hold the input open.
 #[test]
 fn a_server_ends_with_its_parent_though_its_input_is_open() {
     let world = World::with_memories();
-    // The test holds the other end of the input, as a sibling would.
+    // The test holds the other end of the input, like a sibling.
     let mut command = Command::new("sh");
-    // A shell gives a command in the background no input unless it is told to.
+    // A shell gives a background command an empty input by default.
     let script = r#"exec 3<&0; "$ICM" serve <&3 3<&- & echo $! >&2; wait"#;
     command.args(["-c", script]).env_clear();
     command.env("ICM", env!("CARGO_BIN_EXE_icm"));
@@ -79,7 +79,7 @@ fn a_server_ends_with_its_parent_though_its_input_is_open() {
     lines.next().expect("an answer").expect("it reads");
     parent.kill().expect("it runs");
     parent.wait().expect("it ends");
-    // Only the server holds its output open now.
+    // Only the server still holds its output open.
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || tell.send(lines.next().is_none()));
     let ended = told.recv_timeout(Duration::from_secs(9));
@@ -90,7 +90,7 @@ fn a_server_ends_with_its_parent_though_its_input_is_open() {
     drop(input);
 }
 
-/// How it ended, which has to be before anything is waited for in vain.
+/// Returns the exit status and stderr. The server must end within 9 s, before any wait runs out.
 fn ended_soon(mut child: Child) -> (ExitStatus, String) {
     let asked = Instant::now();
     let status = loop {
@@ -109,7 +109,7 @@ fn ended_soon(mut child: Child) -> (ExitStatus, String) {
     (status, said)
 }
 
-/// Ctrl-C goes to a server and to the wrapper that started it, which passes it on.
+/// Ctrl-C reaches a server directly and through the wrapper that started it.
 #[test]
 fn a_signal_that_comes_twice_at_once_is_one() {
     let world = World::with_memories();
@@ -130,7 +130,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     let (status, said) = ended_soon(child);
     assert!(status.success(), "{status}: {said}");
 
-    // Somebody who asks again means it.
+    // A second signal after a while ends the server at once.
     let (answers, unread_end) = std::io::pipe().expect("a pipe");
     let child = unread(&world, unread_end);
     ask_to_end(&child, Signal::INT);
@@ -141,7 +141,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     drop(answers);
 }
 
-/// As a program leaves a terminal that has made it so for itself.
+/// Some programs leave a terminal in non-blocking mode.
 #[test]
 fn a_stream_that_is_not_waited_for_by_the_system_is_waited_for() {
     let world = World::with_memories();
@@ -173,7 +173,7 @@ fn a_stream_that_cannot_be_used_is_told() {
     );
 }
 
-/// Starts a server whose answers go to a file, and returns it once it has answered.
+/// Starts a server whose answers go to a file, and returns it after its first answer.
 fn answering_a_file(world: &World, input: impl Into<Stdio>, mut ask: impl Write) -> Child {
     let path = world.write("answers", String::new());
     let mut command = world.command(["serve"]);
@@ -181,7 +181,7 @@ fn answering_a_file(world: &World, input: impl Into<Stdio>, mut ask: impl Write)
         .stdin(input)
         .stdout(File::create(&path).expect("a file"));
     let child = command.spawn().expect("it starts");
-    // In two parts: a line may come in many.
+    // The line is sent in two parts: a line may arrive in many.
     let (first, second) = HELLO.split_at(40);
     for part in [first, second, "\n"] {
         ask.write_all(part.as_bytes()).expect("it reads");
@@ -196,7 +196,7 @@ fn answering_a_file(world: &World, input: impl Into<Stdio>, mut ask: impl Write)
     child
 }
 
-/// What cannot be polled is read and written by threads, which cannot be broken off.
+/// Streams that cannot be polled are read and written by threads, which cannot be interrupted.
 #[test]
 fn a_server_with_a_terminal_and_a_file_ends_when_it_is_asked_to() {
     let world = World::with_memories();
@@ -217,7 +217,7 @@ fn a_server_with_a_pipe_and_a_file_ends_when_it_is_asked_to() {
     assert!(status.success(), "{status}: {said}");
 }
 
-/// A file with a hundred requests, the second of which stores; their answers are more than a pipe holds.
+/// Writes a file with 200 requests, the second of which stores. Their answers are longer than a pipe's buffer.
 fn requests_beyond_a_pipe(world: &World) -> PathBuf {
     let asked =
         (2..200).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#));
@@ -229,7 +229,7 @@ fn requests_beyond_a_pipe(world: &World) -> PathBuf {
     world.write("requests", lines.join("\n"))
 }
 
-/// Starts a server that is asked for more than its output holds, and returns once the first of it was done.
+/// Starts a server with more answers than its output takes, and returns after the store was done.
 fn unread(world: &World, answers: impl Into<Stdio>) -> Child {
     let requests = requests_beyond_a_pipe(world);
     let mut command = world.command(["serve"]);
@@ -258,7 +258,7 @@ fn a_server_whose_answers_nobody_reads_ends_when_it_is_asked_to() {
     drop(answers);
 }
 
-/// As when its terminal is halted with Ctrl-S.
+/// A terminal that Ctrl-S has halted.
 #[test]
 fn a_server_whose_terminal_shows_nothing_ends_when_it_is_asked_to() {
     let world = World::with_memories();

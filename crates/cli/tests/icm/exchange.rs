@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::world::{Run, World, tree};
 
-/// `icm` on another store of the same world.
+/// Runs `icm` on another store of the same world.
 pub(crate) fn on(world: &World, db: &str, args: &[&str]) -> Run {
     world.icm(args.iter().copied().chain(["--db", db]))
 }
@@ -70,7 +70,7 @@ fn two_machines_end_with_the_same_memories() {
     );
     let found = on(&world, "b", &["recall", "who owns billing"]).ok();
     assert!(found.out.contains("Mira owns billing"), "{found:?}");
-    // One key is one memory, and both texts stay in the log.
+    // One key is one memory, and the log keeps both texts.
     let list = json(&world, "b", &["list", "--all"]);
     assert_eq!(list.as_array().unwrap().len(), 3, "{list}");
     let tea = list
@@ -108,7 +108,7 @@ fn two_machines_end_with_the_same_memories() {
     assert_eq!(state(&world, "a"), state(&world, "b"));
     let shown = |db: &str| json(&world, db, &["get", &id])["content"].clone();
     assert_eq!(shown("a"), shown("b"));
-    // Nothing more comes of it.
+    // Repeating the exchange changes nothing.
     for (from, to) in [("a", "b"), ("b", "a"), ("a", "b")] {
         let learned = carry(&world, from, to);
         assert_eq!(
@@ -116,7 +116,7 @@ fn two_machines_end_with_the_same_memories() {
             (&0.into(), &Value::Null)
         );
     }
-    // From nothing, through a pipe, and after the views are gone.
+    // Into an empty store through a pipe, and after the views were removed.
     let export = world
         .command(["log", "export", "-", "--db", "a"])
         .output()
@@ -132,7 +132,7 @@ fn two_machines_end_with_the_same_memories() {
         on(&world, db, &["verify"]).ok();
         on(&world, db, &["log", "verify"]).ok();
     }
-    // The last command is one of this machine.
+    // The last command is that of this machine.
     store(&world, "a", "own", "The last word");
     store(&world, "b", "other", "From the other one");
     carry(&world, "b", "a");
@@ -178,7 +178,7 @@ fn a_redaction_travels() {
             .unwrap()
             .to_owned(),
     };
-    // Meanwhile somebody builds on it.
+    // Meanwhile another machine updates the memory.
     on(
         &world,
         "c",
@@ -198,7 +198,7 @@ fn a_redaction_travels() {
         !holds(&world.path("c"), "swordfish"),
         "what was written meanwhile goes, too"
     );
-    // A late copy does not bring it back.
+    // A late copy does not bring the text back.
     let late = json(&world, "b", &["log", "import", "old.icmx"]);
     assert_eq!(late["refilled_payloads"], 0, "{late}");
     let fresh = json(&world, "d", &["log", "import", "old.icmx"]);
@@ -271,7 +271,7 @@ fn what_never_ends_is_not_read_and_a_store_is_not_written_over() {
     assert_eq!(tree(&world.store()), files);
 }
 
-/// What lies behind damage cannot be carried away, and it is said.
+/// Events behind damage cannot be exported, and the export says so.
 #[test]
 fn an_export_of_a_damaged_log_says_what_it_lacks() {
     let (a, b) = (World::new(), World::new());
@@ -286,7 +286,7 @@ fn an_export_of_a_damaged_log_says_what_it_lacks() {
     let mut events = a.icm(["log", "--json"]).ok().json_lines();
     events.retain(|event| event["kind"] == "memory.stored");
     assert_eq!(events.len(), 4);
-    // The other machine's chain: its second memory loses a bit of its head.
+    // The second memory of the other machine's chain gets a flipped bit in its head.
     let text = b"number 1";
     let holds = |bytes: &[u8]| bytes.windows(text.len()).position(|it| it == text);
     let mut changed = 0;
@@ -307,7 +307,7 @@ fn an_export_of_a_damaged_log_says_what_it_lacks() {
     assert!(run.err.contains("left out"), "{run:?}");
 }
 
-/// What another machine wrote beside the value that is shown is in history.
+/// The history has the value of the other machine that lost against the shown one.
 #[test]
 fn history_shows_what_lost() {
     let world = World::new();
@@ -334,7 +334,7 @@ fn history_shows_what_lost() {
             .filter(|it| it["memory"]["content"] == lost)
             .count();
         let not_shown = texts.iter().filter(|it| it["not_shown"] == lost).count();
-        // Where it was written it held for a while.
+        // On the machine that wrote it the value held for a while.
         assert_eq!(held.min(1) + not_shown, 1, "{db} {history}");
         let said = on(&world, db, &["history", &id]).ok().out;
         assert!(said.contains(lost), "{said}");
@@ -349,12 +349,12 @@ fn history_shows_what_lost() {
         history.matches("not_shown").count()
     });
     assert_eq!(not_shown.iter().sum::<usize>(), 1, "{not_shown:?}");
-    // Nothing trails where there is no position to tell.
+    // The line has no trailing space without a position.
     let again = on(&world, "a", &["log", "import", "x.icmx"]).ok().out;
     assert!(again.ends_with("here already\n"), "{again:?}");
 }
 
-/// What was undone before it was learned never showed, and no other value won over it.
+/// An update that was undone before the import never showed, and lost against no other value.
 #[test]
 fn history_says_what_was_undone_elsewhere() {
     let world = World::new();
@@ -409,7 +409,7 @@ fn what_is_new_alone_is_exported() {
     }
 }
 
-/// A script that merges machines meets one that has nothing yet.
+/// A script that merges machines may meet a store that does not exist yet.
 #[test]
 fn a_store_that_is_not_there_is_exported_as_an_empty_bundle() {
     let world = World::new();
@@ -427,7 +427,7 @@ fn a_store_that_is_not_there_is_exported_as_an_empty_bundle() {
             (&0.into(), &0.into())
         );
         assert!(!world.path("a").exists(), "{args:?} made a store");
-        // It goes into a store that is there, and into one that is not.
+        // The empty bundle can be imported into an existing store and into a new one.
         store(&world, "b", "tea", "Mira drinks green tea");
         let before = json(&world, "b", &["stats"])["positions"].clone();
         for db in ["b", "c"] {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const NOTES: &str = "# Meeting\n\nHello all, thanks for coming. We decided to keep invoices in PostgreSQL 16. Should we cache them?\n\n\
                      - The crash was caused by a stale lock in `src/lock.rs`\n- maybe look at Redis\n";
 
-/// A line of a transcript.
+/// Returns a line of a transcript.
 fn said(who: &str, text: &str) -> String {
     let line = json!({"type": who, "uuid": text.len().to_string(), "timestamp": "2026-01-02T03:04:05Z",
         "message": {"role": who, "content": text}});
@@ -59,7 +59,7 @@ fn a_text_becomes_memories_that_know_where_they_come_from() {
     );
     assert_eq!(mark["signals"], json!(["decision", "very-specific"]));
 
-    // Once more: nothing new. One command takes the first run back.
+    // A second run stores nothing new. One undo takes the first run back.
     let run = world.icm(["extract", "-t", "notes", "notes.md"]).ok();
     assert!(
         run.out.ends_with("0 stored, 2 skipped, 0 rejected\n"),
@@ -169,7 +169,7 @@ fn an_existing_memory_is_never_changed() {
         .into_iter()
         .find(|memory| memory["content"] == text);
     assert_eq!(kept.as_ref(), before.first());
-    // A memory of another topic counts, too.
+    // A memory of another topic counts as a duplicate.
     let answer = world
         .icm_with(["extract", "-t", "other", "--json"], NOTES.as_bytes())
         .ok()
@@ -179,7 +179,7 @@ fn an_existing_memory_is_never_changed() {
         (&json!(0), &json!(2))
     );
     assert_eq!(answer["found"][0]["id"], before[0]["id"]);
-    // A memory that is not seen from the scope does not count.
+    // A memory outside the scope does not.
     world
         .icm([
             "store",
@@ -231,7 +231,7 @@ fn of_a_transcript_only_what_is_new_is_read() {
     );
     assert_eq!(memories(&world)[0]["occurred_at"], "2026-01-02T03:04:05Z");
 
-    // A torn line waits.
+    // A torn line is left for the next run.
     let new = said(
         "assistant",
         "The broker runs on port 9092 because the default was taken.",
@@ -248,7 +248,7 @@ fn of_a_transcript_only_what_is_new_is_read() {
         (&json!(3), &json!(1))
     );
     assert_eq!(answer["found"][0]["line"], 3);
-    // From the beginning, or with the places damaged: what is known is skipped.
+    // From the beginning, or with a damaged file of offsets, known sentences are skipped.
     let again = world.icm([&args[..], &["--again"]].concat()).ok().json();
     assert_eq!(
         (&again["stored"], &again["skipped"]),
@@ -323,7 +323,7 @@ fn bad_input_gets_one_clear_line() {
         ),
     ] {
         let code = if args[0] == "review" { 1 } else { 2 };
-        // The scope is looked at once the text is read.
+        // The scope is checked after the text was read.
         let args: Vec<&str> = match args.contains(&"--scope") {
             true => args
                 .iter()
@@ -344,7 +344,7 @@ fn bad_input_gets_one_clear_line() {
         run.err.contains("skipped 2 lines of other.jsonl"),
         "{run:?}"
     );
-    // Nothing that is worth keeping is no failure.
+    // A text without anything worth keeping is no failure.
     world.icm_with(["extract", "-t", "n"], b"").ok();
     world
         .icm_with(["extract", "-t", "n"], "hello there".as_bytes())
@@ -352,7 +352,7 @@ fn bad_input_gets_one_clear_line() {
     assert!(!world.store().exists());
 }
 
-/// An extractor that answers with these lines, and the run with it.
+/// Runs an extraction with a command that runs this script.
 fn by_command(world: &World, script: &str, more: &str) -> Run {
     let script = world.write("extractor.sh", script);
     let config = format!(
@@ -464,7 +464,7 @@ fn review_lists_keeps_and_forgets() {
         (&json!(0), &json!(2))
     );
     assert!(answer.to_string().contains("was forgotten"), "{answer}");
-    // An undo of the decision brings the memory back to review.
+    // Undoing the decision puts the memory back into the review.
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(open().len(), 1);
 }
@@ -493,7 +493,7 @@ fn review_asks_for_one_key_each() {
         .map(|memory| memory["trust"].clone())
         .collect();
     assert_eq!(trusts.iter().filter(|trust| **trust == "user").count(), 1);
-    // One command each: the last one is the forgetting.
+    // Each decision is one command; the last is the forgetting.
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(contents(&world).len(), 4);
 }

@@ -1,16 +1,16 @@
-//! Files that are written: whole, or not at all.
+//! Written files are complete or absent.
 
 use std::fs::{self, File};
 use std::process::Command;
 
 use crate::world::{Run, World, run};
 
-/// `icm` where no file may grow beyond 512 bytes.
+/// Runs `icm` with a limit of 512 bytes on the length of files.
 fn limited(world: &World, args: &[&str]) -> Run {
     limited_to(1, world, args)
 }
 
-/// `icm` where no file may grow beyond so many blocks of 512 bytes.
+/// Runs `icm` with a limit on the length of files, in blocks of 512 bytes.
 fn limited_to(blocks: u32, world: &World, args: &[&str]) -> Run {
     let icm = world.command(args);
     let mut command = Command::new("/bin/sh");
@@ -115,7 +115,7 @@ fn a_path_that_is_not_there_has_a_hint() {
     }
 }
 
-/// A disk that is full in the middle of an import: what is in is counted, and the import can be run again.
+/// On a disk that gets full during an import, the imported memories are counted, and the import can be repeated.
 #[test]
 fn an_import_that_ends_early_says_how_much_is_in() {
     let line = |n: u32| {
@@ -148,7 +148,7 @@ fn an_import_that_ends_early_says_how_much_is_in() {
         assert_eq!(again["added"], 1_500 - told);
         world.icm(["verify"]).ok();
     }
-    // The error of an import with no line in has no count.
+    // If no line was imported, the error has no count.
     let world = World::new();
     world.write("all.jsonl", &all);
     let run = limited(&world, &["import", "jsonl", "all.jsonl"]).fails(2, "no space left for");

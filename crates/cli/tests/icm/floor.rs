@@ -1,12 +1,12 @@
-//! The least fit of a result: `--floor`, and what is said where nothing reaches it.
+//! The least fit of a result: `--floor`, and the answer if no result reaches it.
 
 use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// No word of it is in the store; a memory is near in meaning.
+/// Words that no memory has; one memory is near in meaning.
 const OTHER_WORDS: [&str; 2] = ["payment", "records"];
-/// What nothing reaches that has no word of the query.
+/// A floor that no result without a word of the query reaches.
 const HIGH: &str = "0.95";
 
 fn asked<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -44,7 +44,7 @@ fn where_nothing_fits_the_nearest_is_named_and_the_floor_that_shows_it() {
     assert_eq!(answer["nearest"], nearest);
     assert_eq!(all.get("nearest"), None, "what was found was shown");
 
-    // Another moment, and another way there.
+    // Another moment, and another command.
     let now = world.now();
     let replayed = asked("replay", &["--at", &now, "--floor", HIGH, "--json"]);
     let replayed = world.icm(replayed).ends(1).json();
@@ -92,7 +92,7 @@ fn each_result_says_how_well_it_fits() {
         assert!(head.contains(by), "{head} {hit}");
     }
 
-    // Nothing was measured of what a link brings.
+    // A result added by a link has no fit of its own.
     let (from, to) = (world.id("money"), world.id("owner"));
     world.icm(["link", &from, &to, "-r", "contradicts"]).ok();
     world.write("words.toml", "[ranking]\nmeaning = 0\n");
@@ -178,7 +178,7 @@ fn only_the_beginning_of_a_long_memory_is_told() {
     assert!(told.ends_with('…') && told.chars().count() == 80, "{told}");
 }
 
-/// What was asked for and how well each result fitted stand in the log; a recall asked again keeps to the floor.
+/// The log records the floor and the fit of each result; a recall that is asked again uses the same floor.
 #[test]
 fn a_recall_is_recorded_with_its_floor_and_the_fits() {
     let world = World::with_memories();
@@ -202,7 +202,7 @@ fn a_recall_is_recorded_with_its_floor_and_the_fits() {
     }
 }
 
-/// Whoever answers, the answer is the same.
+/// The answer of the owner is the same as that of the process itself.
 #[cfg(unix)]
 #[test]
 fn a_server_answers_a_command_with_the_same_floor() {

@@ -1,12 +1,12 @@
-//! What links do to a recall.
+//! The effect of links on a recall.
 
 use serde_json::{Value, json};
 
 use crate::world::{World, run};
 
-/// Stores memories of a topic, without looking whether they are alike; their ids.
+/// Stores memories of a topic without a search for near duplicates, and returns their ids.
 fn stored<const N: usize>(world: &World, contents: [&str; N]) -> [String; N] {
-    // Found by its words or not at all.
+    // Only words count: the weight of meaning is 0.
     let config = world.path("../.config/icm");
     std::fs::create_dir_all(&config).unwrap();
     let text = "[dedup]\non_similar = 'off'\n[ranking]\nmeaning = 0\n";
@@ -56,14 +56,14 @@ fn what_is_superseded_stands_behind_what_supersedes_it() {
     );
     assert_eq!(found[1]["superseded_by"], mid.as_str());
 
-    // What counts in the end stands for what lies between.
+    // The newest memory of a chain supersedes the ones between, too.
     link(&world, &new, "supersedes", &mid);
     let found = recall(&world, &["database", "port"]);
     assert_eq!(ids(&found)[..2], [new.as_str(), &old]);
     assert_eq!(found[1]["superseded_by"], new.as_str());
     let found = recall(&world, &["database", "port", "--at", &then]);
     assert_eq!(ids(&found)[..2], [mid.as_str(), &old]);
-    // Both found: the one after the other, whichever fits better.
+    // If both are found, the superseding one stands before the other, even with the lower fit.
     let found = recall(&world, &["database port, moved to 5433, listens on 6000"]);
     let places = [&new, &mid, &old].map(|id| ids(&found).iter().position(|it| it == id).unwrap());
     assert!(places.is_sorted(), "{found:?}");
@@ -82,7 +82,7 @@ fn what_is_superseded_stands_behind_what_supersedes_it() {
     let found = recall(&world, &["database", "port", "-l", "1"]);
     assert_eq!(ids(&found), [&new]);
 
-    // A circle ends, and says so on both sides.
+    // A circle ends, and both sides are marked.
     link(&world, &old, "supersedes", &new);
     let found = recall(&world, &["database", "port"]);
     assert_eq!(ids(&found).iter().filter(|id| **id == old).count(), 1);
@@ -90,7 +90,7 @@ fn what_is_superseded_stands_behind_what_supersedes_it() {
     let of = |id: &str| found.iter().find(|hit| hit["id"] == id).unwrap();
     assert!(of(&old).get("superseded_by").is_some() && of(&new).get("superseded_by").is_some());
 
-    // What is forgotten supersedes nothing.
+    // A forgotten memory supersedes nothing.
     world.icm(["forget", &new]).ok();
     world.icm(["forget", &mid]).ok();
     assert!(
@@ -158,7 +158,7 @@ fn one_step_is_followed_and_no_filter_is_broken() {
         assert_eq!(expanded["expanded"], true);
         assert_eq!(expanded["via"]["from"], hit.as_str());
     }
-    // Not a word of what is not seen here.
+    // The answer has no trace of a memory that is not seen from here.
     assert!(!json!(all).to_string().contains(&hidden), "{all:?}");
     let seen = recall(&world, &["retries limited", "--scope", "project:x"]);
     assert_eq!(ids(&seen)[..2], [hidden.as_str(), &hit]);
@@ -168,7 +168,7 @@ fn one_step_is_followed_and_no_filter_is_broken() {
     assert!(of_topic.is_empty(), "{of_topic:?}");
     assert!(!ids(&recall(&world, &["retries limited", "-i", "medium"])).contains(&far));
     world.icm(["recall", "retries", "-k", "none"]).ends(1);
-    // A third of the results at most.
+    // Links add at most a third of the results.
     assert_eq!(recall(&world, &["retries limited", "-l", "3"]).len(), 2);
     assert_eq!(recall(&world, &["retries limited", "-l", "1"]).len(), 1);
     assert_eq!(recall(&world, &["retries limited", "--no-links"]).len(), 1);
@@ -181,7 +181,7 @@ fn one_step_is_followed_and_no_filter_is_broken() {
         1
     );
 
-    // What was shown is on record.
+    // The shown memories are recorded.
     world.icm(["recall", "retries", "limited"]).ok();
     assert_eq!(world.json(["get", &near])["access_count"], 1);
     if cfg!(feature = "bench") {
@@ -243,10 +243,10 @@ fn others_confirm_a_memory_and_what_is_recalled_together_is_named() {
         .ok()
         .err;
     assert!(told.contains("often recalled with the first one"), "{told}");
-    // What is shown anyway is not named.
+    // A memory among the results is not named again.
     let all = world.json(["recall", "green tea and the old proxy", "--no-record"]);
     assert!(all.get("often_together").is_none(), "{all}");
-    // It counts what is in force.
+    // Only recalls in force count.
     let log = world
         .icm(["log", "--kind", "memory.recalled", "--reverse", "--json"])
         .ok();

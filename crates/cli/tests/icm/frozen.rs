@@ -1,6 +1,6 @@
-//! Texts that users see and scripts may rely on, each compared with a file in `tests/frozen`.
+//! Texts that users see and scripts may rely on, compared with files in `tests/frozen`.
 //!
-//! After a wanted change `ICM_UPDATE_SNAPSHOTS=1` writes the files anew.
+//! After an intended change, `ICM_UPDATE_SNAPSHOTS=1` writes the files again.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::world::{Run, World};
 
-/// The commands that a help text lists.
+/// Returns the commands that a help text lists.
 fn listed(help: &str) -> Vec<String> {
     help.lines()
         .skip_while(|line| *line != "Commands:")
@@ -13,10 +13,10 @@ fn listed(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// A command by the words that lead to it, with its help.
+/// The words of a command, with its help.
 type Command = (Vec<String>, String);
 
-/// Walks the whole tree of commands, `icm` itself first.
+/// Walks the whole tree of commands, beginning with `icm` itself.
 fn every_command(world: &World, path: &[String], found: &mut Vec<Command>) {
     let mut args = path.to_vec();
     args.push("--help".into());
@@ -139,7 +139,7 @@ fn completions_for_every_shell() {
         let run = world.icm(["completions", shell]).ok();
         assert!(run.out.contains("recall"), "{shell}");
         assert!(run.out.contains("heads"), "{shell}");
-        // Scripts for the other shells complete no values.
+        // The scripts of other shells complete no values.
         if ["bash", "zsh", "fish"].contains(&shell) {
             assert!(run.out.contains("ranking.floor="), "{shell}");
         }

@@ -1,4 +1,4 @@
-//! `icm hook`, and what tells of it: sessions, injections, tokens.
+//! `icm hook`, and the commands that report it: sessions, injections, tokens.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ impl<'w> Session<'w> {
         self.world.icm_with(["hook", self.client, event], input)
     }
 
-    /// The context of an answer; empty where there is none.
+    /// Returns the context of an answer; empty without one.
     fn context(&self, event: &str, more: Value) -> String {
         let run = self.hook(event, more).ok();
         assert_eq!(run.err, "", "{event}");
@@ -117,7 +117,7 @@ fn a_session_is_played_through() {
     let told = session.prompt("which port does the staging database listen on?");
     assert!(told.contains(&port), "{told}");
     assert!(told.starts_with("<memories nonce="), "{told}");
-    // A memory that the session has seen is not told again, and one that does not fit is not told at all.
+    // A memory that the session has seen is not shown again, and a memory that does not fit is not shown at all.
     assert_eq!(
         session.prompt("the port of the staging database, please"),
         ""
@@ -144,7 +144,7 @@ fn a_session_is_played_through() {
     let again = session.start("compact");
     assert!(again.contains("keep invoices in PostgreSQL 16"), "{again}");
     assert!(again.contains("of this session"), "{again}");
-    // The compacted context has lost what a prompt brought.
+    // The compaction has removed the context of the earlier prompt.
     assert!(
         session
             .prompt("which port does the staging database listen on?")
@@ -189,7 +189,7 @@ fn a_session_is_played_through() {
     );
     assert!(it["tokens"].as_u64() > Some(0));
 
-    // An injection is no recall.
+    // An injection does not count as a recall.
     let why = world.json(["why", &port]);
     assert_eq!(why["recalls_total"], 0);
     assert_eq!(why["injections_total"], 2);
@@ -275,7 +275,7 @@ fn a_session_is_told_once_by_the_hooks_of_two_files() {
     let prompt = "which port does the staging database listen on?";
     assert!(plugin.prompt(prompt).contains(&port));
     assert_eq!(own.prompt(prompt), "");
-    // A moment of its own is told, however soon it comes.
+    // Another moment is answered, however soon it follows.
     assert!(plugin.start("compact").contains(&rule));
     assert!(own.prompt(prompt).contains(&port));
 
@@ -326,7 +326,7 @@ fn what_a_client_shows_to_no_model_is_not_recorded_as_shown() {
     let prompt = json!({"prompt": "which port does the staging database listen on?"});
     let told = || kimi.hook("UserPromptSubmit", prompt.clone()).ok().out;
     assert!(told().contains(&rule));
-    // After a compaction the model has lost it.
+    // After a compaction the model no longer has the context.
     kimi.hook("PostCompact", json!({})).ok();
     assert!(told().contains(&rule));
 
@@ -373,7 +373,7 @@ fn whatever_goes_wrong_the_client_goes_on() {
     ] {
         assert_eq!(world.icm_with(args, b"{}").ok().out, "", "{args:?}");
     }
-    // A config file that is wrong, and a log that cannot be read.
+    // An invalid config file, and an unreadable log.
     world.write("config.toml", "[recall]\nlimit = 'many'\n");
     let config = world.path("config.toml");
     let args = [
@@ -673,7 +673,7 @@ fn an_injection_names_its_session() {
         let out = world.icm(command).ok().out;
         assert!(out.contains(session.id), "{command:?}: {out}");
     }
-    // No event is of the one; the other was shown nothing.
+    // The first session has no events; the second one was shown nothing.
     let run = world.icm(["log", "--injected", "--session", "zzz"]).ends(1);
     assert!(
         run.err.contains("no event is of the session `zzz`"),
@@ -765,7 +765,7 @@ fn every_client_has_a_fresh_context_after_a_compaction() {
         };
         hook(start, json!({"source": "startup"}));
         assert!(hook(ask, prompt.clone()).contains(&port), "{client}");
-        // The very same prompt would be taken for the hook of a second file.
+        // The same prompt would count as the hook of a second file.
         let other = json!({"prompt": "the port of the staging database, please"});
         assert!(!hook(ask, other).contains(&port), "{client}: it was seen");
         for (event, why) in compaction {

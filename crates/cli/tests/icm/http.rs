@@ -1,4 +1,4 @@
-//! `icm serve --http`: who is answered, what, and how it ends.
+//! `icm serve --http`: accepted requests, their answers, and the end of the server.
 
 mod access;
 mod ending;
@@ -19,14 +19,14 @@ use crate::world::World;
 
 const TOKEN: &str = "0123456789abcdef-a-token";
 
-/// A server, with the lines of its stderr.
+/// A server and its stderr.
 struct Server {
     child: Child,
     address: SocketAddr,
     err: BufReader<std::process::ChildStderr>,
 }
 
-/// An answer, as it came.
+/// An answer, unparsed.
 #[derive(Debug)]
 struct Answer {
     status: u16,
@@ -60,13 +60,13 @@ impl Server {
         }
     }
 
-    /// Says this, and reads until the other end hangs up.
+    /// Sends a request, and reads until the server closes the connection.
     fn say(&self, request: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream
             .set_read_timeout(Some(Duration::from_secs(30)))
             .expect("a socket");
-        // It may refuse before it has read everything.
+        // The server may refuse before it has read everything.
         let _ = stream.write_all(request);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// One request with these headers beside the usual ones; `Host` is set unless they say it.
+    /// Sends one request with these headers besides the usual ones; `Host` is set unless given.
     fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let has = |name: &str| {
             headers
@@ -114,7 +114,7 @@ impl Server {
         self.ask(&format!("POST {path}"), &[], &body.to_string())
     }
 
-    /// A request of MCP in the newest revision.
+    /// Sends an MCP request in the newest revision.
     fn mcp(&self, path: &str, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Answer {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -153,7 +153,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
-    /// An error with these words, and what to do.
+    /// Checks that the answer is an error with these words and a hint.
     #[track_caller]
     fn is_refused(&self, status: u16, words: &str) {
         assert_eq!(self.status, status, "{self:?}");

@@ -1,4 +1,4 @@
-//! JSON lines in and out.
+//! Import and export of JSON lines.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn the_sample_goes_in_once() {
     assert_eq!(run.out.lines().count(), 40);
 }
 
-/// Some editors put a byte order mark before the first line.
+/// Some editors write a byte order mark before the first line.
 #[test]
 fn a_mark_before_the_first_line_is_no_text() {
     let world = World::new();
@@ -103,7 +103,7 @@ fn an_export_comes_back_the_same() {
         std::fs::read_to_string(world.path("out.jsonl")).unwrap(),
         out
     );
-    // Over an old one, and nothing else is left behind.
+    // The old file is replaced, and no other file is left.
     world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
     let names: Vec<_> = tree(&world.path(""))
         .into_iter()
@@ -118,7 +118,7 @@ fn an_export_comes_back_the_same() {
     assert_eq!(sorted(&back), sorted(&out));
 }
 
-/// The lines without the ids, which each store gives anew.
+/// Returns the sorted lines without their ids, which each store assigns.
 fn sorted(lines: &str) -> Vec<String> {
     let line = |line: &str| {
         let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -174,7 +174,7 @@ fn devices_are_written_into() {
     let world = World::with_memories();
     world.icm(["export", "jsonl", "-o", "/dev/null"]).ok();
     let mut command = world.command(["export", "jsonl"]);
-    // A full disk is an error, not silence.
+    // A full disk is an error.
     let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
         return;
     };
@@ -182,7 +182,7 @@ fn devices_are_written_into() {
     run(&mut command, b"").fails(2, "No space left");
 }
 
-/// Lines without their ids, which each store gives anew.
+/// Returns the lines as JSON without their ids, which each store assigns.
 fn without_ids(lines: &str) -> Vec<serde_json::Value> {
     let lines = lines.lines().map(|line| {
         let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -210,7 +210,7 @@ fn times_travel_for_show() {
     assert_eq!(memory["updated_at"], "2024-03-09T16:00:00.123Z");
     assert_eq!(memory["occurred_at"], json!(null), "it is no valid time");
 
-    // Filters by time, and decay, go by the import.
+    // Filters by time, and decay, use the time of the import.
     world
         .icm(["recall", "tea", "--until", "2024-06-01"])
         .ends(1);
@@ -218,7 +218,7 @@ fn times_travel_for_show() {
     world.icm(["decay"]).ok();
     assert_eq!(world.json(["get", &world.id("drink")])["weight"], 1.0);
 
-    // The same file again changes nothing, and what is exported is what was imported.
+    // Importing the same file again changes nothing, and the export equals the imported file.
     let before = world.now();
     let again = world.json(["import", "jsonl", "old.jsonl"]);
     assert_eq!(
@@ -249,14 +249,14 @@ fn times_travel_for_show() {
     );
     other.icm(["verify"]).ok();
 
-    // A change here shows its own time.
+    // A change in this store shows its own time.
     other
         .icm(["update", &other.id("drink"), "-c", "Mira drinks coffee"])
         .ok();
     let memory = other.json(["get", &other.id("drink")]);
     assert_eq!(memory["created_at"], "2023-11-14T22:13:20Z");
     assert!(memory["updated_at"].as_str().unwrap() > "2025", "{memory}");
-    // An undo takes the update back, and its time.
+    // An undo takes back the update and its time.
     other.icm(["undo", "--last", "1", "--yes"]).ok();
     let memory = other.json(["get", &other.id("drink")]);
     assert_eq!(memory["updated_at"], "2024-03-09T16:00:00.123Z");
@@ -311,7 +311,7 @@ fn a_foreign_created_at_is_when_it_occurred() {
         assert_eq!(memory["occurred_at"], occurred);
         assert!(memory["created_at"].as_str().unwrap() > "2025", "{memory}");
     }
-    // A value that is no time is left out and named, as other fields are.
+    // A value that is no time is left out and named, like other fields.
     for fields in [
         r#""created_at":"2023-11-14T22:13:20Z","occurred_at":"2020-01-01T00:00:00Z""#,
         r#""created_at":"some day""#,
@@ -332,7 +332,7 @@ fn a_foreign_created_at_is_when_it_occurred() {
     }
 }
 
-/// A file without JSON lines gets one message that says so.
+/// A file without JSON lines gets one message about its format.
 #[test]
 fn what_is_no_json_lines_is_said_once() {
     let one = r#"{"topic":"a","content":"one"}"#;
@@ -374,7 +374,7 @@ fn what_is_no_json_lines_is_said_once() {
         );
         assert_eq!(report["added"], 0, "{input}");
     }
-    // A bad line before good ones costs that line alone.
+    // A bad line before good ones costs only that line.
     for first in [
         "[INFO] begin",
         "{\"topic\":\"a\",\"cont",

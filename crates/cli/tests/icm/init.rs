@@ -286,7 +286,7 @@ fn doctor_starts_entries_and_says_where_they_lead() {
     assert_eq!(mend, "icm init --client cursor --force");
 }
 
-/// A program that a shell runs, called icm.
+/// Makes a shell script named icm.
 #[cfg(unix)]
 fn script(home: &Home, text: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
@@ -377,7 +377,7 @@ fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
     check(&home, 1, "cursor", "problem", "does not parse as JSON");
     home.world.icm(["uninstall", "--yes"]);
 
-    // One file with servers and hooks is told of once.
+    // A file with servers and hooks is reported once.
     home.write(".gemini/settings.json", "{");
     let answer = home.world.icm(["doctor", "--clients", "--json"]).ends(1);
     let answer = answer.json();
@@ -401,7 +401,7 @@ fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
         mend,
         format!("cd '{folder}' && claude mcp remove --scope local icm")
     );
-    // Nothing says that this program is this icm.
+    // Nothing shows that this program is this icm.
     let run = home.world.icm(["uninstall", "--check"]).ok();
     assert!(run.err.contains("`/nowhere/icm serve`"), "{run:?}");
     entry["projects"][&folder]["mcpServers"]["icm"]["command"] = program();
@@ -434,7 +434,7 @@ fn a_client_without_servers_is_told_what_to_do() {
     assert!(home.read(".aider.icm.md").contains("icm"));
 }
 
-/// Whoever made a project could let doctor start a program of theirs.
+/// A project must not be able to let doctor start its programs.
 #[cfg(unix)]
 #[test]
 fn doctor_starts_no_program_of_a_project() {
@@ -467,7 +467,7 @@ fn doctor_starts_no_program_of_a_project() {
         assert_eq!(mend, "icm init --client claude-code --project");
     }
     assert!(!trap.exists());
-    // Others that read the file are not installed here.
+    // The other clients that read this file are not installed.
     let answer = home
         .world
         .icm(["doctor", "--clients", "--json"])

@@ -1,5 +1,5 @@
-//! The built-in meaning against none, on sets in other languages. They lie beside the project where it is worked on; without
-//! them each test says that it skips.
+//! Compares recall with and without the built-in model, on sets in other languages. The sets lie beside a development
+//! checkout; without them each test prints that it skips.
 
 #![allow(clippy::print_stderr)]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// The share of a set's questions with evidence at the first place.
+/// Returns the share of a set's questions with evidence at the first place.
 fn first_right(set: &Path, settings: &[&str]) -> f64 {
     let world = World::new();
     let args = ["bench", "recall", set.to_str().unwrap(), "--no-foreign"];
@@ -19,7 +19,7 @@ fn first_right(set: &Path, settings: &[&str]) -> f64 {
     report["overall"]["any_at"]["1"].as_f64().unwrap()
 }
 
-/// Meaning costs a set at most 2 points at the first place.
+/// Checks that the model costs a set at most 2 points at the first place.
 fn check(name: &str) {
     let set = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let set = set.join(name);

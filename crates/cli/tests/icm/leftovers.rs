@@ -1,4 +1,4 @@
-//! `icm redact` where the text lies in no event that can be read, and texts that are put back.
+//! `icm redact` for texts outside readable events, and redacted texts that are put back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ fn is_anywhere(store: &Path, text: &str) -> bool {
     (tree(store).iter()).any(|(_, bytes)| contains(bytes, text.as_bytes()))
 }
 
-/// `icm` on another store, which asks nobody.
+/// Runs `icm` on another store, with `--yes`.
 fn on_other(world: &World, store: &Path, args: &[&str]) -> Run {
     on(world, store.to_str().unwrap(), &[args, &["--yes"]].concat())
 }
 
-/// A store with a secret under the key `pw`, and an export of it.
+/// Makes a store with a secret under the key `pw`, and an export of the store.
 fn exported() -> (World, String) {
     let world = World::with_memories();
     let content = format!("{SECRET} once");
@@ -61,7 +61,7 @@ fn redact(world: &World, more: &str) -> Run {
     world.icm(["redact", "--match", SECRET, more])
 }
 
-/// What was appended and never acknowledged is moved to `torn/` by the next writer.
+/// The next writer moves unacknowledged bytes to `torn/`.
 #[test]
 fn a_text_in_torn_is_taken_away() {
     let world = World::with_memories();
@@ -119,7 +119,7 @@ fn a_text_in_a_damaged_payload_goes() {
 #[test]
 fn a_text_is_found_in_base64_and_within_json() {
     let world = World::with_memories();
-    // `x Open-Sesame/wörd y`, and the same within a string of JSON.
+    // Base64 of `x Open-Sesame/wörd y`, and the text escaped within JSON.
     for content in [
         "eCBPcGVuLVNlc2FtZS93w7ZyZCB5",
         r#"{"a": "Open-Sesame/w\u00f6rd"}"#,
@@ -132,7 +132,7 @@ fn a_text_is_found_in_base64_and_within_json() {
     assert_eq!(look["events"], 2, "{look}");
 }
 
-/// A sync tool, or somebody with an old copy, puts a file back as it was before.
+/// A sync tool, or a person with an old copy, restores a file from before the redaction.
 #[test]
 fn a_redacted_text_that_is_put_back_is_told() {
     let (world, export) = exported();
@@ -144,7 +144,7 @@ fn a_redacted_text_that_is_put_back_is_told() {
     on_other(&["redact", "--match", SECRET]).ok();
     on_other(&["verify"]).ok();
     fs::write(&path, before).unwrap();
-    // While a redaction waits to be finished it is none of verify's business.
+    // Verify does not report texts while a redaction waits to be finished.
     fs::write(other.join("redacting"), "").unwrap();
     on_other(&["log", "verify"]).ok();
     fs::remove_file(other.join("redacting")).unwrap();
@@ -156,7 +156,7 @@ fn a_redacted_text_that_is_put_back_is_told() {
     on_other(&["verify"]).ok();
 }
 
-/// The event of a redaction is lost, and the text was another machine's.
+/// The event of a redaction is lost, and the text belongs to another machine.
 #[test]
 fn a_repair_tells_the_texts_of_others_that_nothing_explains() {
     let (world, export) = exported();
@@ -186,8 +186,8 @@ fn a_repair_tells_the_texts_of_others_that_nothing_explains() {
     )
     .ok();
     assert!(is_anywhere(&unsaid, SECRET));
-    // Whoever knows that it was redacted says it again, among other things: nothing brings the text
-    // back then.
+    // A person who knows of the redaction can repeat it together with others. After that no import brings the text
+    // back.
     let event = told[0]["event"].as_str().unwrap();
     let first = on_other(&["log", "--kind", "memory.stored", "--json"]).ok();
     let first = first.json_lines().into_iter().last().unwrap();
@@ -196,7 +196,7 @@ fn a_repair_tells_the_texts_of_others_that_nothing_explains() {
     assert!(!is_anywhere(&other, SECRET));
 }
 
-/// The folder was copied, which began a new chain, and then somebody put the old `store.toml` back.
+/// The folder was copied, which began a new chain, and then the old `store.toml` was put back.
 #[test]
 fn an_older_store_file_hides_nothing() {
     let world = World::with_memories();
@@ -208,7 +208,7 @@ fn an_older_store_file_hides_nothing() {
     world.icm(["store", "-t", "t", "-c", "the newest one"]).ok();
     assert_eq!(fs::read_dir(world.store().join("log")).unwrap().count(), 2);
 
-    // With an older `acked` too nothing is known to be missing; verify tells of the chain.
+    // With an older `acked` nothing is known to be missing, but verify reports the chain.
     fs::write(world.store().join("store.toml"), &old).unwrap();
     let acked = fs::read(world.store().join("acked")).unwrap();
     fs::remove_file(world.store().join("acked")).unwrap();
@@ -230,7 +230,7 @@ fn an_older_store_file_hides_nothing() {
     world.icm(["verify"]).ok();
 }
 
-/// A file that a sync tool put beside a segment, with an event that no chain here holds.
+/// A file of a sync tool beside a segment, with an event of no chain of this store.
 #[test]
 fn a_copy_with_an_event_of_no_chain_is_named() {
     let world = World::with_memories();
@@ -247,7 +247,8 @@ fn a_copy_with_an_event_of_no_chain_is_named() {
     );
 }
 
-/// A repair that loses what told that the author of an update knew of a redaction says whose text goes.
+/// If a repair loses the event that told the author of an update about a redaction, it names the text that goes with
+/// it.
 #[test]
 fn a_repair_says_which_texts_go_with_what_is_gone() {
     let world = World::with_memories();

@@ -1,4 +1,4 @@
-//! `icm link`, `icm unlink`, and what is stored a second time.
+//! `icm link`, `icm unlink`, and repeated stores of one text.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ fn the_same_text_is_stored_once() {
         assert!(receipt.get("similar").is_none(), "{receipt}");
     }
     assert_eq!(events(&world), before);
-    // Not where it says something else: elsewhere, or more.
+    // A store with another topic, scope or field does not count as the same.
     for other in [
         ["store", "-t", "other", "-c", OLD].as_slice(),
         &["store", "-t", "deploy/deep", "-c", OLD],
@@ -53,7 +53,7 @@ fn the_same_text_is_stored_once() {
     ] {
         assert_eq!(world.json(other)["action"], "stored", "{other:?}");
     }
-    // Words are not looked for where there are none.
+    // Texts without words are not compared.
     for _ in 0..2 {
         assert_eq!(store(&world, &["-c", "?!"])["action"], "stored");
     }
@@ -97,7 +97,7 @@ fn a_near_text_is_kept_and_linked() {
     assert_eq!(detail["facts"]["other"], old["id"]);
     assert_eq!(detail["payload"]["score_ppm"], 888_888);
 
-    // One command: undone as a whole.
+    // Both events are one command, which is undone as a whole.
     let plan = world.json(["undo", "--last", "1", "--yes"]);
     assert_eq!(plan["events"], 2);
     assert_eq!(memories(&world), 1);
@@ -266,7 +266,7 @@ fn a_link_that_is_taken_away_is_told_of_and_compared() {
     }
     assert_eq!(lists(&[&linked, &unlinked]), [none.clone(), came.clone()]);
     assert_eq!(lists(&[&start, &unlinked]), [none.clone(), none.clone()]);
-    // An end in the topic is enough.
+    // A link counts for a topic if one of its ends is in the topic.
     for topic in ["decisions", "bugs"] {
         let fits =
             world.json(["get", &a])["topic"] == topic || world.json(["get", &b])["topic"] == topic;
@@ -290,11 +290,11 @@ fn a_link_that_is_taken_away_is_told_of_and_compared() {
     let said = world.icm(["diff", &linked, &unlinked]).ok();
     assert!(said.out.contains("\nunlinked "), "{said:?}");
 
-    // An undo may reach any link: one that holds again, one that is gone.
+    // An undo can change any link: restore or remove it.
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(lists(&[&unlinked]), [came.clone(), none.clone()]);
     assert_eq!(lists(&[&linked]), [none.clone(), none.clone()]);
-    // That an end is forgotten is said of the memory.
+    // A forgotten end is reported with the memory, not with the link.
     let before = world.now();
     world.icm(["forget", &b]).ok();
     assert_eq!(lists(&[&before]), [none.clone(), none]);
@@ -413,7 +413,7 @@ fn a_store_names_what_it_seems_to_replace_and_writes_no_link() {
     );
     assert_eq!(found["results"][1]["seems_replaced_by"], new);
     assert!(world.json(["get", new]).get("related").is_none());
-    // The command that it names settles it: then links speak, and no rule.
+    // The printed command settles the question: then links speak, and no rule.
     world.icm(["link", new, id, "-r", "supersedes"]).ok();
     let found = world.json(["recall", "office", "--no-record"]);
     assert_eq!(found["results"][1]["superseded_by"], new);

@@ -1,4 +1,4 @@
-//! Drives the built `icm` as a person or a script would, each test in a folder of its own.
+//! Runs the built `icm` like a person or a script, each test in its own folder.
 
 #![allow(clippy::unwrap_used)]
 

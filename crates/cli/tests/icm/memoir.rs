@@ -16,7 +16,7 @@ fn memoir(world: &World, args: &[&str]) -> Value {
     world.json([["memoir"].as_slice(), args].concat())
 }
 
-/// A memoir with three concepts and two links.
+/// Makes a memoir with three concepts and two links.
 fn system() -> World {
     let world = World::new();
     memoir(

@@ -1,8 +1,8 @@
-//! What a memoir is written out as, where its texts are made to break that.
+//! Exports of a memoir with texts that could break the format.
 
 use crate::world::World;
 
-/// A memoir with one concept, written out in this format.
+/// Exports a memoir with one concept in this format.
 fn export(name: &str, about: &str, concept: [&str; 3], format: &str) -> String {
     let world = World::new();
     world

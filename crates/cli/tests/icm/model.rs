@@ -1,4 +1,4 @@
-//! `icm model`, without any network.
+//! `icm model` without a network.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::world::{Run, World, run};
 
-/// What looks like a model to everybody but ONNX Runtime.
+/// Makes a folder that looks like a model to everything except ONNX Runtime.
 fn fake(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
     for (name, text) in [
@@ -24,7 +24,7 @@ fn fake(folder: &Path) {
     }
 }
 
-/// A world whose store has a library that is none, so that nothing is fetched.
+/// Makes a world whose store has an invalid library, so that nothing is fetched.
 fn with_a_library() -> World {
     let world = World::new();
     world.icm(["store", "-t", "a", "-c", "a memory"]).ok();
@@ -33,7 +33,7 @@ fn with_a_library() -> World {
     world
 }
 
-/// Where the config file is made.
+/// Returns the text of the config file; empty if absent.
 fn config(world: &World) -> String {
     let path = world.json(["config", "show"])[0]["value"].clone();
     fs::read_to_string(path.as_str().unwrap()).unwrap_or_default()
@@ -90,7 +90,7 @@ fn a_choice_is_written_and_the_rest_of_the_file_stays() {
     let back = fs::read_to_string(world.path("icm.toml")).unwrap();
     assert_eq!(back, changed.replace("none", "static"));
 
-    // And where there is no file yet.
+    // The config file is made if absent.
     assert_eq!(config(&world), "");
     let answer = world.json(["model", "use", "none"]);
     assert_eq!(
@@ -248,7 +248,7 @@ fn a_folder_of_the_users_can_be_chosen() {
 #[test]
 fn an_installed_model_is_used_listed_and_removed() {
     let world = with_a_library();
-    // By hand, as nothing here can be tried: what `install` would have written.
+    // The files of `install` are written by hand, because no model can be tried here.
     let folder = world.store().join("models/tiny");
     fake(&folder);
     world
@@ -270,7 +270,7 @@ fn an_installed_model_is_used_listed_and_removed() {
 
     assert_eq!(row_of("tiny")["in_default_store"], false);
 
-    // It is known to the rest: no stray, nothing that is reported or backed up.
+    // Other commands know the folder: it is neither stray, nor reported, nor backed up.
     world.icm(["doctor"]).ok();
     let list = world.json(["list"]);
     let id = list[0]["id"].as_str().unwrap();
@@ -315,7 +315,7 @@ fn a_model_that_is_chosen_and_gone_shows_in_the_list() {
     );
 }
 
-/// A format that is right, of a model that this is not.
+/// A valid record that belongs to another model.
 const RECORD: &str = r#"format = 1
     name = "tiny"
     id = "tiny-0000000000000000"
@@ -345,7 +345,7 @@ const RECORD: &str = r#"format = 1
     blake3 = ""
 "#;
 
-/// Answers every request with vectors of three numbers, or 401 where no key is sent.
+/// Answers every request with vectors of three numbers, or with 401 for a missing key.
 fn server(needs_key: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -400,7 +400,7 @@ fn a_server_is_asked_and_what_it_is_is_written() {
     assert!(!text.contains("dim = 7"), "{text}");
     with_config(&world, &endpoint).ok();
 
-    // What a server says of the dimension goes before what is written, and is not changed silently.
+    // The dimension that the server reports wins over the config file, and the file is not changed silently.
     let wrong = text.replace("dim = 3", "dim = 4");
     world.write("icm.toml", &wrong);
     let refused = with_config(&world, &endpoint).fails(2, "3 numbers, not of 4");

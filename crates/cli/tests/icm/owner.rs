@@ -1,4 +1,4 @@
-//! One server answers for other processes, and none of them depends on it.
+//! The owner: one server answers for other processes, and none of them depends on it.
 
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Run, World, run};
 
-/// A server that has the role.
+/// A server that is the owner.
 pub(crate) struct Owner(Child);
 
 impl Owner {
@@ -51,7 +51,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // A process that is stopped dies of this all the same.
+        // The kill also ends a stopped process.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -62,7 +62,7 @@ pub(crate) fn notice(world: &World) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Runs a command that tells what the owner answered.
+/// Runs a command that logs the owner's answers.
 pub(crate) fn asking(world: &World, args: &[&str]) -> Run {
     run(world.command(args).env("ICM_LOG", "icm_server=debug"), b"")
 }
@@ -91,11 +91,11 @@ fn commands_are_answered_by_the_server_that_runs() {
     let found = asking(&world, &["recall", "changed", "--json"]).ok();
     assert!(was_answered(&found, "recall"), "{}", found.err);
     assert_eq!(found.json()["results"][0]["id"], json!(id));
-    // What it does not answer, and what it refuses, every process does itself.
+    // Each process itself does the work that the owner does not answer or refuses.
     world.icm(["forget", &id]).ok();
     let refused = asking(&world, &["update", &id, "-c", "again"]).fails(1, "is forgotten");
     assert!(!was_answered(&refused, "update"), "{}", refused.err);
-    // Other settings are other terms.
+    // Other settings are not compatible with the owner's.
     let config = world.write("other.toml", "[ranking]\nscope = 1.0\n");
     let config = config.to_str().expect("a path");
     let other = asking(
@@ -105,7 +105,7 @@ fn commands_are_answered_by_the_server_that_runs() {
     .ok();
     assert!(!was_answered(&other, "store"), "{}", other.err);
 
-    // It goes with its client, and leaves nothing behind.
+    // The owner ends with its client, and leaves nothing behind.
     let Owner(child) = &mut { owner };
     drop(child.stdin.take());
     child.wait().expect("it ends");
@@ -116,12 +116,11 @@ fn commands_are_answered_by_the_server_that_runs() {
     world.icm(["verify"]).ok();
 }
 
-/// Eight who store without pause until they are told to stop; what was acknowledged, by content, and the
-/// longest that each waited.
+/// Eight clients that store until they are told to stop. The result is the acknowledged memories, by content.
 struct Load {
     stop: AtomicBool,
     store: PathBuf,
-    /// Answers that a stopped process holds the lock.
+    /// Number of answers that a stopped process holds the lock.
     refused: AtomicUsize,
 }
 
@@ -146,11 +145,11 @@ impl Load {
             let request = StoreRequest {
                 topic: format!("client-{who}"),
                 content: content.clone(),
-                // Who asks again asks for the same.
+                // A repeated request has the same id.
                 request_id: is_own_key.then(|| content.clone()),
                 ..StoreRequest::default()
             };
-            // Who writes and is stopped is not waited for: it is asked again by whoever wants it stored.
+            // A stopped writer is not waited for, so the client repeats its request.
             let receipt = loop {
                 match service.store(&Caller::default(), request.clone()) {
                     Err(ServiceError::Stopped { .. }) if is_own_key => {
@@ -165,7 +164,7 @@ impl Load {
     }
 }
 
-/// Lets eight clients store while `disturb` runs, then looks at what is there.
+/// Lets eight clients store while `disturb` runs. Returns the numbers of stored memories and of refused requests.
 fn under_load(world: &World, is_own_key: bool, disturb: impl FnOnce()) -> (usize, usize) {
     let load = Load {
         stop: AtomicBool::new(false),
@@ -228,18 +227,18 @@ fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
             std::thread::sleep(Duration::from_millis(30));
             owner.signal(Signal::STOP);
             std::thread::sleep(Duration::from_millis(250));
-            // Whoever reads does not need it.
+            // Readers do not need the lock.
             world.icm(["list"]).ok();
             owner.signal(Signal::CONT);
         }
         std::thread::sleep(Duration::from_millis(100));
     });
     assert!(stored > 100, "{stored}");
-    // Under such a load it holds the lock most of the time.
+    // Under such a load the stopped process holds the lock most of the time.
     assert!(refused > 0);
 }
 
-/// A process that goes when nobody needs it any more, even a stopped one.
+/// A process that is killed at the end of the test, even if stopped.
 struct Ending(Child);
 
 impl Drop for Ending {
@@ -254,7 +253,7 @@ impl Ending {
         kill_process(Pid::from_child(&self.0), signal).expect("it is there");
     }
 
-    /// Stops it, and returns once it is.
+    /// Stops the process, and returns after it has stopped.
     fn stop(&self) {
         self.signal(Signal::STOP);
         let stat = format!("/proc/{}/stat", self.0.id());
@@ -301,7 +300,7 @@ fn who_writes_and_is_stopped_is_named_and_not_waited_for() {
     for said in [format!("process {pid},"), format!("kill -CONT {pid}")] {
         assert!(refused.err.contains(&said), "{}", refused.err);
     }
-    // Whatever else writes says so, too.
+    // Other writers report the stopped process, too.
     let refused = world.icm(["forget", "--topic", "a", "--yes"]);
     refused.fails(2, "the store can only be read");
     world.icm(["list"]).ok();
@@ -313,7 +312,7 @@ fn who_writes_and_is_stopped_is_named_and_not_waited_for() {
     world.icm(["verify"]).ok();
 }
 
-/// A store brings along what the owner of the one that it was copied from said, or what one said before it was moved.
+/// A copied or moved store contains the owner's file of the earlier place.
 #[test]
 fn the_owner_of_another_store_is_not_asked() {
     let world = World::with_memories();
@@ -329,7 +328,7 @@ fn the_owner_of_another_store_is_not_asked() {
     };
     assert!(!to(&copy, "to the copy"));
     assert!(to(&store, "to the first one"));
-    // Another one in its place has another owner.
+    // A new store in the old place has an owner of its own.
     let moved = world.path("moved");
     std::fs::rename(&store, &moved).expect("it is moved");
     world.icm(["store", "-t", "a", "-c", "a new one"]).ok();
@@ -384,13 +383,13 @@ fn the_doctor_says_who_answers() {
     );
     let goes_on = format!("kill -CONT {}", owner.0.id());
     assert!(world.icm(["doctor"]).out.contains(&goes_on));
-    // Its word is still there, and its number may be another's by then.
+    // The owner's file remains, and its process id may belong to another process by then.
     drop(owner);
     assert!(!notice(&world).is_null());
     assert!(said().1.contains("none runs"));
 }
 
-/// What somebody put in the place of the owner's file is not written, and nobody waits for it.
+/// A foreign file in the owner's place is not written, and nobody waits for it.
 #[test]
 fn what_lies_in_the_owners_place_is_left_alone() {
     let world = World::with_memories();
@@ -416,7 +415,7 @@ fn what_lies_in_the_owners_place_is_left_alone() {
     ] {
         world.icm_with(args, b"").ok();
     }
-    // It says what is wrong.
+    // The doctor reports the problem.
     let doctor = world.icm(["doctor"]).ends(1);
     assert!(doctor.out.contains("sock/owner"), "{}", doctor.out);
 }
@@ -433,7 +432,7 @@ fn what_is_no_question_stops_no_owner() {
         let mut stream = UnixStream::connect(&socket).expect("it listens");
         let mut other = stream.try_clone().expect("a second handle");
         std::thread::scope(|scope| {
-            // It answers while it is spoken to, and may hang up before all is said.
+            // The owner answers while it reads, and may close the connection before the end.
             scope.spawn(move || {
                 let _ = other.write_all(bytes);
                 let _ = other.shutdown(std::net::Shutdown::Write);
@@ -471,7 +470,7 @@ fn what_is_no_question_stops_no_owner() {
     });
     let noise: Vec<u8> = noise.take(1_000_000).collect();
     say(&noise);
-    // Whoever hangs up in the middle is no trouble.
+    // A client that closes its connection early does no harm.
     drop(UnixStream::connect(&socket).expect("it listens"));
     assert!(ask("ping", "[]").contains("pong"));
     drop(owner);
@@ -522,7 +521,7 @@ fn a_log_is_followed_as_it_grows() {
     assert_eq!(event["params"]["result"]["payload"]["content"], "three");
 }
 
-/// Thousands of rows are not what a prompt should wait for.
+/// A prompt should not wait for thousands of rows.
 #[test]
 fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
     let world = World::new();
@@ -541,7 +540,7 @@ fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
     let before = generation();
     assert!(!before.is_empty());
     world.icm(["forget", "-t", "big", "--yes"]).ok();
-    // Whoever asks meanwhile has the right answer, too.
+    // Meanwhile other processes answer correctly, too.
     assert_eq!(world.json(["stats"])["memories"], 0);
     let begun = Instant::now();
     while generation() == before {

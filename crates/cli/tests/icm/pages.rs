@@ -1,4 +1,4 @@
-//! What is around a concept, a page at a time.
+//! The neighbours of a concept, page by page.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
         add(spoke);
         link(spoke, "hub");
     }
-    // Around the rim, so that a step further links what is there already.
+    // Links along the rim, so that a second step reaches known concepts.
     for (n, spoke) in spokes.iter().enumerate() {
         link(spoke, &spokes[(n + 1) % spokes.len()]);
     }

@@ -1,4 +1,4 @@
-//! Readers that go away.
+//! Readers that close their pipe.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -51,7 +51,7 @@ fn a_closed_stderr_is_no_failure() {
     crate::world::run(&mut command, b"").ok();
 }
 
-/// The first files that a program opens get their numbers.
+/// If a standard stream is closed, the first opened file gets its number.
 #[cfg(unix)]
 #[test]
 fn no_file_is_taken_for_a_stream_that_was_closed() {
@@ -74,7 +74,7 @@ fn no_file_is_taken_for_a_stream_that_was_closed() {
         command.stderr(Stdio::piped()).env("ICM_LOG", "trace");
         crate::world::run(&mut command, b"").ok()
     };
-    // What would stand in a file.
+    // The texts that would end up in a file.
     let open = store("");
     assert!(open.err.contains("DEBUG"), "{}", open.err);
     assert!(open.out.starts_with("stored 01"), "{}", open.out);

@@ -1,4 +1,4 @@
-//! Folders that are stores, that are not, and that cannot be.
+//! Folders that are stores, that are none, and that cannot become one.
 
 use std::path::Path;
 use std::process::Command;
@@ -82,12 +82,12 @@ fn a_folder_of_other_files_is_not_made_a_store() {
     at(&world, &home, &["list"]).ok();
     assert_eq!(tree(&home), before);
 
-    // Empty, or with what icm itself puts there.
+    // An empty folder, or one with files of icm.
     std::fs::remove_file(home.join("letter.txt")).unwrap();
     std::fs::write(home.join("lock"), "").unwrap();
     std::fs::write(home.join("config.toml"), "").unwrap();
     at(&world, &home, &STORE).ok();
-    // Once it is a store, other files do not matter.
+    // In an existing store other files do not matter.
     std::fs::write(home.join("letter.txt"), "dear").unwrap();
     at(&world, &home, &STORE).ok();
 }
@@ -152,7 +152,7 @@ fn an_empty_store_toml_is_called_empty() {
     let stats = world.icm(["stats"]).ok();
     assert!(!stats.out.contains("before the first write"), "{stats:?}");
 
-    // And where nothing was ever stored.
+    // The same for a store without events.
     let fresh = world.path("fresh");
     std::fs::create_dir(&fresh).unwrap();
     std::fs::write(fresh.join("store.toml"), "").unwrap();
@@ -160,7 +160,7 @@ fn an_empty_store_toml_is_called_empty() {
     assert!(refused.err.contains("remove it"), "{refused:?}");
 }
 
-/// A pipe has no other end here: who opens it as a file waits for ever.
+/// The pipe has no writer, so opening it as a file would wait for ever.
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_file_does_not_hang() {
@@ -177,7 +177,7 @@ fn a_pipe_in_the_place_of_a_file_does_not_hang() {
         std::fs::remove_file(&file).unwrap();
         std::fs::rename(&aside, &file).unwrap();
     }
-    // No evidence is no reason to fail.
+    // A missing `acked` causes no failure.
     let acked = world.store().join("acked");
     std::fs::remove_file(&acked).unwrap();
     let made = Command::new("mkfifo").arg(&acked).status().unwrap();
@@ -215,7 +215,7 @@ fn a_pipe_among_the_views_costs_the_views() {
         .filter(|file| file.parent() != Some(&views) || file.ends_with("current"))
     {
         world.icm(["rebuild"]).ok();
-        // Its name may be another one by now.
+        // The file may have another path by now.
         let now: Vec<_> = tree(&views).into_iter().map(|(path, _)| path).collect();
         let name = file.file_name().unwrap();
         let Some(file) = now.iter().find(|path| path.file_name().unwrap() == name) else {
@@ -265,14 +265,14 @@ fn a_home_that_is_relative_is_refused() {
         assert!(refused.err.contains(hint), "{refused:?}");
         assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 0);
     }
-    // `HOME` decides nothing where both are named.
+    // `HOME` is not needed if the store and the config file are named.
     world.write("icm.toml", "");
     let mut command = world.command(STORE);
     command
         .env("HOME", "cfg")
         .env("ICM_CONFIG", world.path("icm.toml"));
     run(&mut command, b"").ok();
-    // A store below `~` is below no folder.
+    // With a relative `HOME`, a store below `~` has no folder.
     world.write("icm.toml", "db = \"~/memories\"\n");
     let mut command = world.command(STORE);
     command.env_remove("ICM_DB").env("HOME", "cfg");

@@ -1,4 +1,4 @@
-//! What people and other programs read: CloudEvents, and Markdown that comes back.
+//! Formats for people and other programs: CloudEvents, and Markdown that can be imported again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::exchange::{carry, json as on_json, on};
 use crate::world::{World, tree};
 
-/// What the specification of CloudEvents 1.0 asks of every event in JSON.
+/// Checks the rules of CloudEvents 1.0 for events in JSON.
 fn check_cloudevent(event: &Value) {
     let attributes = event.as_object().unwrap();
     for (name, value) in attributes {
@@ -140,7 +140,7 @@ fn every_event_is_a_cloudevent() {
         .unwrap();
     assert_eq!(undone["data"]["refs"].as_array().map(Vec::len), Some(1));
 
-    // What is withheld says so.
+    // Withheld events are marked.
     on(
         &world,
         "a",
@@ -185,7 +185,7 @@ fn cloudevents_since_are_those_of_a_bundle() {
     let file = std::fs::read(world.path("e.jsonl")).unwrap();
     assert_eq!(told["bytes"], file.len());
 
-    // And they are not for importing.
+    // CloudEvents cannot be imported.
     for run in [
         on(&world, "b", &["log", "import", "e.jsonl"]),
         world.icm_with(["log", "import", "-", "--db", "b"], &file),
@@ -231,7 +231,7 @@ fn cloudevents_of_a_damaged_log_say_what_they_lack() {
     }
     let left = std::fs::read_to_string(world.path("e.jsonl")).unwrap();
     assert_eq!(left.lines().count(), all - 2);
-    // Its own chain: nothing is written.
+    // With damage in the own chain, nothing is written.
     on(&world, "a", &["store", "-t", "t", "-c", "own again"]).ok();
     on(&world, "a", &["store", "-t", "t", "-c", "and again"]).ok();
     break_at("a", b"own again");
@@ -246,7 +246,7 @@ fn cloudevents_of_a_damaged_log_say_what_they_lack() {
     assert!(!world.path("e.jsonl").exists());
 }
 
-/// A memory as it is shown, without what each store has of its own.
+/// Returns a memory without the fields that each store assigns.
 fn essence(memory: &Value) -> Value {
     let mut memory = memory.clone();
     for own in [
@@ -301,7 +301,7 @@ fn odd_store(world: &World) {
         }
         lines.push_str(&format!("{line}\n"));
     }
-    // Twice the same, without a key.
+    // The same text twice, without a key.
     lines.push_str(
         "{\"topic\":\"twice\",\"content\":\"same\"}\n{\"topic\":\"twice\",\"content\":\"same\"}\n",
     );
@@ -364,7 +364,7 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
             "{from}"
         );
         assert_eq!(memories(&world, db), memories(&world, "a"), "{from}");
-        // Again, and where it came from, there is nothing new.
+        // A second import changes nothing, neither there nor in the source.
         for db in [db, "a"] {
             let before = on_json(&world, db, &["stats"])["positions"].clone();
             let report = on_json(&world, db, &["import", format, from]);
@@ -375,7 +375,7 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
             );
             assert_eq!(on_json(&world, db, &["stats"])["positions"], before);
         }
-        // The same files come out again, but for ids and times.
+        // The second export equals the first, except for ids and times.
     }
     let contents: BTreeSet<String> = on_json(&world, "b", &["list", "--all"])
         .as_array()
@@ -388,7 +388,7 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
     }
 }
 
-/// What was moved, changed or has no key is still the same memory where it came from.
+/// A memory that was moved, changed or has no key is recognised by the store that exported it.
 #[test]
 fn what_a_store_exported_is_not_new_to_it() {
     let world = World::new();
@@ -510,7 +510,7 @@ fn a_file_that_was_edited_is_an_update() {
     assert_eq!(contents["A new one"]["source"]["file"], "decisions.md");
     assert_eq!(contents["MySQL,\n  now  "]["importance"], "high");
 
-    // A copy of a memory is none of its own as long as it has its id.
+    // A copied section does not become a memory while it has the id of the original.
     let twice = text.clone() + &text[text.find("<!-- icm").unwrap()..];
     std::fs::write(&path, twice).unwrap();
     let run = on(&world, "b", &["import", "markdown", "notes", "--json"]).ends(1);
@@ -551,7 +551,7 @@ fn folders_and_what_is_no_markdown() {
     world
         .icm(["import", "markdown", "empty"])
         .fails(2, "no Markdown file");
-    // Within the store nothing is put.
+    // No file is written into the store's folder.
     let inside = world.store().join("notes");
     world
         .icm([
@@ -562,7 +562,7 @@ fn folders_and_what_is_no_markdown() {
         ])
         .fails(2, "in the store");
     assert!(!inside.exists());
-    // Files of others stay, and are told of.
+    // Other files in the folder are kept and counted.
     let wrote = world.json(["export", "markdown", "-o", "vault"]);
     assert_eq!(
         (&wrote["files"], &wrote["others"]),
@@ -578,7 +578,7 @@ fn folders_and_what_is_no_markdown() {
         .ends(2);
 }
 
-/// Lines that say nothing of their trust are from elsewhere; a whole source stays as it is.
+/// Lines without a trust count as external; a given source is kept unchanged.
 #[test]
 fn trust_and_source_are_as_the_line_says() {
     let world = World::new();

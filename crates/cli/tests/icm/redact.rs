@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// No shape that the detector knows: it is for this command to find it.
+/// A secret of no known shape, so only this command can find it.
 const SECRET: &str = "opensesame \"quoted\" naïve";
 
-/// The forms in which a text may lie in a file.
+/// Returns the forms in which a text may be stored in a file.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     let json = serde_json::to_string(secret).unwrap();
     let ascii: String = secret
@@ -45,7 +45,7 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Files below a folder that hold the secret in any form.
+/// Returns the files below a folder that contain the secret in any form.
 fn files_with(dir: &Path, secret: &str) -> Vec<String> {
     let forms = forms(secret);
     let mut found = Vec::new();
@@ -57,7 +57,7 @@ fn files_with(dir: &Path, secret: &str) -> Vec<String> {
                 dirs.push(path);
                 continue;
             }
-            // A socket holds nothing.
+            // Sockets have no content.
             if !path.is_file() {
                 continue;
             }
@@ -71,8 +71,8 @@ fn files_with(dir: &Path, secret: &str) -> Vec<String> {
     found
 }
 
-/// A store with views on disk whose memory `pw` was stored, updated, recalled and summed up with the
-/// secret. Gives the ids of the memory and of the summary.
+/// Makes a store with views on disk, whose memory `pw` was stored, updated, recalled and consolidated with the secret.
+/// Returns the ids of the memory and of the summary.
 fn with_secret() -> (World, String, String) {
     let world = World::new();
     let content = format!("the word is {SECRET}");
@@ -125,7 +125,7 @@ fn a_memory_is_gone_from_every_byte() {
     let done = world.json(["redact", &id, "--yes", "--reason", "a word"]);
     assert_eq!(done["blanked_events"], 3, "{done}");
     assert!(!done["out_of_reach"].as_array().unwrap().is_empty());
-    // What was made from it is named, and goes by itself.
+    // The derived summary is named, and is redacted by its own id.
     world.icm(["redact", &summary, "--yes"]).ok();
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
 
@@ -145,7 +145,7 @@ fn a_memory_is_gone_from_every_byte() {
             .contains(&json!("content"))
     );
     assert!(world.icm(["history", &id]).ok().out.contains("(withheld)"));
-    // Views that are built from it hold nothing either.
+    // Rebuilt views do not contain the secret either.
     world.icm(["rebuild"]).ok();
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
     world.icm(["recall", "opensesame"]).ends(1);
@@ -153,7 +153,7 @@ fn a_memory_is_gone_from_every_byte() {
     world
         .icm(["redact", &id, "--yes"])
         .fails(1, "redacted already");
-    // The consolidation is redacted; what it stood for comes back all the same.
+    // The consolidation is redacted, but its originals can be revived.
     let refused = world.icm(["undo", "--last", "1", "--yes"]);
     let refused = refused.fails(2, "is redacted");
     assert!(refused.err.contains("`icm revive`"), "{refused:?}");
@@ -178,7 +178,7 @@ fn what_matches_is_gone() {
     world
         .icm(["redact", "--match", SECRET, "--yes"])
         .fails(1, "nothing in the store");
-    // Written in its knowledge: it stays.
+    // An update that knows of the redaction is kept.
     world.icm(["revive", &id]).ok();
     world.icm(["update", &id, "-c", "a new word"]).ok();
     let other = world.json(["store", "-t", "safe", "-c", "another"]);
@@ -226,7 +226,7 @@ fn what_cannot_be_redacted_is_refused() {
         .fails(1, "redacted already");
 }
 
-/// A server that has the text in memory stops telling it.
+/// A server with the text in memory stops showing it.
 #[test]
 fn a_server_that_runs_forgets_it() {
     let (world, id, summary) = with_secret();
@@ -242,7 +242,7 @@ fn a_server_that_runs_forgets_it() {
     world.icm(["verify"]).ok();
 }
 
-/// Killed at any moment and run again, it ends as if it had never been killed.
+/// A redaction that is killed at any moment and repeated ends as if it had not been killed.
 #[test]
 fn a_redaction_that_was_killed_is_finished() {
     let mut begun = 0;
@@ -255,7 +255,7 @@ fn a_redaction_that_was_killed_is_finished() {
         std::thread::sleep(Duration::from_micros(step * step * 700));
         child.kill().unwrap();
         child.wait().unwrap();
-        // Any command that opens the store does what is left.
+        // Any command that opens the store finishes the redaction.
         world.icm(["topics"]).ok();
         assert!(!world.store().join("redacting").exists());
         let redacted = world.icm(["log", "--kind", "log.redacted"]).ok().out;
@@ -278,7 +278,7 @@ fn a_redaction_that_was_killed_is_finished() {
     assert!(begun > 0, "every kill came too early");
 }
 
-/// Killed while its marker is there, and asked for again, it does what is left and ends well.
+/// If a redaction is killed while its marker exists, the same command finishes it and exits with 0.
 #[test]
 fn a_redaction_that_was_killed_is_finished_by_the_same_command() {
     let args = ["redact", "--match", SECRET, "--yes"];
@@ -301,7 +301,7 @@ fn a_redaction_that_was_killed_is_finished_by_the_same_command() {
     assert!(finished > 0, "every kill came too late");
 }
 
-/// What somebody else had begun does not make another question a success.
+/// Finishing an earlier redaction is no success for another request.
 #[test]
 fn another_redaction_that_was_begun_is_no_answer() {
     let (world, id, summary) = with_secret();
@@ -374,7 +374,7 @@ fn a_command_finishes_what_was_begun_before_it_waits_for_itself() {
     let marker = world.store().join("redacting");
     std::fs::write(&marker, "begun\n").unwrap();
     let run = world.icm(["store", "-t", "a", "-c", "b"]).ok();
-    // It would have waited for its own lock, and said so.
+    // Otherwise the process would wait for its own lock and report that.
     assert!(!run.err.contains("waits"), "{run:?}");
     assert!(!marker.exists());
 }
@@ -398,13 +398,13 @@ fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
         ])
         .fails(2, "the reason holds");
     world.icm(["redact", "--match", "Mira", "--yes"]).ok();
-    // Named alone or as a range of one: it is the same event.
+    // The same event, named alone or as a range.
     for which in [["undo", "@5"].as_slice(), &["undo", "@5..@5"]] {
         world
             .icm([which, &["--yes"]].concat())
             .fails(2, "is redacted");
     }
-    // Among others it stays, and is named.
+    // Among other events it is skipped and named.
     let plan = world.icm(["undo", "--last", "9", "--dry-run"]).ok().out;
     assert!(plan.contains("@5 stays: redacted"), "{plan}");
     let done = world.json(["undo", "--last", "9", "--yes"]);
@@ -415,7 +415,7 @@ fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
     assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
 }
 
-/// A sync tool's copies of segments are cleaned; what cannot be told is named.
+/// Copies of segments by a sync tool are cleaned; unreadable files are named.
 #[test]
 fn copies_below_the_log_are_cleaned_too() {
     let (world, id, summary) = with_secret();
@@ -427,7 +427,7 @@ fn copies_below_the_log_are_cleaned_too() {
     std::fs::copy(&segment, segment.with_file_name(copy)).unwrap();
     std::fs::copy(&segment, log.join("backup.icmlog")).unwrap();
     std::fs::write(log.join("odd"), "who knows").unwrap();
-    // Deeper, in the folder of another chain under a segment's name, beside the log, in `torn/`.
+    // Deeper, in the folder of another chain under a segment's name, beside the log, and in `torn/`.
     let (deep, other) = (
         log.join("old/deep"),
         log.join("0123456789abcdef0123456789abcdef"),
@@ -453,7 +453,7 @@ fn copies_below_the_log_are_cleaned_too() {
     world.icm(["recall", "harmless"]).ok();
 }
 
-/// A chain's folder may be a link to where there is room.
+/// A chain's folder may be a link to another disk.
 #[cfg(unix)]
 #[test]
 fn a_chain_behind_a_link_is_cleaned() {

@@ -20,7 +20,7 @@ fn flip(path: &Path, from_end: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A store whose event before the newest one has a damaged head.
+/// Makes a store whose event before the newest one has a damaged head.
 pub(crate) fn damaged() -> World {
     let world = World::with_memories();
     let path = segment(&world);
@@ -64,7 +64,7 @@ fn a_damaged_log_is_looked_at_repaired_and_written_again() {
     world.icm(["log", "repair", "--dry-run"]).ok();
 }
 
-/// What a recall showed is written down after it, but not behind damage.
+/// A recall is recorded after its answer, but never behind damage.
 #[test]
 fn a_recall_answers_from_what_lies_before_the_damage_and_writes_nothing() {
     let world = damaged();
@@ -154,7 +154,7 @@ fn a_redaction_that_was_begun_is_finished_after_the_repair() {
     world.icm(["verify"]).ok();
 }
 
-/// Bytes are missing within a payload, so that its length runs into the next event.
+/// Bytes are missing within a payload, so its length reaches into the next event.
 #[test]
 fn what_lies_beside_a_payload_that_is_too_short_is_kept() {
     let world = World::new();
@@ -179,7 +179,7 @@ fn what_lies_beside_a_payload_that_is_too_short_is_kept() {
     world.icm(["log", "verify"]).ok();
 }
 
-/// What is gone here comes back from an export of a machine that has it.
+/// Missing events come back from an export of another machine.
 #[test]
 fn an_export_gives_back_what_is_gone() {
     let world = World::with_memories();
@@ -189,7 +189,7 @@ fn an_export_gives_back_what_is_gone() {
     let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
     let segment = segment.unwrap().path();
     let mut bytes = std::fs::read(&segment).unwrap();
-    // In the head of the event of prices.
+    // A bit in the head of the event about prices.
     let at = bytes
         .windows(6)
         .position(|window| window == b"Prices")
@@ -210,7 +210,7 @@ fn an_export_gives_back_what_is_gone() {
     assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
 }
 
-/// What a lost payload was of is told as far as it is known, and what is explained needs no command.
+/// A lost payload is reported by its memory as far as known, and an explained loss needs no command.
 #[test]
 fn a_lost_payload_is_told_by_its_memory() {
     for rebuilt in [true, false] {
@@ -243,7 +243,7 @@ fn a_lost_payload_is_told_by_its_memory() {
     }
 }
 
-/// What is set aside lies in `torn/`, and what an export brings back later counts again.
+/// Bytes that are set aside lie in `torn/`, and events that an export brings back count again.
 #[test]
 fn what_is_set_aside_stays_and_what_comes_back_counts() {
     let world = World::new();
@@ -280,7 +280,7 @@ fn what_is_set_aside_stays_and_what_comes_back_counts() {
     world.icm(["log", "repair", "--from", file]).ok();
 }
 
-/// What lies behind damage is not there for a reader, which is no proof that it does not exist.
+/// A reader does not see events behind damage, which does not prove that they do not exist.
 #[test]
 fn what_may_lie_behind_the_damage_is_not_told_to_be_missing() {
     let world = damaged();
@@ -292,7 +292,7 @@ fn what_may_lie_behind_the_damage_is_not_told_to_be_missing() {
     whole.icm(["log", "show", "@99"]).ends(1);
 }
 
-/// The newest acknowledged event cannot be reached from the front, and a recall lies behind it.
+/// The newest acknowledged event is unreachable from the front, and the record of a recall lies behind it.
 #[test]
 fn heads_behind_damage_are_an_error() {
     let world = World::with_memories();
@@ -307,7 +307,7 @@ fn heads_behind_damage_are_an_error() {
     assert!(heads.err.contains("icm log repair"), "{heads:#?}");
 }
 
-/// A payload that a repair found gone, and that was redacted since, does not come back.
+/// A lost payload that was redacted later does not come back.
 #[test]
 fn what_is_redacted_since_is_not_brought_back() {
     let world = World::with_memories();

@@ -1,4 +1,4 @@
-//! Memories that say the same, in an answer, a context, a hook and a wake-up pack.
+//! Memories with the same meaning, in an answer, a context, a hook and a wake-up pack.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// One fact, as many people write it.
+/// Spellings of one fact.
 const SPELLINGS: [&str; 10] = [
     "Use tabs",
     "use tabs",
@@ -19,7 +19,7 @@ const SPELLINGS: [&str; 10] = [
     "**Use tabs**",
     "\tuse tabs.\n",
 ];
-/// Facts that look like it.
+/// Facts that look similar.
 const OTHERS: [&str; 3] = [
     "Do not use tabs",
     "Use tabs only in Makefiles",
@@ -75,7 +75,7 @@ fn ten_spellings_are_one_result_and_one_line_of_a_context() {
     let lines = context.out.lines().filter(|line| line.contains("] "));
     assert_eq!(lines.count(), 4, "{context:?}");
     assert!(context.out.contains(" and 6 more"), "{context:?}");
-    // The list has every memory.
+    // The list shows every memory.
     let list = world.json(["list"]);
     assert_eq!(list.as_array().unwrap().len(), 13);
 }
@@ -101,6 +101,6 @@ fn a_session_is_told_one_of_ten_spellings_once() {
     let told = hook("do we use tabs?");
     let named = all.iter().filter(|id| told.contains(*id));
     assert_eq!(named.count(), 1, "{told}");
-    // The other nine say nothing new.
+    // The other nine spellings add nothing new.
     assert_eq!(hook("shall I use tabs?"), "");
 }

@@ -1,4 +1,4 @@
-//! Who sees what: projects, sessions, and what is everybody's.
+//! Scopes: memories of projects and sessions, and global ones.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Run, World, run};
 
-/// A folder that is marked as a project.
+/// Makes a folder that is marked as a project.
 fn project(world: &World, name: &str) -> std::path::PathBuf {
     let folder = world.path(name);
     std::fs::create_dir_all(folder.join("src")).unwrap();
@@ -24,7 +24,7 @@ fn icm_in(world: &World, folder: &Path, session: &str, args: &[&str]) -> Run {
     run(&mut command, b"")
 }
 
-/// What a recall from there finds: scopes of the answer, and contents.
+/// Returns the scopes and the contents of a recall in a folder.
 fn found(world: &World, folder: &Path, session: &str, args: &[&str]) -> (Value, Vec<String>) {
     let args = [["recall", "colour", "--json"].as_slice(), args].concat();
     let run = icm_in(world, folder, session, &args);
@@ -50,12 +50,12 @@ fn a_project_sees_its_own_and_what_is_global() {
 
     let (scope, seen) = found(&world, &shop, "", &[]);
     assert_eq!(scope, json!(["global", "project:shop"]));
-    // Its own first, of what fits alike.
+    // Among equally fitting memories the project's own come first.
     assert_eq!(seen, ["the colour is green", "the colour is blue"]);
     let (scope, seen) = found(&world, &world.path(""), "", &[]);
     assert_eq!(scope, json!(["global"]));
     assert_eq!(seen, ["the colour is blue"]);
-    // A narrow limit starves nobody.
+    // A small limit does not leave out the own scope.
     let (_, seen) = found(&world, &bank, "", &["-l", "1"]);
     assert_eq!(seen, ["the colour is red"]);
 
@@ -97,7 +97,7 @@ fn a_project_sees_its_own_and_what_is_global() {
     )
     .fails(2, "no project was found here");
 
-    // Whatever looks at the store as a whole sees all of it.
+    // Commands about the whole store show all scopes.
     assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 3);
     assert_eq!(world.json(["topics"])[0]["memories"], 3);
     let listed = world.json(["list", "--scope", "project:bank"]);
@@ -160,7 +160,7 @@ fn a_session_sees_its_parents_and_children_alone() {
         bogus.err
     );
 
-    // What was seen is on record, so it can be asked again.
+    // The scopes are recorded, so the recall can be asked again.
     let recorded = world
         .icm(["log", "--kind", "memory.recalled", "-l", "1", "--json"])
         .ok();
@@ -218,7 +218,7 @@ fn a_git_repository_is_the_same_project_wherever_it_lies() {
     let answer = icm(&second, &path, &recall).json();
     assert_eq!(answer["scope"], scope);
     assert_eq!(answer["results"].as_array().unwrap().len(), 1);
-    // Known by now without asking git.
+    // The cache knows the project by now, so git is not asked.
     assert_eq!(
         icm(&first, "/nowhere".as_ref(), &recall).json()["scope"],
         scope
@@ -231,7 +231,7 @@ fn a_git_repository_is_the_same_project_wherever_it_lies() {
         .output();
     let answer: Value = serde_json::from_slice(&answer.unwrap().stdout).unwrap();
     assert_eq!(answer["scope"], json!(["global"]));
-    // In a shallow clone the first commit is missing, and the hint says so.
+    // A shallow clone lacks the first commit, and the hint says so.
     let from = format!("file://{}", first.display());
     for (args, at) in [
         (
@@ -325,7 +325,7 @@ fn a_server_is_in_the_project_that_its_agent_is_in() {
 fn ones_own_session_is_before_its_parents_and_children_and_those_before_the_rest() {
     let world = World::new();
     let here = world.path("");
-    // One text in all of them, and the older ones would be first.
+    // The same text in all scopes; the older ones would come first.
     for scope in ["global", "session:a/b/c", "session:a", "session:a/b"] {
         let text = ["-t", "tea", "-c", "green tea at four"];
         let args = [["store", "--scope", scope].as_slice(), &text].concat();
@@ -347,7 +347,7 @@ fn ones_own_session_is_before_its_parents_and_children_and_those_before_the_rest
         ["session:a", "session:a/b/c", "session:a/b", "global"]
     );
     assert_eq!(scopes("a/b/c")[0], "session:a/b/c");
-    // The shorter text has the larger share of the words.
+    // The shorter text has the larger share of matching words.
     let nested = World::new();
     for session in ["a", "a/b", "a/b/c"] {
         let text = format!("Session {session} tests something");

@@ -1,10 +1,10 @@
-//! What holds a secret does not get in. The secrets are made up here, from pieces.
+//! Texts with a secret are refused. The secrets are made up here, from pieces.
 
 use serde_json::{Value, json};
 
 use crate::world::{World, run, tree};
 
-/// The part of a token that must occur nowhere.
+/// The part of a token that no file may contain.
 const BODY: &str = "Zk3fQ9vT7bLm2Xc8Rw5Ny1Hd6Jp4Sg0UaEiO";
 
 fn token() -> String {
@@ -23,7 +23,7 @@ fn configure(world: &World, line: &str) {
     world.icm(args).ok();
 }
 
-/// `icm` with the config file that was written.
+/// Runs `icm` with the written config file.
 fn icm(world: &World, args: &[&str], input: &[u8]) -> crate::world::Run {
     let mut command = world.command(args);
     command.env("ICM_CONFIG", world.path("icm.toml"));
@@ -33,7 +33,7 @@ fn icm(world: &World, args: &[&str], input: &[u8]) -> crate::world::Run {
     run(&mut command, input)
 }
 
-/// Whether the secret stands in any file of the store; there have to be some.
+/// Returns `true` if any file of the store contains the secret; the store must have files.
 fn is_in_store(world: &World) -> bool {
     let files = tree(&world.store());
     assert!(!files.is_empty());

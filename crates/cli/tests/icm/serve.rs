@@ -67,7 +67,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
             .iter()
             .map(|tool| tool["name"].as_str().unwrap().to_owned());
         let names: Vec<String> = names.collect();
-        // What is not on the list cannot be called either.
+        // A tool outside the list cannot be called either.
         let has_health = names.iter().any(|name| name == "icm_memory_health");
         assert_eq!(answer(3)["result"]["isError"], !has_health);
         names
@@ -125,7 +125,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     assert!(help.contains("  core     memories alone"), "{help}");
 }
 
-/// Whether it does the work itself or asks another server.
+/// The order holds with and without an owner.
 #[test]
 fn what_is_asked_in_a_row_is_done_in_that_order() {
     let world = World::new();
@@ -150,7 +150,7 @@ fn what_is_asked_in_a_row_is_done_in_that_order() {
             let mut answers = answers.iter();
             let read = answers.find(|answer| answer["id"] == 2 * step + 2).unwrap();
             let text = read["result"]["contents"][0]["text"].as_str().unwrap();
-            // What came later may have been done as well.
+            // Later updates may have been done already.
             let (_, seen) = text
                 .split_once("the step is ")
                 .unwrap_or_else(|| panic!("{text}"));

@@ -1,4 +1,4 @@
-//! Servers that a test asks: one that speaks S3, and one that speaks WebDAV, each over a folder.
+//! Servers for tests: S3 and WebDAV, each over a folder.
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
@@ -16,16 +16,16 @@ use tokio::runtime::{Builder, Runtime};
 
 pub(crate) const ACCESS_KEY: &str = "AKIAIOSFODNN7EXAMPLE";
 pub(crate) const SECRET_KEY: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
-/// Of the user `mira` with the password `tea`.
+/// Credentials of the user `mira` with the password `tea`.
 pub(crate) const BASIC: &str = "Basic bWlyYTp0ZWE=";
 
-/// A server on this machine, until it is dropped.
+/// A server on this machine, which ends when dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     _runtime: Runtime,
 }
 
-/// Serves each connection as `serve` says.
+/// Serves each connection by a service.
 macro_rules! serve {
     ($service:expr) => {{
         let runtime = Builder::new_multi_thread()
@@ -44,7 +44,7 @@ macro_rules! serve {
                 let service = service.clone();
                 tokio::spawn(async move {
                     let connection = hyper::server::conn::http1::Builder::new();
-                    // Whoever asks may go.
+                    // The client may close its connection.
                     let _ = connection
                         .serve_connection(TokioIo::new(stream), service)
                         .await;
@@ -58,19 +58,20 @@ macro_rules! serve {
     }};
 }
 
-/// Buckets are the folders within this one.
+/// Serves S3; buckets are the folders within `root`.
 pub(crate) fn s3(root: &Path) -> Server {
     let mut service = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).unwrap());
     service.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
     serve!(service.build())
 }
 
-/// The XML API of Google Cloud Storage, as far as it is that of S3: whoever asks may. Buckets are folders, too.
+/// Serves the XML API of Google Cloud Storage, as far as it equals that of S3, without a check of the caller. Buckets
+/// are folders within `root`.
 pub(crate) fn gcs(root: &Path) -> Server {
     let service = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).unwrap()).build();
     serve!(service_fn(
         move |mut request: hyper::Request<hyper::body::Incoming>| {
-            // It is a token, and S3 knows none.
+            // The header has a token, which S3 does not know.
             request.headers_mut().remove(AUTHORIZATION);
             hyper::service::Service::call(&service, request)
         }

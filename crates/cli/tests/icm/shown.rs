@@ -1,4 +1,4 @@
-//! What people read: wording, columns, notes.
+//! The output for people: wording, columns, notes.
 
 use serde_json::{Value, json};
 
@@ -27,11 +27,11 @@ fn history_says_what_changed() {
     assert!(lines[4].contains("memory.forgotten"), "{history}");
     assert!(lines[5].contains("memory.revived"), "{history}");
     assert!(!lines[5].contains("forgotten"), "{history}");
-    // The text did not change.
+    // The unchanged text is not repeated.
     assert_eq!(history.matches("Prices are").count(), 1, "{history}");
 }
 
-/// Of a text that an undo takes back nothing is shown as if it held; what comes back is shown again.
+/// A text that an undo took back is not shown as valid; a text that comes back is shown again.
 #[test]
 fn history_after_an_undo_shows_what_holds() {
     let world = World::with_memories();
@@ -56,7 +56,7 @@ fn history_after_an_undo_shows_what_holds() {
     assert!(after.contains("no longer forgotten"), "{history}");
 }
 
-/// An undo that changes no row leaves no version: what it took back says so.
+/// An undo without a changed row leaves no version, so the undone version is marked.
 #[test]
 fn history_says_what_is_undone() {
     let world = World::with_memories();
@@ -89,11 +89,11 @@ fn history_says_of_each_text_that_it_is_withheld() {
     world.icm(["update", &id, "-i", "high"]).ok();
     world.icm(["redact", &id, "--yes"]).ok();
     let history = world.icm(["history", &id]).ok().out;
-    // The topic, and both texts.
+    // The topic and both texts.
     assert_eq!(history.matches("(withheld)").count(), 3, "{history}");
 }
 
-/// A payload that is damaged is withheld as well, but nobody took it out.
+/// A damaged payload is withheld, but not redacted.
 #[test]
 fn what_is_damaged_is_not_said_to_be_redacted() {
     let world = World::with_memories();
@@ -200,7 +200,7 @@ fn help_is_a_command_too() {
         assert_eq!(world.icm(asked).ok().out, world.icm(meant).ok().out);
     }
     world.icm(["help", "nonsense"]).ends(2);
-    // Only where a command is expected.
+    // `help` is special only in the place of a command.
     let world = World::with_memories();
     world.icm(["store", "-t", "a", "-c", "help"]).ok();
     world.icm(["recall", "help"]).ok();
@@ -225,7 +225,7 @@ fn several_are_revived_at_once() {
     assert_eq!(done["receipts"][0]["id"], one.as_str());
     let none = world.icm(["revive", "-t", "decisions", "--json"]).ends(1);
     assert_eq!(none.json()["receipts"], json!([]));
-    // One alone is what it always was.
+    // One id gives a single receipt.
     world.icm(["forget", &two]).ok();
     assert_eq!(world.json(["revive", &two])["action"], "revived");
     world.icm(["revive"]).ends(2);
@@ -288,7 +288,7 @@ fn a_store_of_a_newer_format_is_explained() {
         .fails(2, "newer icm");
 }
 
-/// Enough events for views on disk.
+/// Makes a world with enough events for view files.
 fn with_views() -> World {
     let world = World::new();
     let lines: String = (0..520)
@@ -306,7 +306,7 @@ fn views_that_cannot_be_written_are_kept_in_memory_and_that_is_said() {
     let world = with_views();
     let views = world.store().join("views");
     std::fs::remove_dir_all(&views).unwrap();
-    // Nobody, not even root, makes a folder below a file.
+    // Not even root can make a folder below a file.
     std::fs::write(&views, "in the way").unwrap();
     let run = world.icm(["recall", "number"]).ok();
     assert!(
@@ -332,7 +332,7 @@ fn a_wide_terminal_and_a_narrow_one() {
             .env("HOME", world.path(""))
             .env("ICM_DB", world.store())
             .stdin(std::process::Stdio::null());
-        // There may be no `script` here.
+        // The machine may have no `script`.
         let output = command.output().ok()?;
         assert!(output.status.success(), "{args}: {output:?}");
         Some(String::from_utf8(output.stdout).unwrap())

@@ -1,4 +1,4 @@
-//! `icm sync` between stores, by way of a folder.
+//! `icm sync` between stores through a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn state(world: &World, db: &str) -> Value {
     json(world, db, &["verify"])["state_hash"].clone()
 }
 
-/// Events that came and went.
+/// Returns the numbers of received and sent events.
 fn moved(answer: &Value) -> (u64, u64) {
     let number = |value: &Value| value.as_u64().unwrap();
     (
@@ -31,7 +31,7 @@ fn moved(answer: &Value) -> (u64, u64) {
     )
 }
 
-/// The bundles below a folder.
+/// Returns the bundles below a folder.
 fn bundles(dir: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = tree(dir).into_iter().map(|(path, _)| path).collect();
     found.retain(|path| path.extension().is_some_and(|it| it == "icmx"));
@@ -44,7 +44,7 @@ fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
     let target = world.path("target");
     store(&world, "a", "Mira drinks green tea");
     store(&world, "b", "The house uses tabs");
-    // Asking makes no store, and what would come and go changes nothing.
+    // A sync without news makes no store, and a dry run changes nothing.
     assert_eq!(moved(&sync(&world, "c")), (0, 0));
     assert!(!world.path("c").exists());
     assert_eq!(moved(&sync(&world, "a")), (0, 3));
@@ -53,7 +53,7 @@ fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
     assert_eq!(moved(&would), (3, 3));
     assert_eq!(before, (tree(&target), tree(&world.path("b"))));
 
-    // What each learned is an event, too.
+    // Each import is an event, too.
     assert_eq!(moved(&sync(&world, "b")), (3, 4));
     assert_eq!(moved(&sync(&world, "c")), (7, 4));
     for _ in 0..2 {
@@ -79,7 +79,7 @@ fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
         (tree(&target), settled("a"), settled("b"), settled("c"))
     );
 
-    // An event moves little, and there are few files however often that is.
+    // One event transfers few bytes, and the number of files stays small after many syncs.
     let big = "long ".repeat(2_000);
     for n in 0..20 {
         store(&world, "a", &format!("{n} {big}"));
@@ -128,7 +128,7 @@ fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
     for dir in ["a", "b", "target"] {
         assert!(!holds(dir), "{dir}");
     }
-    // A late copy does not bring it back.
+    // A late copy does not bring the text back.
     for (name, bytes) in old {
         let name = name.strip_prefix(world.path("target")).unwrap();
         let path = world.path("late").join(name);
@@ -190,7 +190,7 @@ fn what_is_cut_or_changed_there_is_told_and_left_alone() {
     assert_eq!(run.code, 3);
     let why = answer["refused"][0]["why"].as_str().unwrap();
     assert!(why.contains("cut off"), "{why}");
-    // Who wrote it writes it again, and clears what a cut left.
+    // The writer of the file writes it again, and removes leftovers of interrupted syncs.
     fs::write(&bundle, b"short").unwrap();
     let stray = bundle.with_file_name(format!("{}.icmx", "0".repeat(32)));
     fs::write(&stray, b"x").unwrap();
@@ -216,7 +216,7 @@ fn what_one_machine_lost_there_another_puts_back() {
     for db in ["a", "b", "a"] {
         sync(&world, db);
     }
-    // Everything of a is gone, and a itself, too: b has it.
+    // All files of a are gone, and so is a itself; b has the events.
     let a = json(&world, "a", &["log", "heads"]);
     let own = a
         .as_array()
@@ -229,7 +229,7 @@ fn what_one_machine_lost_there_another_puts_back() {
     assert_eq!(moved(&sync(&world, "b")).0, 0);
     assert!(moved(&sync(&world, "c")).0 > 0);
     assert_eq!(state(&world, "c"), was);
-    // The same with the bundles alone.
+    // The same with only the bundles gone.
     sync(&world, "b");
     for bundle in bundles(&world.path("target")) {
         fs::remove_file(bundle).unwrap();
@@ -239,8 +239,8 @@ fn what_one_machine_lost_there_another_puts_back() {
     assert_eq!(state(&world, "d"), was);
 }
 
-/// What a store wrote before it was moved goes from the target when that is asked for, and what one writes that was put
-/// back to an older state goes to the others.
+/// Files that a store wrote before it was moved are removed on request. Events that a restored store writes reach the
+/// other machines.
 #[test]
 fn a_store_that_was_moved_or_put_back() {
     let world = World::new();
@@ -300,7 +300,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What an import left that was cut before it was known: the next sync knows it, whatever else there is.
+/// An import that was interrupted before it was learned is learned by the next sync.
 #[test]
 fn what_waits_to_be_learned_is_learned() {
     let world = World::new();
@@ -318,7 +318,7 @@ fn what_waits_to_be_learned_is_learned() {
     assert_eq!(json(&world, "b", &["stats"])["memories"], 2);
 }
 
-/// A file that is what its index says, and no bundle: the others are taken, and told of it.
+/// If a file matches its index but is no bundle, the other files are read and the bad one is reported.
 #[test]
 fn what_is_no_bundle_stops_nobody() {
     let world = World::new();
@@ -355,7 +355,7 @@ impl Drop for Watching {
     }
 }
 
-/// Two that watch: what one stores the other has a moment later, and files that are on their way are waited for.
+/// Two watching machines: each gets the other's new memories within a moment, and waits for incomplete files.
 #[test]
 fn who_watches_takes_what_comes() {
     let world = World::new();
@@ -379,7 +379,7 @@ fn who_watches_takes_what_comes() {
     both(2);
     store(&world, "b", "Invoices live in PostgreSQL");
     both(3);
-    // A bundle of a third machine that comes after its index.
+    // A bundle of a third machine that arrives after its index.
     store(&world, "c", "The build runs on Fridays");
     json(&world, "c", &["sync", "elsewhere"]);
     let elsewhere = world.path("elsewhere");
@@ -417,15 +417,15 @@ fn a_target_that_is_none_is_told_of() {
         assert!(run.err.contains(what), "{target}: {run:?}");
     }
     assert!(!world.path("a/within").exists());
-    // Nor where there is no store yet.
+    // The same if the store does not exist yet.
     let run = on(&world, "target/store", &["sync", "target"]);
     assert!(run.err.contains("not apart from the store"), "{run:?}");
-    // A look makes nothing.
+    // A dry run makes no folder.
     on(&world, "a", &["sync", "target", "--dry-run"]).ok();
     assert!(!world.path("target").exists());
 }
 
-/// A bundle whose bytes were changed, of a machine that is gone: whoever has all of it writes it again.
+/// A changed bundle of a vanished machine: any machine with all of its events writes the bundle again.
 #[test]
 fn what_was_changed_anybody_who_has_it_writes_anew() {
     let world = World::new();
@@ -450,7 +450,7 @@ fn what_was_changed_anybody_who_has_it_writes_anew() {
     assert_eq!(json(&world, "c", &["stats"])["memories"], 2);
 }
 
-/// What lists the events of a machine keeps that machine from nothing.
+/// A foreign file that lists the events of a machine does not keep that machine from writing its own.
 #[test]
 fn a_machine_puts_its_own_events_there_whatever_others_list() {
     let world = World::new();
@@ -470,12 +470,12 @@ fn a_machine_puts_its_own_events_there_whatever_others_list() {
     let end = blake3::hash(lines.as_bytes()).to_hex();
     fs::write(dir.join("index"), format!("{lines}{{\"end\":\"{end}\"}}\n")).unwrap();
     assert_eq!(moved(&sync(&world, "b")), (0, 3));
-    // The other file is none.
+    // The other file is no bundle.
     on(&world, "c", &["sync", "target"]).ends(3);
     assert_eq!(state(&world, "c"), state(&world, "b"));
 }
 
-/// The lock of a sync outlives a redaction, which empties the folder for what may be deleted.
+/// The lock of a sync outlives a redaction, which deletes other files of the folder.
 #[test]
 fn two_syncs_of_a_store_wait_for_each_other_after_a_redaction_came() {
     let world = World::new();
@@ -516,7 +516,7 @@ fn urls_of_folders_and_other_names() {
     assert_eq!(fs::read(kept).unwrap(), b"kept");
 }
 
-/// Where its index should be there is something else: nothing is put there, time and again.
+/// A folder in the place of the own index is reported, and nothing is written there.
 #[test]
 fn an_own_index_that_is_no_file_is_told_of() {
     let world = World::new();

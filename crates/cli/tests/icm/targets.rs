@@ -1,4 +1,4 @@
-//! `icm sync` by way of each kind of target: the same stores, the same end.
+//! `icm sync` through each kind of target: the same stores, the same result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::servers;
 use crate::world::{Run, World, run, tree};
 
-/// A target, and what the environment says about it.
+/// A target with its environment.
 struct Target {
     world: World,
     url: String,
     env: Vec<(&'static str, String)>,
     more: Vec<String>,
-    /// Where its files lie; none where there are none.
+    /// The folder with the target's files, if it has one.
     files: Option<PathBuf>,
     _server: Option<servers::Server>,
 }
@@ -156,7 +156,7 @@ impl Target {
         self.sync_at(db, &self.url)
     }
 
-    /// As a person sees it.
+    /// Runs a sync with output for people.
     fn told(&self, db: &str, url: &str) -> Run {
         let more = self.more.iter().map(String::as_str);
         let words: Vec<&str> = ["sync", url].into_iter().chain(more).collect();
@@ -181,8 +181,8 @@ impl Target {
     }
 }
 
-/// A program that is run in the place of ssh: it passes over what is for ssh, and then does `rest` with what is for the
-/// shell of the other side.
+/// Makes a program in place of ssh: it drops the arguments for ssh, and runs `rest` with those for the shell of the
+/// other side.
 #[cfg(unix)]
 fn stand_in(world: &World, name: &str, rest: &str) -> String {
     use std::os::unix::fs::PermissionsExt;
@@ -197,14 +197,14 @@ fn holds(folder: &Path, text: &str) -> bool {
     tree(folder).iter().any(|(_, bytes)| has(bytes))
 }
 
-/// Events that came and went.
+/// Returns the numbers of received and sent events.
 fn moved(answer: &Value) -> (u64, u64) {
     let number = |value: &Value| value.as_u64().unwrap();
     let (came, went) = (&answer["received"]["events"], &answer["sent"]["events"]);
     (number(came), number(went))
 }
 
-/// Two stores meet, exchange, redact and settle.
+/// Two stores exchange, redact, and reach the same state.
 fn two_machines(target: &Target) {
     let secret = "the safe opens with quartzite";
     let id = target.store("a", secret);
@@ -235,7 +235,7 @@ fn two_machines(target: &Target) {
         assert_eq!(moved(&target.sync(db).ok().json()), (0, 0));
     }
 
-    // What is cut there is waited for, what was changed is refused, and both are told.
+    // A cut file is waited for, a changed one is refused, and both are reported.
     let before = target.state("a");
     target.store("b", "Deploys happen on Tuesdays");
     target.sync("b").ok();
@@ -268,7 +268,7 @@ fn by_way_of_a_folder() {
 fn by_way_of_a_server_that_speaks_s3() {
     let target = Target::s3();
     two_machines(&target);
-    // Who may not is told so, and nothing is tried again and again.
+    // A refusal of access is reported, without retries.
     let wrong = vec![
         ("AWS_ACCESS_KEY_ID", servers::ACCESS_KEY.to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "wrong".to_owned()),
@@ -306,13 +306,13 @@ fn by_way_of_a_server_that_speaks_webdav() {
         !format!("{refused:?}").contains("wrong-word"),
         "{refused:?}"
     );
-    // From the environment, too.
+    // Credentials from the environment.
     let bare = target.url.replace("mira:tea@", "");
     target.told("a", &bare).fails(2, "is not allowed");
     let env = vec![("ICM_HTTP_AUTHORIZATION", servers::BASIC.to_owned())];
     let target = Target { env, ..target };
     target.sync_at("a", &bare).ok();
-    // Nobody answers.
+    // The server is gone.
     let address = target._server.as_ref().unwrap().address;
     let mut gone = target;
     gone._server = None;
@@ -332,7 +332,8 @@ fn by_way_of_a_git_work_tree() {
         .fails(2, "`--git` is for a folder");
 }
 
-/// Clones of a repository that nobody has pushed to: whoever comes first makes the branch. Line ends of what is compared byte by byte stay.
+/// Clones of an empty repository: the first push makes the branch. Line ends are kept, because files are compared byte
+/// by byte.
 #[test]
 fn by_way_of_clones_of_an_empty_repository() {
     let target = Target::git();
@@ -364,7 +365,7 @@ fn by_way_of_clones_of_an_empty_repository() {
     );
 }
 
-/// What somebody else is about to commit there.
+/// An uncommitted change in the work tree conflicts with a pulled one.
 #[test]
 fn an_own_change_that_does_not_fit_what_was_pulled_is_told_of() {
     let target = Target::git();
@@ -387,7 +388,7 @@ fn an_own_change_that_does_not_fit_what_was_pulled_is_told_of() {
     assert!(git("tree", &["stash", "list"]).contains("autostash"));
 }
 
-/// Each with a work tree of its own.
+/// Two machines, each with its own work tree.
 fn two_machines_of_git(target: &Target) {
     target.store("a", "Mira drinks green tea");
     target.store("b", "The house uses tabs");
@@ -400,7 +401,7 @@ fn two_machines_of_git(target: &Target) {
         target.icm("a", &["stats", "--json"]).ok().json()["memories"],
         2
     );
-    // Nothing new is no commit.
+    // A sync without news makes no commit.
     let commits = || tree(&target.world.path("origin/objects")).len();
     target.sync_at("a", "tree/icm").ok();
     target.sync_at("b", "other/icm").ok();
@@ -439,7 +440,7 @@ fn with_the_store_of_another_machine() {
     target.sync("a").ok();
     assert!(!holds(&target.world.path("there"), secret));
     assert_eq!(target.state("a"), target.state("there"));
-    // A new machine, and one that is asked for the first time.
+    // A new machine, and a store that is asked for the first time.
     assert_eq!(target.sync("c").ok().json()["received"]["events"], 10);
     let fresh = target.url.replace("/there", "/fresh it's");
     target.sync_at("a", &fresh).ok();
@@ -457,7 +458,7 @@ fn with_the_store_of_another_machine() {
     target.icm("a", &["sync", "--answer"]).ok();
 }
 
-/// The line goes down after so many bytes, either way: both stores stay whole, and the next time all of it is there.
+/// The connection breaks after some bytes in either direction: both stores stay undamaged, and the next sync completes.
 #[cfg(unix)]
 #[test]
 fn a_connection_that_is_cut_anywhere() {
@@ -500,7 +501,7 @@ fn a_connection_that_is_cut_anywhere() {
     assert_eq!(moved(&target.sync("a").ok().json()), (0, 0));
 }
 
-/// More than one bundle takes goes in several.
+/// Events of more than one bundle's size are sent in several.
 #[test]
 fn a_large_store_goes_in_parts() {
     let folder = Target::folder();
@@ -526,7 +527,7 @@ fn large(target: &Target, files: u64) {
         let memory = serde_json::json!({ "topic": "t", "content": format!("memory {n}"), "raw_excerpt": excerpt });
         format!("{memory}\n")
     };
-    // Each import is one batch, and none is cut.
+    // Each import is one batch, and batches are not split.
     for part in 0..4 {
         let lines: String = (part * 200..part * 200 + 200).map(line).collect();
         let file = target.world.write("large.jsonl", lines);

@@ -1,4 +1,4 @@
-//! `icm` before somebody who can be asked.
+//! Runs `icm` on a terminal.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -7,7 +7,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::world::{Run, World};
 
-/// A terminal: whoever looks at it, and the path of its other side.
+/// Opens a terminal. Returns its screen side, and the path of its program side.
 pub(crate) fn terminal() -> (File, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -16,21 +16,21 @@ pub(crate) fn terminal() -> (File, String) {
     (File::from(master), path.into_string().unwrap())
 }
 
-/// What a program opens as its own stream.
+/// Opens the program side of a terminal.
 pub(crate) fn side(path: &str) -> File {
     File::options().read(true).write(true).open(path).unwrap()
 }
 
 impl World {
-    /// A run whose stdin and stderr are a terminal on which this is typed. `err` is what stands on
-    /// it in the end.
+    /// Runs icm with stdin and stderr on a terminal, with `typed` as input. `err` of the result is the screen's final
+    /// text.
     pub(crate) fn icm_asked(&self, args: &[&str], typed: &str) -> Run {
         let (mut master, path) = terminal();
         let mut command = self.command(args);
         command.stdin(side(&path)).stderr(side(&path));
         master.write_all(typed.as_bytes()).unwrap();
         let child = command.spawn().unwrap();
-        // Or our own ends keep the terminal open.
+        // Our own open ends would keep the terminal open.
         drop(command);
         let mut screen = Vec::new();
         let mut bytes = [0; 4096];
@@ -39,7 +39,7 @@ impl World {
                 Ok(0) => break,
                 Ok(len) => screen.extend_from_slice(&bytes[..len]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // What Linux says once the other side is closed.
+                // Linux returns an error after the other side was closed.
                 Err(_) => break,
             }
         }
@@ -53,7 +53,7 @@ impl World {
 }
 
 impl World {
-    /// The output of a run on a terminal.
+    /// Returns the output of a run on a terminal.
     fn icm_shown(&self, args: &[&str]) -> String {
         let (mut master, path) = terminal();
         let mut command = self.command(args);

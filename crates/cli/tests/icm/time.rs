@@ -1,4 +1,4 @@
-//! Going back.
+//! Earlier moments.
 
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn what_was_changed_or_forgotten_is_still_there_before() {
     let list = world.json(["list", "--at", &then]);
     assert_eq!(list.as_array().unwrap().len(), 3);
 
-    // The basis repeats the answer.
+    // The basis gives the same answer again.
     let event = before["basis"]["event"].as_str().unwrap();
     let again = world.json(["recall", "invoices", "--at", event, "--no-record"]);
     assert_eq!(again["results"], before["results"]);
@@ -69,7 +69,7 @@ fn replay_records_nothing_and_shows_what_stood() {
 fn a_moment_in_words() {
     let world = World::with_memories();
     let run = world.icm(["list", "--at", "1 second ago"]);
-    // The store is younger or older than that second.
+    // The store may be older or younger than that second.
     assert!(matches!(run.code, 0 | 2), "{run:?}");
     let today = world.json(["list", "--at", "today"]);
     assert_eq!(today.as_array().unwrap().len(), 3);

@@ -62,7 +62,7 @@ fn an_import_is_undone_as_a_whole() {
     assert!(whole.starts_with(says), "{whole}");
     let done = world.json(["undo", &one, "--yes"]);
     assert_eq!(done["events"], 700);
-    // The undo is one event, and what it would bring back is said.
+    // The undo is one event, and a preview names the memories that undoing it brings back.
     let back = world.icm(["undo", "--last", "1", "--dry-run"]).ok().out;
     let says = "would undo 1 event of 1 command: 700 memories back";
     assert!(back.starts_with(says), "{back}");
@@ -121,7 +121,7 @@ fn what_was_undone_says_so() {
         assert!(run.err.contains("icm undo "), "{}", run.err);
     }
     assert!(!world.icm(["list", "--forgotten"]).ok().out.contains(&id));
-    // Storing the key anew is the same memory.
+    // Storing the key again revives the same memory.
     let again = world.json([
         "store",
         "-t",
@@ -159,7 +159,7 @@ fn what_cannot_be_undone_is_refused() {
     }
     let run = world.icm(["undo", "--last", "1", "--since", "2099-01-01"]);
     run.fails(1, "nothing to undo");
-    // What is not there is a no, by whatever name, wherever it is asked for.
+    // An unknown event is a "no", in any notation and any command.
     for nothing in ["ffffffff", "@999", "@99999999999999999999999", "soon"] {
         for command in [["undo"].as_slice(), &["log", "show"]] {
             let asked = [command, &[nothing, "--yes"]].concat();
@@ -211,7 +211,7 @@ fn an_event_is_named_by_any_beginning_that_fits_no_other() {
         }
     }
     assert!(taken > 20 && unclear > 20, "{taken} {unclear} {positions}");
-    // A number that begins no id: the position is named, and not taken for meant.
+    // A number that begins no id: the hint names the position, which is not assumed.
     let number = (1..=newest).find(|n| fits(&n.to_string()) == 0);
     if let Some(number) = number {
         let run = world.icm(["undo", &number.to_string(), "--yes"]);
@@ -223,7 +223,7 @@ fn an_event_is_named_by_any_beginning_that_fits_no_other() {
     }
 }
 
-/// Elsewhere a consolidation deletes what it sums up.
+/// A consolidation deletes nothing.
 #[test]
 fn a_consolidation_loses_nothing() {
     let world = World::new();
@@ -270,7 +270,7 @@ fn a_consolidation_loses_nothing() {
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(world.json(["list", "-t", "facts"]), originals);
     assert_eq!(recalled(&[]), 10);
-    // What is named brings them back whatever was done since.
+    // The printed command brings the originals back, despite later commands.
     let sum_up = ["consolidate", "-t", "facts", "--summary", "ten again"];
     let said = world.icm(sum_up).ok().out;
     let (_, named) = said.split_once("`icm undo ").unwrap();
@@ -318,7 +318,7 @@ fn what_was_built_on_the_undone_is_told() {
     world.icm(["update", &id, "-c", "v3"]).ok();
     let newest = world.json(["stats"])["positions"].as_u64().unwrap();
     let at = |back: u64| format!("@{}", newest - back);
-    // Nothing is to be seen of it, yet there is a way on.
+    // The undo changes no row, but the preview names a way to go on.
     let plan = world.icm(["undo", &at(1), "--dry-run"]).ok().out;
     let says = format!("1 later change (@{newest}) of these memories stays in force; `--cascade`");
     assert!(plan.contains(&says), "{plan}");
@@ -333,7 +333,7 @@ fn what_was_built_on_the_undone_is_told() {
         (&plan["events"], &plan["later_total"]),
         (&2.into(), &0.into())
     );
-    // Without its store there is no memory for the updates to show on.
+    // Without its store there is no memory that could show the updates.
     let plan = world.icm(["undo", &at(2), "--dry-run"]).ok().out;
     let says = "2 later changes of what is gone go with it, and come back when this is undone";
     assert!(plan.contains(says), "{plan}");
@@ -344,7 +344,7 @@ fn what_was_built_on_the_undone_is_told() {
     assert_eq!(world.json(["get", &id])["content"], "v3");
 }
 
-/// One event may change many memories: whoever comes next takes that in, so that it is folded once.
+/// One event can change many memories. The next command commits the rows, so that the event is folded once.
 #[test]
 fn what_an_undo_of_many_changes_is_taken_into_the_views() {
     let world = World::new();

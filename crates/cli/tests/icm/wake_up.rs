@@ -169,7 +169,7 @@ fn what_a_session_stored_before_another_one_began_is_known_after_its_compaction(
     start("other", "startup");
     let before = stored(&world, &["-t", "ops", "-c", "Of nobody's session"]);
     start("other", "clear");
-    // The views are written, so that files are read, too.
+    // The views are written, so that the answer also comes from files.
     world.icm(["rebuild"]).ok();
     let woken = start("long", "compact");
     assert!(woken.contains(&own), "{woken}");

@@ -1,10 +1,10 @@
-//! `icm why`: where a memory came from, what changed it, and who was shown it.
+//! `icm why`: the origin of a memory, its changes, and the recalls that showed it.
 
 use serde_json::{Value, json};
 
 use crate::world::{World, run};
 
-/// A memory that two sessions changed and three recalls showed.
+/// Makes a memory that two sessions changed and three recalls showed.
 fn told() -> (World, String) {
     let world = World::with_memories();
     let id = world.id("database");
@@ -164,7 +164,7 @@ fn people_read_it_in_columns() {
         "{why}"
     );
     assert_eq!(lines.len(), at + 4, "{why}");
-    // Nothing of what there is not.
+    // Absent fields are not shown.
     let other = world.icm(["why", &world.id("owner")]).ok().out;
     assert!(!other.contains("file"), "{other}");
 }
@@ -202,7 +202,7 @@ fn what_was_asked_is_cleaned_for_a_terminal() {
     assert!(out.contains("invoices"), "{out}");
 }
 
-/// The name of the file without its folders, unless the line says where it is from.
+/// The source is the file's name without folders, unless the line names another source.
 #[test]
 fn an_import_is_from_its_file() {
     let world = World::new();

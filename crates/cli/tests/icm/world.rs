@@ -1,4 +1,4 @@
-//! A folder with nothing in it, and `icm` in it.
+//! A temporary folder, and runs of `icm` in it.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A home, a working folder and a store that does not exist yet.
+/// A home, a working folder, and a store that does not exist yet.
 pub(crate) struct World {
     dir: TempDir,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -28,7 +28,7 @@ impl World {
         World { dir }
     }
 
-    /// A store with three memories.
+    /// Makes a store with three memories.
     pub(crate) fn with_memories() -> Self {
         let world = World::new();
         for (topic, key, content) in [
@@ -57,7 +57,7 @@ impl World {
         path
     }
 
-    /// `icm` with nothing of the environment that it would heed.
+    /// Returns `icm` with an empty environment, except for folders of this world.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let home = self.dir.path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_icm"));
@@ -78,7 +78,7 @@ impl World {
         run(&mut self.command(args), b"")
     }
 
-    /// With this on stdin.
+    /// Runs `icm` with this input on stdin.
     pub(crate) fn icm_with<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
@@ -87,7 +87,7 @@ impl World {
         run(self.command(args).stdin(Stdio::piped()), input)
     }
 
-    /// The answer as JSON; the run has to end with 0.
+    /// Returns the answer as JSON; the run must exit with 0.
     pub(crate) fn json<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Value {
         let args: Vec<_> = args.into_iter().collect();
         let mut command = self.command(&args);
@@ -95,7 +95,7 @@ impl World {
         run(&mut command, b"").ok().json()
     }
 
-    /// Id of the memory with this key.
+    /// Returns the id of the memory with this key.
     pub(crate) fn id(&self, key: &str) -> String {
         let list = self.json(["list", "--all", "--forgotten"]);
         let list = list.as_array().unwrap();
@@ -103,7 +103,7 @@ impl World {
         found.unwrap()["id"].as_str().unwrap().to_string()
     }
 
-    /// `@N` of now.
+    /// Returns the present position as `@N`.
     pub(crate) fn now(&self) -> String {
         format!("@{}", self.json(["stats"])["positions"].as_u64().unwrap())
     }
@@ -112,7 +112,7 @@ impl World {
 pub(crate) fn run(command: &mut Command, input: &[u8]) -> Run {
     let mut child = command.spawn().unwrap();
     if let Some(mut stdin) = child.stdin.take() {
-        // It may have refused before reading everything.
+        // The command may fail before it has read everything.
         let _ = stdin.write_all(input);
     }
     let output = child.wait_with_output().unwrap();
@@ -124,7 +124,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Run {
 }
 
 impl Run {
-    /// It has to end with 0.
+    /// Checks that the exit code is 0.
     #[track_caller]
     pub(crate) fn ok(self) -> Run {
         self.ends(0)
@@ -136,8 +136,8 @@ impl Run {
         self
     }
 
-    /// It has to fail with this code and one `error:` line that contains these words; no
-    /// backtrace, no full stop, nothing on stdout.
+    /// Checks that the run fails with this code and one `error:` line that contains these words, without a backtrace, a
+    /// full stop, or output on stdout.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, words: &str) -> Run {
         assert_eq!(self.code, code, "{self:#?}");
@@ -160,7 +160,7 @@ impl Run {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:#?}"))
     }
 
-    /// One JSON value a line.
+    /// Returns the output as JSON values, one a line.
     #[track_caller]
     pub(crate) fn json_lines(&self) -> Vec<Value> {
         self.out
@@ -170,7 +170,7 @@ impl Run {
     }
 }
 
-/// Everything under a folder, with its bytes.
+/// Returns all files below a folder, with their bytes.
 pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

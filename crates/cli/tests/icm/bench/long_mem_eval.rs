@@ -19,7 +19,7 @@ fn a_long_mem_eval_question_has_a_store_of_its_own() {
         (report, first, second)
     };
 
-    // Turns are marked, so a turn is a memory; one that says nothing is none.
+    // Turns are marked, so each turn with words is a memory.
     let (report, first, second) = ask(&[]);
     assert_eq!(report["stores"], 2);
     assert_eq!(report["memories"], 6);
@@ -40,7 +40,7 @@ fn a_long_mem_eval_question_has_a_store_of_its_own() {
         .map(|hit| &hit["key"])
         .collect();
     assert_eq!(keys, ["answer_2:1", "answer_2:2"]);
-    // What a session is called is nothing that can be found.
+    // The name of a session cannot be found.
     assert_eq!(second["query"], "answer");
     assert_eq!(second["ranked"], json!([]));
     assert_eq!(report["categories"]["single-session-user"]["n"], 2);
@@ -70,7 +70,7 @@ fn without_marked_turns_a_session_is_a_memory_and_a_long_one_is_cut() {
             turn.as_object_mut().unwrap().remove("has_answer");
         }
     }
-    // Cut within a character of two bytes.
+    // The text is cut within a character of two bytes.
     questions[0]["haystack_sessions"][0][0]["content"] = format!("a{}", "ж".repeat(40_000)).into();
     world.write("lme.json", questions.to_string());
     let run = world.icm(["bench", "recall", "lme.json"]).ok();

@@ -1,4 +1,4 @@
-//! Files and options that cannot be measured.
+//! Invalid files and options.
 
 use serde_json::json;
 

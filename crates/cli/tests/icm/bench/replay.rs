@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// A setting is tried on the recalls that the store has recorded, at the moments of their answers.
+/// A setting is tried on the recorded recalls of the store, at the moments of their answers.
 #[test]
 fn recorded_recalls_are_asked_again_with_other_settings() {
     let world = World::new();
@@ -18,7 +18,7 @@ fn recorded_recalls_are_asked_again_with_other_settings() {
     }
     world.json(["recall", "heron", "-t", "a"]);
     world.json(["recall", "long legs", "-i", "low", "--since", "2020-01-01"]);
-    // What is stored since then changes no answer of then.
+    // Memories that were stored later change no earlier answer.
     world
         .icm(["store", "-t", "a", "-c", "a heron, a heron, a heron"])
         .ok();
@@ -32,7 +32,7 @@ fn recorded_recalls_are_asked_again_with_other_settings() {
     assert_eq!(report["changed"], json!([]));
     let report = world.json(["bench", "replay", "--set", "ranking.meaning=0"]);
     assert_eq!(report["other"]["of"], 2);
-    // Settings that are in force by now are compared with what was shown then.
+    // The present settings are compared with the recorded answers.
     world.write("now.toml", "[ranking]\nfloor = 1\n");
     let report = world.json(["--config", "now.toml", "bench", "replay"]);
     assert_eq!(
@@ -41,7 +41,7 @@ fn recorded_recalls_are_asked_again_with_other_settings() {
     );
     let args = ["bench", "replay", "--set", "ranking.floor=1", "--last", "2"];
     let report = world.json(args);
-    // Nothing is as sure as that.
+    // No result reaches this floor.
     assert_eq!(
         (&report["other"]["same"], &report["other"]["overlap"]),
         (&json!(0), &json!(0.0)),

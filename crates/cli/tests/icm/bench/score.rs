@@ -52,7 +52,7 @@ fn a_pair_is_scored_by_category_and_overall() {
     assert_eq!(fit["right"]["of"], 3, "{fit}");
     assert_eq!(fit["curve"].as_array().map(Vec::len), Some(20));
     let ndcg = report["overall"]["ndcg_at_10"].take().as_f64().unwrap();
-    // 1, 1 / (1 + 1/log2(3)) twice, 0; of four questions.
+    // 1, 1 / (1 + 1/log2(3)) twice, and 0; the mean over four questions.
     assert!((ndcg - 0.556_573_5).abs() < 1e-6, "{ndcg}");
     for (name, scores) in report["categories"].as_object_mut().unwrap() {
         assert!(scores["ndcg_at_10"].take().is_number(), "{name}");
@@ -85,7 +85,7 @@ fn a_pair_is_scored_by_category_and_overall() {
 fn people_get_tables_and_notes() {
     let world = World::new();
     pair(&world, "c");
-    // Either file names the pair, and it is measured once.
+    // Either file names the pair, and the pair is measured once.
     let run = world.icm([
         "bench",
         "recall",
@@ -177,8 +177,8 @@ fn rankings_can_be_scored_by_others() {
     assert_eq!(rankings[2]["ranked"], json!([]));
 }
 
-/// Words alone find what has the word, vectors alone what means the same; weights of the config file
-/// count where neither is asked for.
+/// The text signal finds the memory with the words, the vector signal the one with the same meaning. Without `--only`
+/// the weights of the config file count.
 #[test]
 fn one_signal_alone_finds_what_is_its_own() {
     let world = World::new();

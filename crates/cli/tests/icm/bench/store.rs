@@ -1,11 +1,11 @@
-//! Stores that are asked what others know.
+//! Foreign questions.
 
 use serde_json::{Value, json};
 
 use super::{lines, rankings};
 use crate::world::World;
 
-/// Every store of a folder is asked what the others are asked, without the names of those who speak.
+/// Every store of a folder is asked the questions of the others, without the names of speakers.
 #[test]
 fn stores_are_asked_what_others_know() {
     let world = World::new();
@@ -91,14 +91,14 @@ fn stores_are_asked_what_others_know() {
     assert_eq!(of(&report["sets"][0]), [2, 4]);
     assert_eq!(of(&report["sets"][1]), [2, 2]);
     assert_eq!(of(&report["all"]), [4, 6]);
-    // `marble is dear` has no word of `linen` and `copper` but `dear`, so each half answers what it is not asked for.
+    // `marble is dear` shares only `dear` with `linen` and `copper`, so each half answers a question of the other.
     assert_eq!(report["sets"][1]["fit"]["curve"][0]["same_set"], 1.0);
 
     let report = world.json(["bench", "recall", "talk", "notes", "--no-foreign"]);
     assert_eq!(of(&report["all"]), [0, 0]);
 }
 
-/// With a floor only what fits is scored, and what fit is worth is told without one.
+/// With a floor only fitting results are scored; the scores of the fit are computed without it.
 #[test]
 fn a_floor_leaves_out_what_fits_less() {
     let world = World::new();

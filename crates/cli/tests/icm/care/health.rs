@@ -1,4 +1,4 @@
-//! Topics that want a look.
+//! Topics that need attention.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn a_store_says_when_its_topic_is_crowded() {
     world.icm(["rebuild"]).ok();
     let list = world.json(["list", "-t", "crowd/a", "-l", "1"]);
     world.icm(["forget", list[0]["id"].as_str().unwrap()]).ok();
-    // Counted from the files, less what was forgotten since, and with what came since.
+    // The count comes from the view files, without memories forgotten since, and with those stored since.
     assert!(store(&world, 2).contains(hint));
     let nine = world.json(["store", "-t", "crowd/a", "-c", "and a ninth"]);
     assert_eq!(nine["crowded"], 9);
@@ -71,7 +71,7 @@ fn health_counts_what_wants_a_look() {
         (0, 1)
     );
 
-    // Of what was not linked, too: an import compares nothing.
+    // Memories without links count, too: an import compares no texts.
     let lines = ["four", "five"].map(|n| {
         let text = format!("the gate of the northern yard is shut at {n} every single day");
         json!({"topic": "imported", "content": text}).to_string()
@@ -84,7 +84,7 @@ fn health_counts_what_wants_a_look() {
         (&json!(2), 1)
     );
 
-    // What is superseded is settled, from then on.
+    // A superseded memory is settled from then on.
     world.icm(["link", &two, &one, "-r", "supersedes"]).ok();
     assert_eq!(
         count(&world.json(["health", "-t", "pool"]), "near_duplicates"),
@@ -115,7 +115,7 @@ fn a_topic_is_crowded_by_the_memories_of_one_scope() {
         assert!(store("crowd", "project:q", n).get("crowded").is_none());
     }
     assert_eq!(count(&world.json(["health"]), "over_full"), 0);
-    // A memoir of that name is none of them.
+    // A memoir of the same name does not count as a topic.
     world.icm(["memoir", "create", "-n", "crowd"]).ok();
     for n in 0..3 {
         let name = format!("c{n}");
@@ -154,7 +154,7 @@ fn a_topic_is_crowded_by_the_memories_of_one_scope() {
     }
 }
 
-/// What a shell makes of a command that was printed.
+/// Returns the arguments that a shell makes of a printed command, and runs icm with them.
 #[cfg(unix)]
 fn pasted(world: &World, command: &str) -> crate::world::Run {
     let rest = command.strip_prefix("icm ").expect("a command of icm");

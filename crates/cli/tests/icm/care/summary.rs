@@ -57,7 +57,7 @@ fn a_summary_is_made_by_rules() {
     assert_eq!(look["summary"]["repeated"], 1);
     assert_eq!(len(&look["originals"]), 6);
 
-    // Without `--summary` and without a summarizer rules are what makes it.
+    // Without `--summary` and without a summarizer, rules make the summary.
     let done = world.json(["consolidate", "-t", "notes"]);
     assert_eq!(done["summary"], look["summary"]);
     assert_eq!(done["originals"], look["originals"]);
@@ -66,7 +66,7 @@ fn a_summary_is_made_by_rules() {
     assert_eq!(list[0]["content"], text);
     assert_eq!(list[0]["importance"], "critical");
     assert_eq!(list[0]["keywords"], json!(["x", "y"]));
-    // What supersedes it would come before it.
+    // A superseding memory would be ranked before it.
     let recall = ["recall", "landlord", "--no-record", "--no-links"];
     let found = world.icm(recall.into_iter().chain(["--json"])).out;
     assert!(!found.contains(&id(&wrong)), "{found}");
@@ -123,7 +123,7 @@ fn a_summary_is_made_by_a_command() {
     world.icm(slow).fails(2, "took longer than 0.2 seconds");
     assert_eq!(events(), before, "what fails writes nothing");
 
-    // It reads the memories, framed as data.
+    // The command reads the memories, framed as data.
     let read = by("cat").ok().out;
     assert!(
         read.contains("would stand for 2 memories of decisions"),
@@ -173,7 +173,7 @@ fn twelve_thousand_memories_are_counted_consolidated_and_forgotten_whole() {
     let list = world.json(["list", "-t", "crowd/a"]);
     assert_eq!(list[0]["id"], done["id"]);
     assert_eq!(len(&list), 1);
-    // Those of the first part and of the last one alike.
+    // Memories of the first part and of the last one are covered.
     for at in [0, 11_999] {
         let id = done["originals"][at].as_str().unwrap();
         assert_eq!(world.json(["get", id])["consolidated_into"], done["id"]);
@@ -243,7 +243,7 @@ fn of_memories_that_supersede_each_other_in_a_circle_one_is_summarized() {
     };
     supersedes(0, 1);
     supersedes(1, 0);
-    // Beside the circle, a way that ends.
+    // A chain that ends, beside the circle.
     supersedes(3, 2);
     let preview = world.json(["consolidate", "-t", "s", "--rules", "--dry-run"]);
     assert_eq!(
@@ -259,7 +259,7 @@ fn a_command_that_says_too_much_is_ended_at_once() {
     for content in ["one", "two"] {
         world.icm(["store", "-t", "t", "-c", content]).ok();
     }
-    // It never ends by itself, and the time it has is a minute.
+    // The command never ends by itself, and its time limit is a minute.
     let args = ["consolidate", "-t", "t", "--command", "yes"];
     world.icm(args).fails(2, "answered more than 64 KiB");
     assert_eq!(world.json(["stats"])["memories"], 2);

@@ -215,7 +215,7 @@ fn what_is_forgotten_or_not_there_is_1() {
         .ok();
     world.icm(["memoir", "delete", "dead", "--yes"]).ok();
     let unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    // A tombstone can be looked at.
+    // A tombstone can be shown.
     world.icm(["get", &gone]).ok();
     let run = world.icm(["get", &gone, "--at", before, "--json"]).ends(1);
     assert_eq!(run.json(), Value::Null);
@@ -250,7 +250,7 @@ fn what_is_forgotten_or_not_there_is_1() {
             world.icm(["memoir"].iter().chain(args)).ends(1);
         }
     }
-    // What cannot be done for another reason has failed.
+    // Other reasons are failures, not answers of "no".
     world.icm(["link", &other, &other, "-r", "related"]).ends(2);
     world.icm(["memoir", "create", "-n", "dead"]).ends(2);
 }

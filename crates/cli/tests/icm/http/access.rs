@@ -1,4 +1,4 @@
-//! Tokens, hosts and pages: who is answered.
+//! Access control: tokens, hosts and web pages.
 
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn who_asks_as_somebody_else_is_not_answered() {
     ] {
         asked(&[("Origin", origin)]).is_refused(403, "pages");
     }
-    // What a page embeds names no origin.
+    // Requests of embedded content have no `Origin`.
     for site in ["cross-site", "same-site", "else", ""] {
         asked(&[("Sec-Fetch-Site", site)]).is_refused(403, "pages");
     }
@@ -66,7 +66,7 @@ fn who_asks_as_somebody_else_is_not_answered() {
     let ours = format!("http://127.0.0.1:{port}");
     for origin in [ours.as_str(), "http://localhost", "http://[::1]:3000"] {
         let answer = asked(&[("Origin", origin)]);
-        // Answered, but no browser shows it to the page.
+        // The server answers, but no browser shows the answer to the page.
         assert!(
             !answer.is(200).head.contains("access-control-allow-origin"),
             "{answer:?}"

@@ -1,4 +1,4 @@
-//! How a server ends, and what starts it: service files.
+//! The end of a server, and the service files that start it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ fn asked_to_end_it_answers_writes_its_views_and_goes() {
         let body = json!({"topic": "t", "content": format!("fact number {n}")});
         server.post("/store", &body).is(200);
     }
-    // Half a request keeps nobody.
+    // Half a request does not delay the end.
     let mut idle = TcpStream::connect(server.address).expect("it listens");
     idle.write_all(b"GET /hea").expect("it reads");
     server.signal(Signal::TERM);
@@ -47,7 +47,7 @@ fn asked_to_end_it_answers_writes_its_views_and_goes() {
     assert!(!text.contains("fact number"), "{text}");
 }
 
-/// What is under way when the end is asked for is done and answered, by either way.
+/// Work in progress at the signal is finished and answered, over MCP and over HTTP.
 #[test]
 fn asked_to_end_it_answers_what_is_under_way() {
     let world = World::new();
@@ -78,7 +78,7 @@ fn asked_to_end_it_answers_what_is_under_way() {
     assert_eq!(world.json(["stats"])["memories"], 3);
 }
 
-/// An answer of more bytes than lie between two programs is finished as long as its client reads on.
+/// An answer that is longer than the buffers is finished as long as its client reads.
 #[test]
 fn asked_to_end_it_finishes_a_long_answer_that_is_read_slowly() {
     let world = World::new();
@@ -166,7 +166,7 @@ fn a_service_file_holds_what_was_asked_for() {
         "{}",
         launchd.out
     );
-    // Nothing was made.
+    // Printing a unit makes no files.
     assert!(!world.store().exists());
     world.icm(["serve", "--print-unit", "systemd"]).ends(2);
 }

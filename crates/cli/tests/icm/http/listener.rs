@@ -1,4 +1,4 @@
-//! Addresses to listen at, and too much at once.
+//! Listening addresses, and requests that are too long.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -36,7 +36,7 @@ fn too_much_at_once_is_refused_and_the_server_goes_on() {
     let server = Server::of(&world, &[]);
     let large = json!({"topic": "t", "content": "a".repeat(2 << 20)});
     server.post("/store", &large).is_refused(413, "1048576");
-    // It is not waited for what its header says is too much.
+    // The server does not read a body whose announced length is too long.
     let announced = b"POST /store HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n";
     server
         .say(announced)

@@ -46,7 +46,7 @@ fn mcp_is_the_same_as_on_stdin() {
     let log = world.json(["log", "-l", "1"]);
     assert_eq!(log["actor"], "agent:curl", "{log}");
 
-    // A header that contradicts the body, another revision, and what is no method.
+    // A header that contradicts the body, another revision, and an unknown method.
     let recall = json!({"name": "icm_memory_recall", "arguments": {"query": "billing"}});
     let other = server.mcp(
         "/mcp",
@@ -80,7 +80,7 @@ fn mcp_is_the_same_as_on_stdin() {
     assert_eq!(server.ask("GET /mcp", &accept, "").status, 405);
 }
 
-/// Whoever sent an id gets an answer with it, as on stdin.
+/// A message with an id gets an answer with the id, as on stdin.
 #[test]
 fn what_is_no_message_has_an_answer_all_the_same() {
     let world = World::with_memories();
@@ -113,7 +113,7 @@ fn what_is_no_message_has_an_answer_all_the_same() {
         assert_eq!(reply["error"]["code"], code, "{body}: {answer:?}");
         assert_eq!(reply["id"], id, "{body}: {answer:?}");
     }
-    // Half of a surrogate pair, as JavaScript sends a text that was cut.
+    // Half of a surrogate pair: JavaScript can send such a cut text.
     let cut = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"icm_memory_store","arguments":{"topic":"t","content":"\ud83d"}}}"#;
     let reply = ask(cut).is(200).json();
     assert_eq!(reply["result"]["isError"], true, "{reply}");

@@ -27,6 +27,6 @@ fn a_monitor_reads_how_many_were_answered() {
         .lines()
         .find_map(|line| line.strip_prefix("icm_log_events "));
     let events: u64 = events.and_then(|n| n.parse().ok()).expect("a number");
-    // The recall may be noted by now.
+    // The recall may be recorded by now.
     assert!([before, before + 1].contains(&events), "{text}");
 }

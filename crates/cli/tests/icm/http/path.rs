@@ -33,7 +33,7 @@ fn a_script_stores_recalls_and_reads_the_log() {
     }
     let log = server.get("/log?kind=memory.stored").is(200).json();
     assert_eq!(log["events"][0]["kind"], "memory.stored", "{log}");
-    // The command line sees the same.
+    // The command line shows the same.
     assert_eq!(world.json(["get", &id])["content"], "the pool holds 20");
 }
 
@@ -159,7 +159,7 @@ fn what_a_damaged_log_says_is_not_all_and_says_so() {
     std::fs::write(&path, bytes).expect("it writes");
 
     let server = Server::of(&world, &["--structured"]);
-    // Nobody has asked for anything that met it.
+    // No request has met the damage yet.
     let health = server.get("/health").is(503).json();
     assert_eq!(health["status"], "damaged");
     let said = damage(&server.get("/recall?query=billing").is(200).json());

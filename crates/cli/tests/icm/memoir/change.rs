@@ -177,7 +177,7 @@ fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
         ],
     );
 
-    // A concept that goes takes its links with it, and they are named.
+    // An undone concept takes its links with it, and the preview names them.
     let added = world.icm([
         "log",
         "--memoir",

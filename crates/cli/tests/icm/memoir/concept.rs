@@ -1,4 +1,4 @@
-//! Concepts: how they are added, refined, linked, and where they come from.
+//! Concepts: adding, refining, linking, and their sources.
 
 use super::{link, memoir, names, system};
 use crate::world::World;
@@ -66,7 +66,7 @@ fn a_concept_is_added_refined_labelled_linked_and_seen_as_it_was() {
         serde_json::json!(["kind:data", "team:billing"])
     );
 
-    // The same definition says nothing new; a link is there once.
+    // The same definition and the same link again change nothing.
     let again = memoir(
         &world,
         &[
@@ -91,7 +91,7 @@ fn a_concept_is_added_refined_labelled_linked_and_seen_as_it_was() {
     let now = memoir(&world, &["inspect", "-m", "system", "api"]);
     assert_eq!(now["links"].as_array().unwrap().len(), 1);
 
-    // No concept is a memory, and the store is in order.
+    // A concept is no memory, and the store is in order.
     assert_eq!(world.json(["list", "--all"]), serde_json::json!([]));
     assert_eq!(world.json(["topics"]), serde_json::json!([]));
     let stats = world.json(["stats"]);
@@ -209,7 +209,7 @@ fn a_concept_knows_the_memories_it_is_taken_from() {
         sources.iter().map(String::as_str).collect::<Vec<_>>()
     );
     assert_eq!(shown["links"], serde_json::json!([]));
-    // The memory says nothing of it, and no recall of memories brings a concept.
+    // The memory does not name the concept, and a recall of memories finds no concept.
     assert!(world.json(["get", &source]).get("related").is_none());
     let recalled = world.json(["recall", "invoices PostgreSQL"]);
     let topics: Vec<_> = recalled["results"]

@@ -47,7 +47,7 @@ fn a_deleted_memoir_hides_what_is_in_it_and_comes_back_whole() {
     assert_eq!(memoir(&world, &["revive", "system"])["action"], "revived");
     assert_eq!(whole(&[]), before);
 
-    // A concept goes with its links, and so it comes back.
+    // A concept is deleted and revived with its links.
     let verb = |verb: &str| memoir(&world, &[verb, "-m", "system", "-n", "api"]);
     assert_eq!(verb("delete-concept")["action"], "forgotten");
     let left = memoir(&world, &["inspect", "-m", "system", "invoices"]);

@@ -1,4 +1,4 @@
-//! The formats that a memoir is written out in.
+//! The export formats of a memoir.
 
 use super::{link, memoir, system};
 use crate::world::World;
@@ -104,7 +104,7 @@ fn an_export_has_sources_history_labels_and_reasons() {
     link(&world, "link", "db", "api", "contradicts");
     world.icm(["--yes", "redact", &taken]).ok();
 
-    // What was taken out is told of as that.
+    // A redacted source is shown as withheld.
     let seen = memoir(&world, &["inspect", "-m", "system", "db"]);
     assert_eq!(seen["sources"], serde_json::json!([kept]));
     assert_eq!(seen["sources_withheld"], serde_json::json!([taken]));
@@ -120,7 +120,7 @@ fn an_export_has_sources_history_labels_and_reasons() {
         said.contains("depends_on db (every \"call\" reads)"),
         "{said}"
     );
-    // Of a neighbour every relation.
+    // Every relation to a neighbour is shown.
     assert!(
         said.contains("→ contradicts, ← caused_by, ← depends_on"),
         "{said}"

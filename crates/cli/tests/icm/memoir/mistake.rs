@@ -1,4 +1,4 @@
-//! Mistakes, each told in a line.
+//! Mistakes, each with an error of one line.
 
 use super::{memoir, system};
 use crate::world::World;
@@ -106,13 +106,13 @@ fn bad_input_is_told_in_a_line() {
         world.icm(args).fails(code, words);
     }
     assert_eq!(world.json(["stats"])["events"], events);
-    // Nothing is made by asking.
+    // A query does not make a store.
     let empty = World::new();
     empty.icm(["memoir", "show", "x"]).fails(1, "no memoir x");
     assert!(!empty.store().exists());
     assert_eq!(memoir(&empty, &["list"])["memoirs"], serde_json::json!([]));
 
-    // A concept is no memory, and a memory's commands say so.
+    // A concept is no memory, and the commands for memories say so.
     let id = memoir(&world, &["inspect", "-m", "system", "api"])["concept"]["id"].clone();
     let id = id.as_str().unwrap();
     for verb in ["get", "forget", "revive"] {

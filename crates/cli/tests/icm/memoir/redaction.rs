@@ -55,7 +55,7 @@ fn a_concept_and_a_memoir_are_redacted_by_their_ids() {
     world.icm(["--yes", "redact", whole.as_str().unwrap()]).ok();
     assert!(!has("hangs together"));
     world.icm(["verify"]).ok();
-    // Again: now it is so.
+    // A second redaction finds the text redacted already.
     world
         .icm(["--yes", "redact", whole.as_str().unwrap()])
         .fails(1, "redacted already");

@@ -40,7 +40,7 @@ fn concepts_are_found_by_words_meaning_and_label() {
         .icm(["memoir", "search", "-m", "system", "ledger"])
         .ends(1);
 
-    // What is deleted is not found, and what is in it neither.
+    // A deleted memoir is not found, nor are its concepts.
     let then = world.now();
     world.icm(["--yes", "memoir", "delete", "other"]).ok();
     let all = memoir(&world, &["search-all", "PostgreSQL"]);
@@ -94,7 +94,7 @@ fn a_search_of_concepts_says_how_well_each_fits() {
 fn a_search_goes_on_page_by_page_until_everything_was_shown() {
     let world = World::new();
     memoir(&world, &["create", "-n", "parts"]);
-    // More than are ranked together.
+    // More concepts than one ranking holds.
     let names_of = |results: &Value| -> Vec<String> {
         names(results).into_iter().map(str::to_owned).collect()
     };
@@ -117,7 +117,7 @@ fn a_search_goes_on_page_by_page_until_everything_was_shown() {
         let first = [["search", "-m", "parts", "-l", "7"].as_slice(), what].concat();
         let mut page = memoir(&world, &first);
         let mut shown = names_of(&page["results"]);
-        // What is added meanwhile is not of these pages.
+        // A concept that was added meanwhile is on none of these pages.
         let later = format!("later {}", what[0]);
         memoir(
             &world,

@@ -73,7 +73,7 @@ use tally::{NDCG_AT, Tally};
 pub use replay::bench_replay;
 
 /// Results of the second recall that fills a context. The ranks are scored on a recall of their own, because the limit
-/// influences the order of results.
+/// influences the order of results. Raised, larger contexts are filled and a measurement takes longer.
 const FILLING: usize = 200;
 
 /// A question with its evidence.

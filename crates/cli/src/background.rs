@@ -30,7 +30,7 @@ fn begin(db: &Path, config: Option<&Path>) -> Option<Command> {
     Some(command)
 }
 
-/// Elsewhere a child would inherit this process's pipes, and their reader would wait for the child's end.
+/// Starts nothing outside Unix: a child would inherit this process's pipes, and their reader would wait for its end.
 #[cfg(not(unix))]
 fn begin(_: &Path, _: Option<&Path>) -> Option<Command> {
     None

@@ -109,7 +109,7 @@ fn clear_abandoned(folder: &Path, name: &OsStr) {
     }
 }
 
-/// Makes a rename durable by a sync of its folder. Without Unix folders cannot be opened, so nothing is done.
+/// Makes a rename durable by a sync of its folder. Does nothing outside Unix, where folders cannot be opened.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;

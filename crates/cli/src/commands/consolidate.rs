@@ -57,7 +57,7 @@ pub(crate) struct ConsolidateArgs {
     /// Only show the summary and the number of its memories
     #[arg(long)]
     dry_run: bool,
-    /// Store a summary that looks like it contains a secret
+    /// Store the summary even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

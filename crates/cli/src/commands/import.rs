@@ -41,7 +41,7 @@ struct JsonlArgs {
     /// Files; `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Import lines that look like they contain a secret
+    /// Import lines even if they look like they contain a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -68,7 +68,7 @@ struct MarkdownArgs {
     /// Files, or folders with `.md` files at any depth; `-` for stdin
     #[arg(required = true, value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
-    /// Import memories that look like they contain a secret
+    /// Import memories even if they look like they contain a secret
     #[arg(long)]
     allow_secret: bool,
 }

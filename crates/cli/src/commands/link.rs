@@ -40,7 +40,7 @@ pub(crate) struct EndsArgs {
     /// Reason for the link
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Write a reason that looks like it contains a secret
+    /// Write the reason even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

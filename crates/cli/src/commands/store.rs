@@ -52,7 +52,7 @@ pub(crate) struct StoreArgs {
     /// Makes a retry safe: the same id and content are stored once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-    /// Store a text that looks like it contains a secret
+    /// Store the text even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

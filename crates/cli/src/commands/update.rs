@@ -36,7 +36,7 @@ pub(crate) struct UpdateArgs {
     /// Makes a retry safe: the same id and change are written once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-    /// Write a text that looks like it contains a secret
+    /// Write the text even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

@@ -33,7 +33,7 @@ struct AboutArgs {
     /// Description
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
-    /// Write a text that looks like it contains a secret
+    /// Write the text even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }

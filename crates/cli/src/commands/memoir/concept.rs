@@ -60,7 +60,7 @@ struct MoreArgs {
     /// Ids of the memories that it comes from, with commas or repeated
     #[arg(short, long, value_name = "IDS", value_delimiter = ',')]
     sources: Vec<String>,
-    /// Write a text that looks like it contains a secret
+    /// Write the text even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
 }
@@ -118,7 +118,7 @@ pub(crate) struct LabelArgs {
         value_delimiter = ','
     )]
     remove: Vec<String>,
-    /// Write a label that looks like it contains a secret
+    /// Write the labels even if they look like they contain a secret
     #[arg(long)]
     allow_secret: bool,
 }

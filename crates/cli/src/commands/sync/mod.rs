@@ -59,7 +59,7 @@ pub(crate) struct SyncArgs {
     /// that others find damaged, or with redacted text
     #[arg(long)]
     anew: bool,
-    /// Keep running: check both sides for news every N seconds (30), and exchange them
+    /// Keep running: check both sides for news every SECONDS (30), and exchange them
     #[arg(
         long,
         value_name = "SECONDS",

@@ -1,26 +1,27 @@
-//! Which model embeds, and the vectors that it need not make again.
+//! The choice of the model that embeds texts.
 
 use std::sync::Arc;
 
 use icm_vectors::embed::{EmbedError, Embedder};
 use serde::{Serialize, Serializer};
 
-/// What says which texts mean alike.
+/// The model that says which texts mean alike.
 #[derive(Clone, Default)]
 pub enum Model {
-    /// The one in the binary.
+    /// The model in the binary.
     #[default]
     BuiltIn,
-    /// Nothing: memories are found by their words.
+    /// No model: memories are found by their words.
     None,
-    /// Another one. It is asked behind the answers; the built-in one stands in for it meanwhile.
+    /// Another model. It embeds in the background; the built-in one stands in for it meanwhile.
     Other(Arc<dyn Embedder>),
-    /// One that is not there or not whole: told when it is needed, and done without.
+    /// A model that is missing or incomplete. The user is told when the model is needed; memories are then found by
+    /// their words.
     Unusable(Arc<EmbedError>),
 }
 
 impl Serialize for Model {
-    /// By its name: two processes with models of one name give the same answers.
+    /// Serializes the model by its name: two processes with models of one name give the same answers.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Model::BuiltIn => serializer.serialize_str("built-in"),

@@ -1,4 +1,4 @@
-//! Which process holds a lock, where the operating system tells: on Linux.
+//! The process that holds a lock, as far as the operating system tells: on Linux.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, TryLockError};
@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) pid: u32,
-    /// The program's; empty where it is not known.
+    /// The name of the program; empty if it is not known.
     name: String,
 }
 
@@ -22,8 +22,9 @@ impl Display for Holder {
 }
 
 impl Holder {
-    /// Who holds the lock of a file alone; `None` where nobody does, or that is not told. The list of locks is read
-    /// up to `listings` times: it is given out a page at a time, and lines slip through where locks come and go.
+    /// Returns the process that holds the exclusive lock of a file, if there is one and the system tells. The list of
+    /// locks is read up to `listings` times: the kernel gives it out a page at a time and skips lines when locks come
+    /// and go.
     #[cfg(target_os = "linux")]
     pub(crate) fn of(path: &Path, listings: usize) -> Option<Holder> {
         use std::os::unix::fs::MetadataExt;
@@ -52,8 +53,8 @@ impl Holder {
         None
     }
 
-    /// Who holds the lock of a file alone and is stopped. Who is stopped gives nothing back: so who holds it before
-    /// and after that was seen holds it still.
+    /// Returns the stopped process that holds the exclusive lock of a file. A stopped process gives no lock back, so a
+    /// process that holds the lock before and after it was seen stopped still holds it.
     pub(crate) fn stopped(path: &Path) -> Option<Holder> {
         let holder = Holder::of(path, 1).filter(|holder| is_stopped(holder.pid))?;
         Holder::of(path, 1).filter(|again| *again == holder)
@@ -64,8 +65,8 @@ impl Holder {
     }
 }
 
-/// Who holds this file's lock by a list of all locks. Some file systems have another number for their device there:
-/// where none of the list has it, that of the file alone has to do.
+/// Returns the id of the process that holds a file's exclusive lock by the list of all locks. Some file systems have
+/// another device number in that list: if no line has the device, the inode alone decides.
 #[cfg(any(target_os = "linux", test))]
 fn holder_in(locks: &str, device: &str, inode: &str) -> Option<u32> {
     // `1: FLOCK  ADVISORY  WRITE 9558 fe:00:10985478 0 EOF`
@@ -79,13 +80,13 @@ fn holder_in(locks: &str, device: &str, inode: &str) -> Option<u32> {
     let of_the_file = lines.filter(|(mode, _, its_device, its_inode)| {
         *mode == "WRITE" && *its_inode == inode && (*its_device == device || !is_listed)
     });
-    // Of another namespace of processes it is 0 or less.
+    // The id is 0 or less for a process of another namespace.
     let mut pids = of_the_file.filter_map(|(_, process, _, _)| process.parse().ok());
     pids.find(|pid| *pid > 0)
 }
 
-/// Whether a process is stopped, as by SIGSTOP or Ctrl-Z; false where that is not told. One that a debugger holds goes
-/// on when that lets it.
+/// Returns `true` if a process is stopped, as by SIGSTOP or Ctrl-Z; `false` if the system does not tell. A process that
+/// a debugger holds does not count: it goes on when the debugger lets it.
 pub fn is_stopped(pid: u32) -> bool {
     // `123 (any name) T 1 …`
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -95,12 +96,13 @@ pub fn is_stopped(pid: u32) -> bool {
     state == Some('T')
 }
 
-/// Whether somebody builds views in this folder.
+/// Returns `true` if a process builds views in this folder.
 pub(crate) fn is_building(views: &Path) -> bool {
     is_held(&views.join("build.lock"))
 }
 
-/// Asked without waiting, and given back at once.
+/// Returns `true` if another process holds the exclusive lock of a file. Takes a shared lock for a moment, without
+/// waiting.
 pub(crate) fn is_held(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
@@ -126,7 +128,7 @@ mod tests {
         assert_eq!(holder_in(locks, "00:1a", "8"), None, "it is shared");
         assert_eq!(holder_in(locks, "00:1a", "9"), None, "not told");
         assert_eq!(holder_in(locks, "fe:00", "9"), None);
-        // A device that the list knows by another number.
+        // The device has another number in the list.
         assert_eq!(holder_in(locks, "00:2f", "7"), Some(11));
         assert_eq!(holder_in("", "00:1a", "7"), None);
     }

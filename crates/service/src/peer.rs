@@ -1,4 +1,4 @@
-//! Another process that answers for the same store: its owner, as the service knows it.
+//! Another process that answers for the same store: the owner, as the service sees it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,39 +9,39 @@ use serde_json::value::RawValue;
 use icm_api::{Caller, RecallRequest, StoreRequest, UpdateRequest};
 use icm_log::CommandId;
 
-/// Silence after which a peer is asked whether it is there, its time to say so, and the wait for the next peer: 40 ms, about
-/// what it costs to open the views and do the work alone. Raised, a client of a stopped peer goes on later; lowered, a busy
-/// peer is taken for a stopped one.
+/// Silence after which a peer is asked for a sign of life, its time to give one, and the wait for the next peer: 40 ms,
+/// about the cost of opening the views and doing the work alone. Raised, a client of a stopped peer goes on later;
+/// lowered, a busy peer is taken for a stopped one.
 pub const SIGN_OF_LIFE: Duration = Duration::from_millis(40);
 
-/// The way to a process that may answer instead of this one. Nothing depends on it: without an answer this process does
-/// the work itself, and the log knows a request again that the other one had done.
+/// The way to a process that may answer instead of this one. Nothing depends on it. Without an answer this process does
+/// the work itself, and the log recognises a request that the peer had already done.
 pub trait Peer: Send + Sync {
-    /// Whether requests are asked that write, or that don't.
+    /// Returns `true` if the peer takes requests that write, or that don't.
     fn is_for(&self, writes: bool) -> bool;
 
-    /// Returns what the peer answers to a method, if there is a peer and it has an answer. `params` is called each time
-    /// that one is asked: a peer that goes without an answer has a successor. Without parameters nothing is asked.
+    /// Returns the peer's answer to a method, if there is a peer that answers. `params` is called for each peer that is
+    /// asked: a peer that ends without an answer has a successor. If `params` returns `None`, no peer is asked.
     fn ask(
         &self,
         method: &str,
         params: &mut dyn FnMut() -> Option<Box<RawValue>>,
     ) -> Option<Box<RawValue>>;
 
-    /// Leaves it to the peer to bring the views up to the log. Returns whether it does.
+    /// Leaves it to the peer to bring the views up to the log. Returns `true` if the peer does.
     fn leave_views(&self) -> bool;
 
-    /// Whether a process other than this one may be the peer, now or soon.
+    /// Returns `true` if another process is the peer, or may soon be.
     fn is_of_another(&self) -> bool;
 
-    /// Whether the peer left its last question unanswered.
+    /// Returns `true` if the peer left its last question unanswered.
     fn left_unanswered(&self) -> bool;
 
-    /// Lets the next request ask a peer that did not answer just now, unless that one is seen to be stopped.
+    /// Lets the next request ask a peer that did not answer just now, unless that peer is seen to be stopped.
     fn ask_again(&self);
 }
 
-/// Nobody else answers.
+/// No peer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPeer;
 
@@ -74,25 +74,25 @@ impl Peer for NoPeer {
 pub enum PeerState {
     /// No process answers others.
     None,
-    /// No process of this user can, for this reason.
+    /// No process of this user can answer others, for this reason.
     Barred(&'static str),
-    /// A process says that it does.
+    /// A process says that it answers others.
     Announced {
-        /// Its id.
+        /// The id of the process.
         pid: u32,
         /// The version of its program.
         version: String,
-        /// Whether it answered when asked.
+        /// `true` if it answered when asked.
         answers: bool,
     },
 }
 
-/// The look of a store's peers from outside, for the doctor.
+/// A look at the peers of a store from outside, for the doctor.
 pub trait PeerWatch {
     /// Returns the state of the peers of the store in `dir`.
     fn state(&self, dir: &Path) -> PeerState;
 
-    /// Whether a file that is not a plain one is where a peer of the store in `dir` listens.
+    /// Returns `true` if `path` is the socket of a peer of the store in `dir`.
     fn is_socket_of(&self, dir: &Path, path: &Path) -> bool;
 }
 
@@ -106,14 +106,14 @@ impl PeerWatch for NoPeer {
     }
 }
 
-/// The parameters of every method.
+/// The parameters of a method.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PeerParams<R> {
-    /// Digest of the program and its user's settings: a peer with another one refuses.
+    /// Digest of the program and its user's settings. A peer with another digest refuses.
     pub terms: String,
-    /// Who acts.
+    /// The caller that acts.
     pub caller: Caller,
-    /// The id of the command, where it writes: see [`Attempt`].
+    /// The id of the command, if the request writes: see [`Attempt`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// See [`Attempt::asked_ms`].
@@ -126,19 +126,20 @@ pub struct PeerParams<R> {
     pub request: R,
 }
 
-/// A write that may be tried several times, here and by peers: all of its events have the id of the one command that it is.
+/// An attempt at a write that may be tried several times, here and by peers. All events of the write have one command
+/// id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// The command's id. The log knows the command again by it.
+    /// The id by which the log recognises the command.
     pub command: CommandId,
-    /// Milliseconds since 1970 of the first attempt.
+    /// Time of the first attempt, in milliseconds since 1970.
     pub asked_ms: u64,
-    /// Whether the outcome of an earlier attempt is not known.
+    /// `true` if the outcome of an earlier attempt is not known.
     pub is_again: bool,
 }
 
 impl<R> PeerParams<R> {
-    /// Returns the attempt that this is; `None` for what writes nothing.
+    /// Returns the attempt; `None` for a request that writes nothing.
     pub fn attempt(&self) -> Option<Attempt> {
         let command = CommandId::parse_hex(self.command.as_deref()?)?;
         Some(Attempt {
@@ -151,9 +152,9 @@ impl<R> PeerParams<R> {
 
 /// A request that a peer may be asked.
 pub trait Forwarded: Serialize {
-    /// The method.
+    /// The name of the method.
     const METHOD: &'static str;
-    /// Whether it writes.
+    /// `true` if the request writes.
     const WRITES: bool;
 }
 

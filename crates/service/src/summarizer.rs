@@ -1,4 +1,4 @@
-//! A command of the user's that makes a summary, such as a model on this machine.
+//! A command of the user that makes a summary, such as a model on this machine.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, Stdio};
@@ -55,7 +55,7 @@ pub fn run_called(
     else {
         return Err(ServiceError::Internal("a child without pipes".to_owned()));
     };
-    // The writing thread is not joined: a command may leave its input unread.
+    // The writing thread is not joined: the command may leave its input unread.
     thread::spawn(move || stdin.write_all(input.as_bytes()));
     let answer = collected(stdout, CONTENT_LEN_MAX + 1);
     let said = collected(stderr, SAID_LEN_MAX);
@@ -142,7 +142,7 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Ends a command and its process group, and waits for it. A command that has ended already is fine.
+/// Ends a command and its process group, and waits for it. A command that has already ended is no error.
 fn stop(child: &mut std::process::Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id())
@@ -155,13 +155,13 @@ fn stop(child: &mut std::process::Child) {
     let _ = child.wait();
 }
 
-/// Returns up to `most` bytes of a pipe, sent once the pipe is closed or has given so many. The rest is read and dropped,
-/// so that the writer is not held up.
+/// Returns up to `most` bytes of a pipe, sent once the pipe is closed or has given so many. The rest is read and
+/// dropped, so that the writer is not held up.
 fn collected(mut pipe: impl Read + Send + 'static, most: usize) -> mpsc::Receiver<Vec<u8>> {
     let (done, collected) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // The receiver may have given up.
+        // The receiver may be gone.
         let send = |bytes: &mut Vec<u8>| _ = done.send(std::mem::take(bytes));
         let mut full = false;
         let mut chunk = vec![0; 16 * 1_024];

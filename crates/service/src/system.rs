@@ -1,4 +1,4 @@
-//! The world as it is: the clock, randomness and machine of this process.
+//! The clock, randomness and machine id of this process.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};

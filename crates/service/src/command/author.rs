@@ -3,8 +3,8 @@
 use icm_log::{ActorId, SessionId, hash};
 use icm_projections::fold::Version;
 
-/// An author: a session, or an actor if no session is known; the same actor is another one only from
-/// session to session.
+/// An author: a session, or an actor if no session is known. In different sessions the same actor counts as different
+/// authors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Author {
     pub(crate) session: SessionId,

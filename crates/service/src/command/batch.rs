@@ -1,4 +1,4 @@
-//! A command as it is written: under the lock, in one batch.
+//! A command under the lock, and the batches that it appends.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -19,26 +19,27 @@ use icm_api::error::Result;
 use icm_api::limits;
 use icm_api::limits::{ACTOR_LEN_MAX, SOURCE_LEN_MAX};
 
-/// An event beyond this names thousands of memories: texts are shorter.
+/// Bytes from which on an event names thousands of memories: texts are shorter.
 const WIDE_EVENT_LEN: usize = 256 * 1_024;
-/// The most events of a batch that are no thousands.
+/// Events above which a batch counts as wide.
 const WIDE_EVENTS: usize = 10_000;
 
-/// A command that holds the lock and has seen everything before it.
+/// A command that holds the lock and has seen every event before it.
 pub(crate) struct Command<'a> {
     pub(crate) service: &'a Service,
     pub(super) writer: Writer<'a>,
     id: CommandId,
     caller: &'a Caller,
     pub(super) request: RequestKey,
-    /// This command named its actor.
+    /// `true` once this command named its actor.
     named: bool,
-    /// This command appended what it is about: it must not decide a second time.
+    /// `true` once this command appended its events: it must not decide a second time.
     pub(super) appended: bool,
 }
 
 impl<'a> Command<'a> {
-    /// Returns a command that has appended nothing yet; `id`: its own, unless several transactions are one command.
+    /// Returns a command that has appended nothing yet. Without an `id` it gets its own; several transactions may share
+    /// one.
     pub(super) fn new(
         service: &'a Service,
         writer: Writer<'a>,
@@ -57,7 +58,7 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Appends a batch. The actor is named first where the log does not know it yet.
+    /// Appends a batch. If the log does not know the actor yet, an event that names it goes first.
     pub(crate) fn append(&mut self, views: &Views, events: Vec<NewEvent>) -> Result<Vec<Appended>> {
         let name = actor_of(self.caller);
         let session = session_of(self.caller);
@@ -94,7 +95,7 @@ impl<'a> Command<'a> {
         Ok(appended)
     }
 
-    /// Appends as few batches as have room for the events. Each is in the log whole or not at all,
+    /// Appends the events in as few batches as have room for them. Each batch is in the log whole or not at all,
     /// whatever happens meanwhile.
     pub(crate) fn append_all(
         &mut self,
@@ -108,7 +109,7 @@ impl<'a> Command<'a> {
         Ok(appended)
     }
 
-    /// The author of what this command writes.
+    /// Returns the author of the events of this command.
     pub(crate) fn author(&self) -> Author {
         Author {
             session: session_of(self.caller),
@@ -136,7 +137,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// Divides events into batches, each as large as one may be.
+/// Divides events into batches, each as large as a batch may be.
 fn batches(events: impl IntoIterator<Item = NewEvent>) -> impl Iterator<Item = Vec<NewEvent>> {
     let mut events = events.into_iter().peekable();
     std::iter::from_fn(move || {
@@ -191,7 +192,7 @@ mod tests {
         };
         assert_eq!(lens(Vec::new()), [0; 0]);
         assert_eq!(lens(vec![event(1); 20_000]), [16_384, 3_616]);
-        // 32 of them are 32 MiB without what a record has beside its payload.
+        // 32 events are 32 MiB, not counting what a record has beside its payload.
         assert_eq!(lens(vec![event(1_024 * 1_024); 40]), [31, 9]);
     }
 }

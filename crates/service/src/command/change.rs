@@ -1,4 +1,4 @@
-//! What is to be different about a memory, and the event that says so.
+//! A change of a memory, and the event that makes it.
 
 use icm_log::facts::{self, Alive, MemoryUpdated, Removal, fields};
 use icm_log::{EventId, Kind, Name, NewEvent, ScopeId, hash, payload};
@@ -8,7 +8,7 @@ use crate::command::validated::{Scope, ValidatedStore};
 use icm_api::error::Result;
 use icm_api::limits;
 
-/// Values that an update writes; `None` stays as it is.
+/// Values that an update writes. A field of `None` stays as it is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Change {
     pub topic: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// What storing over a memory writes.
+    /// Returns the change that storing over a memory makes.
     pub(crate) fn of_store(checked: &ValidatedStore) -> Change {
         Change {
             content: Some(checked.content.clone()),
@@ -38,7 +38,8 @@ impl Change {
         }
     }
 
-    /// Returns the fields that storing the same words again writes: the importance, if one was given, and the keywords of both.
+    /// Returns the change that storing the same words again makes: the importance, if one was given, and the keywords
+    /// of both.
     ///
     /// # Errors
     /// `Invalid` if the memory would have too many keywords.
@@ -63,12 +64,13 @@ impl Change {
         })
     }
 
-    /// The event that makes `before` so, and nothing where it is so already.
+    /// Returns the event that makes this change to `before`; `None` if nothing changes.
     pub(crate) fn event(&self, before: &Version) -> Option<NewEvent> {
         self.event_settling(before, 0)
     }
 
-    /// The same, but these fields are written even where they are so already: others wrote them otherwise.
+    /// Returns the event as [`Change::event`] does, but also writes unchanged values of the fields in `open`, which
+    /// have concurrent values.
     pub(crate) fn event_settling(&self, before: &Version, open: u32) -> Option<NewEvent> {
         let mut written = 0;
         let mut payload = payload::MemoryUpdated::default();
@@ -181,7 +183,7 @@ impl Change {
         (removed, added)
     }
 
-    /// The name of the memory once the change is made; zero where there is no key.
+    /// Returns the name of the memory after the change; zero if it has no key.
     pub(crate) fn name_after(&self, before: &Version) -> Name {
         let (Some(key), Some(topic)) = (&before.key, self.topic.as_ref().or(before.topic.as_ref()))
         else {
@@ -202,7 +204,7 @@ pub(super) fn scope_id_of(version: &Version) -> ScopeId {
     }
 }
 
-/// The event after which a memory lives (odd) or is forgotten (even).
+/// Returns the event after which a memory lives or is forgotten, by its `kind`.
 pub(crate) fn turned(before: &Version, kind: Kind) -> NewEvent {
     NewEvent {
         kind,
@@ -216,7 +218,7 @@ pub(crate) fn turned(before: &Version, kind: Kind) -> NewEvent {
     }
 }
 
-/// The least causal length that turns a row and lies above every one there was, undone ones too.
+/// Returns the least causal length that turns a row and lies above every earlier one, undone ones too. Odd means alive.
 pub(crate) fn next_length(before: &Version) -> u32 {
     let next = before.length_seen.max(before.causal_length) + 1;
     next + u32::from(next % 2 == before.causal_length % 2)

@@ -1,4 +1,4 @@
-//! The events that settle what concurrent writes left open: they name all that is newest, so they beat it.
+//! The events that settle conflicts. They name all the newest events as observed, so they win against them.
 
 use icm_log::facts::{Alive, ConceptRefined, MemoirDescribed, MemoryUpdated, fields};
 use icm_log::{Kind, Name, NewEvent, ScopeId, payload};
@@ -7,21 +7,21 @@ use icm_projections::fold::{Family, Version};
 use super::change::{Change, scope_id_of};
 use crate::command::validated::{Scope, source_text};
 
-/// What goes with a text, and nobody settles by itself: where it came from, and how far it is trusted.
+/// The fields that follow a text because no command settles them alone: its source and its trust.
 const WITH_CONTENT: u32 = fields::SOURCE | fields::TRUST;
 
 /// A value that is to hold.
 pub(crate) struct Choice<'a> {
     /// The bit of the field.
     pub(crate) field: u32,
-    /// A row that has it.
+    /// A row that has the value.
     pub(crate) row: &'a Version,
-    /// What its writer wrote.
+    /// The fields that the writer of the row wrote.
     pub(crate) written: u32,
 }
 
 impl Choice<'_> {
-    /// The fields that are written for it.
+    /// Returns the fields that are written for this choice.
     fn fields(&self) -> u32 {
         match self.field {
             fields::CONTENT => fields::CONTENT | self.written & WITH_CONTENT,
@@ -30,8 +30,8 @@ impl Choice<'_> {
     }
 }
 
-/// The event after which these values hold, and the digest of the name that the memory has then, where it
-/// says anything of that.
+/// Returns the event after which these values hold, and the memory's name after that. The name is zero if the event
+/// leaves it as it is.
 pub(crate) fn settled(before: &Version, choices: &[Choice<'_>]) -> (NewEvent, Name) {
     match before.family() {
         Family::Memory => updated(before, choices),
@@ -136,7 +136,7 @@ fn refined(before: &Version, choices: &[Choice<'_>]) -> NewEvent {
     }
 }
 
-/// The event that forgets once more what is forgotten, knowing what was written meanwhile.
+/// Returns the event that forgets a forgotten row once more, with knowledge of what was written meanwhile.
 pub(crate) fn still_forgotten(before: &Version) -> NewEvent {
     let next = before.length_seen.max(before.causal_length) + 1;
     NewEvent {

@@ -1,7 +1,7 @@
-//! Commands: from what a caller asks to events in the log.
+//! Commands: from a caller's request to events in the log.
 //!
-//! A command takes the lock, sees what others appended, decides, appends and gives the lock up; so
-//! what it names as observed is what there is.
+//! A command takes the lock, sees the events of others, decides, appends and gives the lock up. So the events that it
+//! names as observed are the newest ones.
 
 mod author;
 pub(crate) mod batch;
@@ -36,7 +36,7 @@ pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};
 pub(crate) use validated::{Scope, ValidatedStore};
 
-/// Longest wait of a recall's record for the lock, 50 ms. Raised, a busy store has the thread that records wait longer;
+/// Longest wait for the lock to record a recall, 50 ms. Raised, the recording thread waits longer in a busy store;
 /// lowered, more records are put off.
 const RECORD_WAIT: Duration = Duration::from_millis(50);
 
@@ -50,8 +50,8 @@ impl Service {
         }
     }
 
-    /// Appends one batch that may get lost with the machine's power. `read`: what the files were like
-    /// that it speaks of; where they were written anew since, as by a redaction, it is dropped.
+    /// Appends one batch that a power cut may lose. `read` is the state of the log's files that the events speak of. If
+    /// they were rewritten since, as by a redaction, the batch is dropped.
     pub(crate) fn append_lazily(
         &self,
         caller: &Caller,
@@ -62,7 +62,7 @@ impl Service {
         let Some(views) = self.snapshots.newest() else {
             return Ok(());
         };
-        // What a command would be refused for.
+        // Commands are refused for the same reasons.
         if views.tally().newer.is_some() || views.stopped().is_some() {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl Service {
         })
     }
 
-    /// Masks secrets of an argument in the error about it.
+    /// Masks the secrets of an argument in an error about it.
     pub(crate) fn without_its_secrets(&self, error: ServiceError) -> ServiceError {
         match error {
             ServiceError::Invalid { message, hint } => ServiceError::Invalid {

@@ -1,4 +1,4 @@
-//! Receipts: of a write, of something that was there already, or of the first time of a request.
+//! Receipts: of a write, of a memory that was there already, or of the first attempt of a request.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use icm_api::error::ServiceError;
 use icm_api::ids::id_text;
 use icm_api::{Action, Receipt};
 
-/// Returns the receipt of an event, with nothing more to say.
+/// Returns the receipt of an event, without similar or replaced memories.
 fn receipt_of(
     id: SubjectId,
     (event, position): (EventId, Position),
@@ -35,7 +35,7 @@ fn receipt_of(
     }
 }
 
-/// Returns the receipt of a change of `before`; `topic`: where the memory is now, if it moved.
+/// Returns the receipt of a change of `before`. `topic` is the memory's new topic, if it moved.
 pub(crate) fn receipt(
     before: &Version,
     event: Appended,
@@ -46,20 +46,20 @@ pub(crate) fn receipt(
     receipt_of(before.id, (event.event, event.position), action, topic)
 }
 
-/// Returns the receipt of a memory that is new.
+/// Returns the receipt of a new memory.
 pub(crate) fn stored_receipt(id: SubjectId, event: Appended, topic: &str) -> Receipt {
     let written = (event.event, event.position);
     receipt_of(id, written, Action::Stored, topic.to_owned())
 }
 
-/// Returns the receipt where nothing was to be done.
+/// Returns the receipt of a command that changes nothing.
 pub(crate) fn unchanged(before: &Version) -> Receipt {
     let topic = before.topic.clone().unwrap_or_default();
     let written = (before.stamp.event, before.from);
     receipt_of(before.id, written, Action::Unchanged, topic)
 }
 
-/// The receipt of the command that an idempotency key was used for before, if it was.
+/// Returns the receipt of the command that used the idempotency key first, if there was one.
 pub(crate) fn first_receipt(
     command: &Command<'_>,
     views: &Views,
@@ -83,13 +83,13 @@ pub(crate) fn first_receipt(
     again(views, first.subject, Kind(first.kind), written).map(Some)
 }
 
-/// Milliseconds that a clock may be set back between the first attempt and the event that it wrote.
+/// Milliseconds by which the clock may be set back between the first attempt and the event that it wrote.
 const CLOCK_SLACK_MS: u64 = 2_000;
 
-/// Returns the receipt of the command that an earlier attempt has written, if it has. An attempt that comes late may have
-/// been made again by whoever waited for it.
+/// Returns the receipt of the command if an earlier attempt wrote it. A late attempt is checked too: its asker may have
+/// made another one meanwhile.
 ///
-/// Cost: reads the events since the first attempt, if this is not an early one.
+/// Cost: reads the events since the first attempt, unless this attempt is the first and in time.
 pub(crate) fn earlier_receipt(
     log: &Log,
     views: &Views,
@@ -103,7 +103,7 @@ pub(crate) fn earlier_receipt(
     let Some(attempt) = attempt.filter(is_late) else {
         return Ok(None);
     };
-    // Times of a chain never fall.
+    // The times of a chain never fall.
     let oldest = attempt.asked_ms.saturating_sub(CLOCK_SLACK_MS);
     let (from, position) = match log.at_time(oldest, views)? {
         Some(tip) => (log.place_before(tip.position, views)?, tip.position),
@@ -126,7 +126,7 @@ pub(crate) fn earlier_receipt(
     again(views, subject, kind, written).map(Some)
 }
 
-/// Returns the receipt of an event that is in the log already.
+/// Returns the receipt of an event that is already in the log.
 fn again(
     views: &Views,
     subject: SubjectId,

@@ -10,7 +10,7 @@ use icm_api::{StoreRequest, UpdateRequest};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestKeyOf<'a>(pub(crate) Option<&'a str>);
 
-/// Digest of a command that came with an idempotency key.
+/// Returns the digest of a command that came with an idempotency key.
 pub(crate) fn digest_of<T: Serialize>(
     request_id: &Option<String>,
     shape: &T,
@@ -44,7 +44,7 @@ pub(crate) fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
 }
 
 pub(crate) fn update_shape(request: &UpdateRequest) -> impl Serialize + '_ {
-    // A request without a trust has the shape that it had before there was one.
+    // A request without a trust has the shape that it had before requests had one.
     let called = request.trust.map_or("update".to_owned(), |trust| {
         format!("update to {}", trust.name())
     });

@@ -1,4 +1,4 @@
-//! One write on its way through the door.
+//! The check of one write for secrets.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, StoreRequest, UpdateRequest};
 use icm_guard::secrets::{Action, Found, Policy, mask};
 
-/// Looks at the texts of one write, and does with secrets what the policy says.
+/// Looks for secrets in the texts of one write, and treats them by the policy.
 pub(crate) struct Guard<'p> {
     policy: &'p Policy,
     action: Action,
@@ -14,7 +14,7 @@ pub(crate) struct Guard<'p> {
 }
 
 impl<'p> Guard<'p> {
-    /// For a write; `allowed` when whoever writes said that it may hold a secret.
+    /// Returns a guard for one write. `allowed`: the writer said that it may hold a secret.
     pub(crate) fn new(policy: &'p Policy, allowed: bool) -> Guard<'p> {
         Guard {
             policy,
@@ -27,12 +27,12 @@ impl<'p> Guard<'p> {
         }
     }
 
-    /// What the receipt has to say.
+    /// Returns the warnings for the receipt.
     pub(crate) fn warnings(self) -> Vec<String> {
         self.warnings
     }
 
-    /// Every text of a store.
+    /// Checks every text of a store.
     pub(crate) fn store(&mut self, request: &mut StoreRequest) -> Result<()> {
         self.name("topic", Some(&request.topic))?;
         self.name("key", request.key.as_deref())?;
@@ -58,7 +58,7 @@ impl<'p> Guard<'p> {
         }
     }
 
-    /// Every text of an update.
+    /// Checks every text of an update.
     pub(crate) fn update(&mut self, request: &mut UpdateRequest) -> Result<()> {
         self.name("topic", request.topic.as_deref())?;
         self.name("scope", request.scope.as_deref())?;
@@ -69,7 +69,7 @@ impl<'p> Guard<'p> {
         Ok(())
     }
 
-    /// Every text of a memoir or a concept: its name, its `text` (called `field`), its labels.
+    /// Checks every text of a memoir or a concept: its name, its `text` (called `field`), its labels.
     pub(crate) fn graph(
         &mut self,
         name: &str,
@@ -84,12 +84,12 @@ impl<'p> Guard<'p> {
             .try_for_each(|label| self.text("label", Some(label)))
     }
 
-    /// Why a link is added, or taken away.
+    /// Checks the reason for adding or removing a link.
     pub(crate) fn reason(&mut self, reason: Option<&mut String>) -> Result<()> {
         self.text("reason", reason)
     }
 
-    /// What a caller says of itself: digests of it outlive a redaction.
+    /// Checks the names that a caller gives itself. Digests of them outlive a redaction.
     pub(crate) fn caller(&mut self, caller: &Caller) -> Result<()> {
         self.name("actor", Some(&caller.actor))?;
         self.name("session", caller.session.as_deref())?;
@@ -97,7 +97,7 @@ impl<'p> Guard<'p> {
         self.name("project", caller.project.as_deref())
     }
 
-    /// A text that is stored as a payload.
+    /// Checks a text that is stored as a payload.
     fn text(&mut self, field: &str, text: Option<&mut String>) -> Result<()> {
         let Some(text) = text.filter(|_| self.action != Action::Off) else {
             return Ok(());
@@ -115,7 +115,8 @@ impl<'p> Guard<'p> {
         Ok(())
     }
 
-    /// A name, or a text that a digest is made of: masked it would be another name, so it is refused.
+    /// Checks a name, or a text that a digest is made of. A secret in it is refused, as the masked name would be
+    /// another name.
     fn name(&mut self, field: &str, text: Option<&str>) -> Result<()> {
         let Some(text) = text.filter(|_| self.action != Action::Off) else {
             return Ok(());
@@ -143,7 +144,7 @@ impl<'p> Guard<'p> {
         Ok(())
     }
 
-    /// Each text of a JSON value, alone and as what its name is assigned.
+    /// Checks each text of a JSON value, alone and as the value assigned to its name.
     fn metadata(&mut self, value: &mut Value) -> Result<()> {
         match value {
             Value::String(text) => self.text("metadata", Some(text)),
@@ -160,7 +161,7 @@ impl<'p> Guard<'p> {
         }
     }
 
-    /// `{"password": "…"}`: the value says only together with its name that it is a secret.
+    /// Checks a value as in `{"password": "…"}`, which is a secret only together with its name.
     fn assigned(&mut self, name: &str, value: &mut Value) -> Result<()> {
         let text = match value {
             Value::String(text) => text,

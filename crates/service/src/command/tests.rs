@@ -5,7 +5,7 @@ use crate::command::RequestKeyOf;
 use crate::service::tests::{service, store};
 use icm_api::{Caller, ListRequest, StoreRequest};
 
-/// A damaged table makes redb panic wherever a command happens to read it.
+/// A damaged table makes redb panic at any read by a command.
 #[test]
 fn a_panic_while_a_command_decides_costs_the_views_and_not_the_command() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -27,7 +27,7 @@ fn a_panic_while_a_command_decides_costs_the_views_and_not_the_command() {
     store(&service, "two");
     let list = service.list(&ListRequest::default()).expect("it lists");
     assert_eq!(list.len(), 2);
-    // One that never ends well is an error, and nobody waits for its lock.
+    // A command that panics each time is an error, and nobody waits for its lock.
     let answer = service.command::<()>(&Caller::default(), None, RequestKeyOf(None), |_, _| {
         panic!("again")
     });
@@ -35,14 +35,14 @@ fn a_panic_while_a_command_decides_costs_the_views_and_not_the_command() {
     store(&service, "three");
 }
 
-/// It would wait for the lock that it holds.
+/// Otherwise the command would wait for the lock that it holds.
 #[test]
 fn who_had_to_wait_while_a_redaction_was_begun_finishes_that_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let before = service(folder.path());
     store(&before, "one");
     let marker = folder.path().join("redacting");
-    // Several times: one in which the waiting begins late shows nothing.
+    // Several rounds: a round in which the waiting begins late shows nothing.
     for n in 0..5 {
         let waiting = service(folder.path());
         let held = before.begin(Duration::ZERO).expect("it is free");

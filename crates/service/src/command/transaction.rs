@@ -1,5 +1,5 @@
-//! The store while one thread holds it for writing: it decides one command after another there, and all of
-//! them share a sync.
+//! The store while one thread holds it for writing: the thread decides one command after another, and all of them share
+//! a sync.
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
@@ -16,25 +16,25 @@ use crate::snapshot::QueryResult;
 use icm_api::Caller;
 use icm_api::error::{Result, ServiceError};
 
-/// Whose command it is, and its idempotency key.
+/// The caller, the id and the idempotency key of a command.
 #[derive(Clone, Copy)]
 pub(crate) struct CommandIdentity<'a> {
     pub caller: &'a Caller,
-    /// Its id, where several holds are one command.
+    /// The command's id, if several transactions are one command.
     pub id: Option<CommandId>,
     pub request: RequestKeyOf<'a>,
 }
 
-/// The lock of the log.
+/// The lock of the log, and the commands that are decided under it.
 pub(crate) struct Transaction<'a> {
     service: &'a Service,
     writer: Option<Writer<'a>>,
     wrote: bool,
-    /// The views' files were looked at since the lock was taken.
+    /// `true` once the views' files were checked under this lock.
     looked: bool,
 }
 
-/// A transaction whose lock is free again and whose events are not yet durable. Others may decide meanwhile.
+/// A transaction whose lock is free again and whose events are not durable yet. Others may decide meanwhile.
 pub(crate) struct Uncommitted<'a> {
     service: &'a Service,
     writer: Option<Writer<'a>>,
@@ -42,8 +42,8 @@ pub(crate) struct Uncommitted<'a> {
 }
 
 impl Service {
-    /// Takes the lock and runs a command on views that have seen everything; what it appended is
-    /// durable when this returns.
+    /// Takes the lock and runs a command on views that have seen every event. The events it appended are durable on
+    /// return.
     pub(crate) fn command<T>(
         &self,
         caller: &Caller,
@@ -59,7 +59,7 @@ impl Service {
         self.command_within(self.options.lock_wait, asked, run)
     }
 
-    /// The same with another wait for the lock.
+    /// Runs a command as [`Service::command`] does, with another wait for the lock.
     pub(crate) fn command_within<'a, T>(
         &'a self,
         wait: Duration,
@@ -75,17 +75,18 @@ impl Service {
         Ok(answer)
     }
 
-    /// Refuses a caller that the log cannot name.
+    /// Refuses a caller whose names the log does not take, or that hold a secret.
     pub(crate) fn check_caller(&self, caller: &Caller) -> Result<()> {
         check_caller(caller)?;
         Guard::new(&self.settings.secrets, false).caller(caller)
     }
 
-    /// Takes the lock, waiting that long for other processes.
+    /// Takes the lock, and waits up to `wait` for its holder.
     pub(crate) fn begin_transaction(&self, wait: Duration) -> Result<Transaction<'_>> {
         self.until_free(wait, |wait| {
             let mut writer = self.begin(wait)?;
-            // What was begun, be it while the lock was waited for, is finished before this command. It needs the lock itself.
+            // A redaction that was begun, even while this thread waited, is finished before the command. Finishing
+            // takes the lock.
             while self.log.redaction_pending() {
                 drop(writer);
                 let is_finished = self.resume_redaction()?;
@@ -105,7 +106,7 @@ impl Service {
 }
 
 impl<'a> Transaction<'a> {
-    /// Runs one command. Where it fails after others did not, they stay decided.
+    /// Runs one command. If it fails, the commands before it stay decided.
     pub(crate) fn run<T>(
         &mut self,
         asked: CommandIdentity<'a>,
@@ -138,7 +139,7 @@ impl<'a> Transaction<'a> {
             }
             let mut command = command.borrow_mut();
             if command.appended {
-                // Views that failed after the append were not asked: they are a bug of ours.
+                // A panic or a view error after the append is a bug of ours: the command must not run again.
                 let why = "a view failed after the command was written".to_owned();
                 return Err(ServiceError::Internal(why).into());
             }
@@ -151,7 +152,7 @@ impl<'a> Transaction<'a> {
         answer.map(|(answer, _)| answer)
     }
 
-    /// Lets others decide.
+    /// Gives the lock up, so that others can decide.
     pub(crate) fn release(self) -> Uncommitted<'a> {
         Uncommitted {
             service: self.service,
@@ -162,7 +163,7 @@ impl<'a> Transaction<'a> {
 }
 
 impl Uncommitted<'_> {
-    /// Ends the writing: durable when it returns.
+    /// Makes the events durable.
     pub(crate) fn commit(self) -> Result<()> {
         let writer = self.writer.ok_or_else(lost)?;
         writer.commit(Durability::Synced)?;

@@ -1,4 +1,4 @@
-//! What a caller wants stored, looked at and in the terms of the log.
+//! Requests to store, checked and in the terms of the log.
 
 use icm_log::facts::{self, ScopeKind, fields};
 use icm_log::{Kind, Name, NewEvent, ScopeId, SubjectId, hash, payload};
@@ -8,7 +8,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;
 
-/// A scope as events have it.
+/// A scope in the form that events have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
     pub(crate) kind: ScopeKind,
@@ -50,7 +50,7 @@ impl Scope {
         })
     }
 
-    /// As users write it.
+    /// Returns the scope as users write it.
     pub(crate) fn to_text(&self) -> String {
         let text = self.text.as_deref().unwrap_or_default();
         match self.kind {
@@ -75,9 +75,9 @@ pub(crate) struct ValidatedStore {
     pub(crate) metadata: Option<String>,
     pub(crate) scope: Scope,
     pub(crate) trust: facts::Trust,
-    /// For an imported line without a key.
+    /// The number of an imported line without a key.
     pub(crate) nth_line: Option<u32>,
-    /// For an imported line that another store exported.
+    /// The origin data of an imported line that another store exported.
     pub(crate) carried: Option<Carried>,
     pub(crate) request_digest: Option<String>,
 }
@@ -131,7 +131,7 @@ impl ValidatedStore {
         }
     }
 
-    /// What was undone and is stored again is the same memory.
+    /// Returns the event that stores an undone memory again as the same memory.
     pub(crate) fn stored_over(&self, hidden: &Version) -> NewEvent {
         NewEvent {
             refs: hidden.observed(),

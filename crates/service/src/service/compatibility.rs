@@ -1,4 +1,5 @@
-//! Whether one process may answer for another: only if both are the same program with the same settings.
+//! Compatibility of processes: one process answers for another only if both are the same program with the same
+//! settings.
 
 use icm_projections::ranking::Ranking;
 use serde::Serialize;
@@ -8,7 +9,7 @@ use crate::embedding::Model;
 use icm_api::{DecayPolicy, Dedup};
 use icm_guard::secrets::Policy;
 
-/// Everything that an answer depends on beside the store and the request.
+/// The settings that an answer depends on, beside the store and the request.
 #[derive(Serialize)]
 struct Compatibility<'a> {
     version: &'static str,
@@ -16,7 +17,7 @@ struct Compatibility<'a> {
     dedup: &'a Dedup,
     decay: &'a DecayPolicy,
     hint_over: u64,
-    /// `None` for the default: its twenty numbers are the same in every process of this version.
+    /// `None` for the default, whose twenty numbers are the same in every process of this version.
     ranking: Option<&'a Ranking>,
     links: bool,
     model: &'a Model,
@@ -24,7 +25,8 @@ struct Compatibility<'a> {
 }
 
 impl Service {
-    /// Returns the digest of the program and its user's settings. A process answers only for those with the same one.
+    /// Returns the digest of the program and its user's settings. A process answers only for processes with the same
+    /// digest.
     pub fn terms(&self) -> String {
         let digest = || {
             let settings = Compatibility {

@@ -1,4 +1,4 @@
-//! The model that embeds, the vectors at hand, and the failures of the model.
+//! The embedding part of a service: the model, its cached vectors, and its failures.
 
 use std::sync::Mutex;
 
@@ -13,22 +13,22 @@ use icm_vectors::embed::Cache;
 pub(crate) struct Embedding {
     pub(crate) model: Model,
     pub(crate) failures: Mutex<ModelFailures>,
-    /// Vectors that need not be made again, if this process has opened them.
+    /// Vectors by text, once this process has opened the cache.
     pub(crate) cache: Mutex<Option<Cache>>,
 }
 
-/// That the model could not be used.
+/// The failures of the model.
 #[derive(Default)]
 pub(crate) struct ModelFailures {
-    /// The last line that the user was told.
+    /// The last failure that the user was told.
     pub(crate) told: Option<String>,
-    /// That the user was told how much is not embedded.
+    /// `true` once the user was told how many memories are not embedded.
     pub(crate) told_lag: bool,
-    /// It gave the vector of a query, last time.
+    /// `true` if the model embedded the last question.
     pub(crate) answers: bool,
-    /// When a question had no vector, in milliseconds since 1970.
+    /// Time of the last question that the model did not embed, in milliseconds since 1970.
     pub(crate) at_ms: Option<u64>,
-    /// And when memories had none, which is no reason not to ask.
+    /// Time of the last failed batch of memories. The model is still asked for questions afterwards.
     pub(crate) batch_at_ms: Option<u64>,
 }
 

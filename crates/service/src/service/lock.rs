@@ -1,4 +1,4 @@
-//! Waiting for the store's lock, as long as the caller said; then the store is busy.
+//! The wait for the store's lock: as long as the caller said, then the store is busy.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use super::Service;
 use crate::holder::Holder;
 use icm_api::error::{Result, ServiceError};
 
-/// Wait for the lock at a time, 20 ms: then its holder is looked at. Raised, a writer notices later that
-/// the holder is stopped or has become the owner; lowered, a busy store is looked at more often.
+/// Wait for the lock before its holder is looked at, 20 ms. Raised, a writer notices later that the holder is stopped
+/// or has become the owner; lowered, a busy store is looked at more often.
 pub(crate) const LOCK_LOOK: Duration = Duration::from_millis(20);
 
 impl Service {
-    /// Takes the lock of the log, waiting that long for whoever has it.
+    /// Takes the lock of the log. Waits up to `wait` for its holder.
     pub(crate) fn begin(&self, wait: Duration) -> Result<Writer<'_>> {
         let writer = self.log.begin(&*self.ground.env, wait);
         writer.map_err(|error| self.explained(error))
     }
 
-    /// Tries to take the lock, a while each time, until it is had or `wait` is over. A holder that is stopped is not
-    /// waited for: that may last for hours.
+    /// Runs `attempt`, [`LOCK_LOOK`] at a time, until it is no longer busy or `wait` is over. A stopped holder ends the
+    /// wait at once: it may stay stopped for hours.
     ///
     /// # Errors
-    /// `Busy`, `Stopped`, and what `attempt` fails with for another reason.
+    /// `Busy`, `Stopped`, and every other error of `attempt`.
     pub(crate) fn until_free<T>(
         &self,
         wait: Duration,

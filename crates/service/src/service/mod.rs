@@ -1,6 +1,7 @@
 //! The open store: its parts, how it is opened and set up, its folder, and the wait for its lock.
 //!
-//! This room uses no room above it. A room that needs another method of [`Service`] adds it in an `impl` of its own.
+//! This folder uses no other folder of the service. A folder that needs another method of [`Service`] adds an `impl` of
+//! its own.
 
 mod compatibility;
 mod embedding;
@@ -36,8 +37,8 @@ pub(crate) use pending_recall::PendingRecall;
 pub(crate) use settings::{HINT_OVER, Settings};
 pub(crate) use snapshots::Snapshots;
 
-/// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Every front uses it
-/// within its own process.
+/// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Every front uses this
+/// type within its own process.
 pub struct Service {
     pub(crate) options: OpenOptions,
     pub(crate) ground: Ground,
@@ -46,60 +47,59 @@ pub struct Service {
     pub(crate) notices: Mutex<Vec<String>>,
     pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
     pub(crate) new_ids: NewIds,
-    /// The graph that could not be made: it is not tried again before there are more vectors.
+    /// The graph that could not be made. It is tried again once there are more vectors.
     pub(crate) graphless: Mutex<Option<GraphJob>>,
-    /// The last remark on the log that the user was given.
+    /// The last remark on the log that the user was told.
     pub(crate) told: Mutex<Option<String>>,
     pub(crate) settings: Settings,
     pub(crate) embedding: Embedding,
-    /// A command of this process was written.
+    /// `true` once this process has written a command.
     pub(crate) wrote: AtomicBool,
-    /// Told after each command that wrote here.
+    /// Notified after each command that this process writes.
     pub(crate) written: Notify,
-    /// Thousands of memories were written, or written about.
+    /// `true` after a batch of more than 10,000 events, or with an event of more than 256 KiB.
     pub(crate) wrote_wide: AtomicBool,
-    /// An undo was written.
+    /// `true` after an undo was written.
     pub(crate) wrote_undo: AtomicBool,
-    /// The requests by which earlier processes had begun to redact what this one has finished.
+    /// Request keys of redactions that earlier processes began and this one finished.
     pub(crate) begun: Mutex<Vec<RequestKey>>,
-    /// The process that may be asked instead.
+    /// The process that may be asked to answer.
     pub(crate) peer: Arc<dyn Peer>,
     /// The queue of the owner, once this process is the owner.
     pub(crate) own_way: Mutex<Option<OwnWay>>,
-    /// The digest of program and settings, once it was asked for.
+    /// The digest of program and settings, once it was needed.
     pub(crate) terms: OnceLock<String>,
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a panic left behind is caught by the checks of the views themselves.
+    // A panic may leave the views damaged; their own checks find that.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Service {
-    /// Whether a command changed something here, whatever became of its answer.
+    /// Returns `true` if a command of this process changed the store, whether or not it was answered.
     pub fn has_written(&self) -> bool {
         self.wrote.load(Ordering::Relaxed)
     }
 
-    /// Who waits for it hears of the next command that writes here.
+    /// Returns what is notified after each command that this process writes.
     pub fn written(&self) -> &Notify {
         &self.written
     }
 
-    /// The store's folder.
+    /// Returns the store's folder.
     pub fn dir(&self) -> &Path {
         &self.options.dir
     }
 
-    /// Lines to tell the user on stderr (a view was rebuilt, a torn tail set aside); empties the
-    /// list.
+    /// Returns the lines to tell the user on stderr (a view was rebuilt, a torn tail set aside), and empties the list.
     pub fn take_notices(&self) -> Vec<String> {
         let mut notices = std::mem::take(&mut *locked(&self.notices));
         notices.extend(self.log.take_notices());
         notices
     }
 
-    /// The log below.
+    /// Returns the log.
     pub fn log_handle(&self) -> &Log {
         &self.log
     }
@@ -111,7 +111,7 @@ impl Service {
     pub(crate) fn views_dir(&self) -> PathBuf {
         match self.log.known_by() {
             None => self.options.dir.join("views"),
-            // Those are of what this machine knows; of another one there never are any on disk.
+            // `views` itself holds what this machine knows. Views of what another machine knows are never on disk.
             Some(other) => self
                 .options
                 .dir
@@ -120,7 +120,7 @@ impl Service {
         }
     }
 
-    /// What can be deleted, and is dear to make again.
+    /// Returns the folder of files that can be deleted but are slow to make again.
     pub(crate) fn cache_dir(&self) -> PathBuf {
         self.options.dir.join("cache")
     }
@@ -129,12 +129,12 @@ impl Service {
         &*self.ground.disk
     }
 
-    /// Returns the time, milliseconds since the epoch.
+    /// Returns the time in milliseconds since the epoch.
     pub fn now_ms(&self) -> u64 {
         self.ground.env.now_ms()
     }
 
-    /// The user's time zone.
+    /// Returns the user's time zone.
     pub fn zone(&self) -> TimeZone {
         (self.ground.zone)()
     }

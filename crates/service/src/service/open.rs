@@ -1,4 +1,4 @@
-//! Opening a store, and what a process sets before it uses the store.
+//! Opening a store, and the settings of a process before it uses the store.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -18,30 +18,30 @@ use icm_api::error::Result;
 use icm_api::ids::NewIds;
 use icm_guard::secrets::Policy;
 
-/// How to open a store.
+/// The folder of a store and the manner of opening it.
 #[derive(Clone)]
 pub struct OpenOptions {
-    /// The store's folder; need not exist.
+    /// The store's folder. It need not exist.
     pub dir: PathBuf,
-    /// How long to wait for another writer.
+    /// The longest wait for another writer.
     pub lock_wait: Duration,
-    /// Never write anything.
+    /// `true` if nothing may be written.
     pub read_only: bool,
 }
 
-/// The ground that a service stands on; tests bring their own.
+/// The disk, clock, randomness and time zone of a service. Tests bring their own.
 #[derive(Clone)]
 pub struct Ground {
     /// The disk of the log.
     pub disk: Arc<dyn Disk>,
-    /// Clock and randomness.
+    /// The clock and randomness.
     pub env: Arc<dyn Env>,
-    /// The user's time zone; asked for when a date has to be read.
+    /// Returns the user's time zone. It is called when a date has to be read.
     pub zone: fn() -> TimeZone,
 }
 
 impl Ground {
-    /// This machine.
+    /// Returns the ground of this machine.
     pub fn system() -> Ground {
         Ground {
             disk: Arc::new(RealDisk),
@@ -64,7 +64,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Opens a store on this machine, for one store, update or recall: as long as its owner answers, nothing is read.
+    /// Opens a store on this machine for one store, update or recall. Nothing is read as long as its owner answers.
     pub fn open_to_ask(options: OpenOptions) -> Result<Service> {
         Service::unread(options, Ground::system())
     }
@@ -95,7 +95,7 @@ impl Service {
         })
     }
 
-    /// Reads the log, if that was not done when it was opened.
+    /// Reads the log if opening the store did not.
     pub(crate) fn read_log(&self) -> Result<()> {
         match self.log.tip() {
             Some(_) => Ok(()),
@@ -103,20 +103,20 @@ impl Service {
         }
     }
 
-    /// Lets the first write go into a folder that already holds files which are not icm's; else
-    /// that is refused, so that a store is not strewn over somebody's folder by mistake.
+    /// Lets the first write go into a folder that already holds files which are not icm's. By default such a write is
+    /// refused, so that a store is not strewn over another folder by mistake.
     pub fn in_any_folder(mut self) -> Service {
         self.settings.any_folder = true;
         self
     }
 
-    /// The treatment of secrets; unless it is said here they are refused.
+    /// Sets the treatment of secrets. By default they are refused.
     pub fn with_secrets(mut self, policy: Policy) -> Service {
         self.settings.secrets = policy;
         self
     }
 
-    /// Which other process may answer; unless it is said here none is asked. A read-only service asks none either.
+    /// Sets the process that may be asked to answer. By default, and in a read-only service, none is asked.
     #[must_use]
     pub fn asking(mut self, peer: Arc<dyn Peer>) -> Service {
         if !self.options.read_only {
@@ -125,21 +125,21 @@ impl Service {
         self
     }
 
-    /// Whether links have a say in recalls; unless it is said here they have.
+    /// Sets whether links have a say in recalls. By default they have.
     #[must_use]
     pub fn with_links(mut self, links: bool) -> Service {
         self.settings.links = links;
         self
     }
 
-    /// From how many versions on [`Service::tend_graph`] makes a graph of their vectors; by default as many as make
-    /// it worth its while.
+    /// Sets the number of row versions from which on [`Service::tend_graph`] makes a graph of their vectors. By default
+    /// a graph is made as soon as it pays.
     pub fn with_graph_rows_min(mut self, rows: u64) -> Service {
         self.settings.graph_rows_min = rows;
         self
     }
 
-    /// Has the writes of this process done by a queue, as long as that does them.
+    /// Hands the writes of this process to a queue, as long as the queue does them.
     pub fn queue_own_writes(&self, way: OwnWay) {
         *locked(&self.own_way) = Some(way);
     }

@@ -1,4 +1,4 @@
-//! How the owner's own process has its writes done: with those that others ask it for.
+//! The queue of the owner's own writes: they are done together with the writes that other processes ask for.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::peer::Attempt;
 use icm_api::error::Result;
 use icm_api::{Caller, Receipt, StoreRequest, UpdateRequest};
 
-/// A write that somebody asks for.
+/// A write that a caller asks for.
 #[derive(Debug)]
 pub enum Write {
     /// A new memory.
@@ -15,5 +15,5 @@ pub enum Write {
     Update(UpdateRequest),
 }
 
-/// Has a write done elsewhere in this process. `None` where it is not known whether it was decided.
+/// Does a write elsewhere in this process. Returns `None` if it is not known whether the write was decided.
 pub type OwnWay = Arc<dyn Fn(Caller, Write, Attempt) -> Option<Result<Receipt>> + Send + Sync>;

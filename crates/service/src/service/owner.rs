@@ -11,8 +11,8 @@ use icm_log::CommandId;
 use icm_log::env::random_16;
 
 impl Service {
-    /// Returns the owner's answer, if there is an owner that answers. A write that was asked for may be done without an
-    /// answer: `attempt` says so then.
+    /// Returns the owner's answer, if there is an owner that answers. Without an answer a write may be done all the
+    /// same: `attempt` then holds the attempt that was made.
     pub(crate) fn ask_owner<R: Forwarded, A: DeserializeOwned>(
         &self,
         caller: &Caller,
@@ -41,7 +41,7 @@ impl Service {
         answer
     }
 
-    /// Returns the attempt that is made now; the one after it is made again.
+    /// Returns the attempt that begins now. The first is stored in `attempt`; later ones are marked as made again.
     pub(crate) fn begin_attempt(&self, attempt: &mut Option<Attempt>) -> Attempt {
         let now = match *attempt {
             Some(first) => Attempt {

@@ -1,10 +1,10 @@
-//! A recall that waits for its record.
+//! A recall that is answered and still has to be recorded.
 
 use icm_api::{Caller, RecallRequest};
 use icm_log::{EventId, Position, Rewritten, SubjectId};
 use icm_projections::FactFilter;
 
-/// A recall whose answer is out and that is not in the log yet.
+/// A recall whose answer is out and whose record is not in the log yet.
 pub(crate) struct PendingRecall {
     pub(crate) caller: Caller,
     pub(crate) request: RecallRequest,
@@ -12,12 +12,12 @@ pub(crate) struct PendingRecall {
     pub(crate) scopes: Vec<String>,
     pub(crate) basis: (Position, EventId),
     pub(crate) results: Vec<SubjectId>,
-    /// The fit of each of them.
+    /// The fit of each result.
     pub(crate) fits: Vec<f64>,
-    /// Tokens of what was shown of them.
+    /// Tokens of the results that were shown.
     pub(crate) tokens: u32,
-    /// Bytes of the whole question, if a part of it counted.
+    /// Bytes of the whole question, if only a part of it was searched for.
     pub(crate) whole_len: Option<u64>,
-    /// How the log's files looked.
+    /// The state of the log's files when the recall read them.
     pub(crate) read: Rewritten,
 }

@@ -1,4 +1,4 @@
-//! The settings of a process: how it treats what it is given, and how it answers.
+//! The settings of a process: the treatment of what is stored, and the shape of its answers.
 
 use icm_projections::ranking::Ranking;
 use icm_vectors::GRAPH_ROWS_MIN;
@@ -11,25 +11,25 @@ pub(crate) const HINT_OVER: u64 = 7;
 
 /// Settings of one process; a store keeps none.
 pub(crate) struct Settings {
-    /// Whether the first write may go into a folder that holds other files.
+    /// `true` if the first write may go into a folder that holds other files.
     pub(crate) any_folder: bool,
     /// The treatment of secrets.
     pub(crate) secrets: Policy,
     /// The treatment of a text that is similar to one in the store.
     pub(crate) dedup: Dedup,
-    /// How memories fade.
+    /// The pace at which memories fade.
     pub(crate) decay: DecayPolicy,
-    /// Living memories of a topic beyond which receipts say how many they are; 0: never.
+    /// Living memories of a topic beyond which a receipt says how many there are; 0: never.
     pub(crate) hint_over: u64,
     /// The maker of summaries, if a request names none.
     pub(crate) summarizer: Option<Summarizer>,
-    /// What decides whether a new memory replaces an older one, where the rules are in doubt.
+    /// The command that decides whether a new memory replaces an older one, if the rules are in doubt.
     pub(crate) judge: Option<Summarizer>,
     /// The weights by which memories are ranked.
     pub(crate) ranking: Ranking,
-    /// Whether links have a say in recalls.
+    /// `true` if links have a say in recalls.
     pub(crate) links: bool,
-    /// Versions from which on a graph of their vectors is made.
+    /// Row versions from which on a graph of their vectors is made.
     pub(crate) graph_rows_min: u64,
 }
 

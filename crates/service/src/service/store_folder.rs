@@ -1,4 +1,4 @@
-//! Whether a folder may hold a store.
+//! Checks of a folder: may it hold a store, and which of its files are icm's?
 
 use std::fs::Metadata;
 use std::io;
@@ -9,8 +9,8 @@ use icm_log::Refusal;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError, plain};
 
-/// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
-/// both, and what operating systems leave in any folder. Other files are somebody's.
+/// Names that icm puts into a store's folder, or keeps beside it if a platform has one folder for both, and names that
+/// operating systems leave in any folder. Other files belong to the user.
 const OURS: [&str; 21] = [
     "store.toml",
     "store.new",
@@ -35,12 +35,12 @@ const OURS: [&str; 21] = [
     "lost+found",
 ];
 
-/// Whether something of this name belongs into a store's folder.
+/// Returns `true` if a file of this name belongs into a store's folder.
 pub(crate) fn is_name_of_ours(name: &str) -> bool {
     OURS.contains(&name)
 }
 
-/// What lies in a store's folder and is none of its files, relative to it.
+/// Returns the entries of a store's folder that are not files of the store, relative to the folder.
 pub(crate) fn not_ours(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.map(|entry| PathBuf::from(entry.file_name()));
@@ -50,7 +50,7 @@ pub(crate) fn not_ours(dir: &Path) -> Vec<PathBuf> {
     others
 }
 
-/// Refuses what cannot be a store's folder.
+/// Refuses a path that cannot be a store's folder.
 pub(crate) fn check(dir: &Path) -> Result<()> {
     if let Err(error) = dir.metadata() {
         if let Ok(target) = dir.read_link() {
@@ -91,7 +91,7 @@ pub(crate) fn check(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A pipe, socket or device below a folder: opening one as a file may wait for ever.
+/// Returns a pipe, socket or device below a folder, if there is one. Opening such a file may wait for ever.
 pub(crate) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
     for entry in std::fs::read_dir(dir).ok()?.flatten() {
         let path = entry.path();
@@ -101,7 +101,7 @@ pub(crate) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
                 return Some(odd);
             }
         } else if kind.is_symlink() {
-            // Not followed into folders, which may lead back here.
+            // A link to a folder is not followed, as it may lead back here.
             let odd = |target: &Metadata| !target.is_file() && !target.is_dir();
             if path.metadata().is_ok_and(|target| odd(&target)) {
                 return Some(path);
@@ -114,24 +114,24 @@ pub(crate) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
 }
 
 impl Service {
-    /// Refuses a folder that can be no store, or that holds something else: whoever puts a model into a
-    /// store that is not there yet asks first.
+    /// Refuses a folder that cannot be a store, or that holds other files. It is called before a model is put into a
+    /// store that does not exist yet.
     ///
     /// # Errors
-    /// As the first write would fail.
+    /// The same errors as the first write.
     pub fn check_folder(&self) -> Result<()> {
         check(&self.options.dir)?;
         self.refuse_foreign_folder()
     }
 
-    /// False where there is no store, nor what is left of one.
+    /// Returns `true` if the folder holds a store, or what is left of one.
     pub fn is_there(&self) -> bool {
         ["store.toml", "log"]
             .iter()
             .any(|name| self.options.dir.join(name).exists())
     }
 
-    /// True while nothing was ever stored here.
+    /// Returns `true` while nothing was ever stored here.
     pub(crate) fn is_empty(&self) -> Result<bool> {
         if self.log.tip().is_some() {
             return Ok(false); // what is in the log stays there
@@ -140,7 +140,7 @@ impl Service {
         Ok(self.log.tip().is_none() && self.log.origin().is_none() && self.log.refusal().is_none())
     }
 
-    /// Refuses to make a store of a folder that holds something else.
+    /// Refuses to make a store of a folder that holds other files.
     pub(crate) fn refuse_foreign_folder(&self) -> Result<()> {
         if self.settings.any_folder || !self.is_empty()? {
             return Ok(());
@@ -170,7 +170,7 @@ impl Service {
         }
     }
 
-    /// Whether icm makes what has this name in a store's folder, with what is in it.
+    /// Returns `true` if icm makes files of this name in a store's folder, and the contents look like icm's.
     fn is_ours(&self, name: &str) -> bool {
         let path = self.options.dir.join(name);
         let below = |fits: &dyn Fn(&str) -> bool| {
@@ -187,7 +187,7 @@ impl Service {
                 });
                 generation || ["current", "current.tmp", "lock", "build.lock"].contains(&view)
             }),
-            // Both are names that others use, too.
+            // Other programs use the names `models` and `lib`, too.
             "models" => below(&|model| {
                 model.starts_with('.') || path.join(model).join("model.toml").is_file()
             }),
@@ -197,7 +197,7 @@ impl Service {
         }
     }
 
-    /// What to say where `store.toml` keeps a store from being written.
+    /// Returns the error of a write, explained if `store.toml` keeps the store from being written.
     pub(crate) fn explained(&self, error: icm_log::LogError) -> ServiceError {
         let Some(Refusal::NoStoreFile { why }) = self.log.refusal() else {
             return error.into();

@@ -1,4 +1,4 @@
-//! A store to try things on.
+//! A store for tests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) fn store(service: &Service, content: &str) {
         .expect("it stores");
 }
 
-/// This machine with another clock.
+/// The environment of this machine with another clock.
 pub(crate) struct Clock(pub(crate) AtomicU64);
 
 impl Env for Clock {
@@ -56,7 +56,7 @@ impl Env for Clock {
     }
 }
 
-/// A store in January 2027, and the clock that it goes by.
+/// Returns a store in January 2027, and its clock.
 pub(crate) fn service_at(folder: &Path) -> (Arc<Clock>, Service) {
     let clock = Arc::new(Clock(AtomicU64::new(1_800_000_000_000)));
     let options = OpenOptions {

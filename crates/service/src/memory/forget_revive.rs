@@ -1,4 +1,4 @@
-//! Forgetting and bringing back: memories that were named, and whole topics, as they were shown.
+//! Forgetting and reviving memories: by id, or a whole topic after its plan was shown.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use icm_api::limits::{TOPIC_LEN_MAX, text};
 use icm_api::{Action, Caller, Receipt, Turn, TurnTopicAnswer, TurnTopicRequest};
 
 impl Service {
-    /// Forgets memories: they become tombstones that `revive` brings back.
+    /// Forgets memories: they become tombstones, which `revive` brings back.
     pub fn forget(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
         self.turn_named(caller, ids, Turn::Forget)
     }
@@ -62,18 +62,17 @@ impl Service {
         })
     }
 
-    /// Forgets all living memories of a topic, or revives all forgotten ones, in one command, however
-    /// many they are, or says which they would be. Up to 16,384 of them (of 32 MiB of events) turn
-    /// together or not at all; more go in as few such steps as will do.
+    /// Forgets all living memories of a topic, or revives all forgotten ones, in one command; or returns the plan of
+    /// that. Up to 16,384 of them (32 MiB of events) turn together or not at all. More are done in several such steps.
     ///
     /// # Errors
-    /// `OtherPlan` where what would be done is no longer what was shown.
+    /// `OtherPlan` if the plan differs from the one that was shown.
     pub fn turn_topic(
         &self,
         caller: &Caller,
         request: &TurnTopicRequest,
     ) -> Result<TurnTopicAnswer> {
-        // With a `/` more than a topic can be long.
+        // With a `/` at its end the text may be longer than a topic.
         text("the topic", &request.topic, TOPIC_LEN_MAX + 1)?;
         let look = |views: &Views| -> QueryResult<_> {
             let topic = self.topic_filter(views, &request.topic)?;
@@ -145,7 +144,7 @@ impl Service {
     }
 }
 
-/// Forgets or revives memories; those that are so already stay as they are.
+/// Forgets or revives memories. Memories that are in that state already stay as they are.
 fn turn_all(
     command: &mut Command<'_>,
     views: &Views,

@@ -1,4 +1,4 @@
-//! Links between memories: adding them, taking them away, and showing them with a memory.
+//! Links between memories: adding, removing and showing them.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Receipt, Related};
 
-/// What a link is made of once it is checked.
+/// A link after its check: relation, reason, and warnings for the receipt.
 pub(crate) type CheckedLink = (Relation, Option<String>, Vec<String>);
 
 /// Relations that a caller may give.
@@ -30,11 +30,11 @@ const GIVEN: [Relation; 5] = [
 ];
 
 impl Service {
-    /// Links a memory to another one; one that is there already stays as it is.
+    /// Links a memory to another one. A link that is there already stays as it is.
     ///
     /// # Errors
-    /// `Invalid` for a relation there is none of, a memory and itself, and ends that are forgotten
-    /// or undone; `NotFound` and `Ambiguous` for ids.
+    /// `Invalid` for an unknown relation, for a memory and itself, and for ends that are forgotten or undone;
+    /// `NotFound` and `Ambiguous` for ids.
     pub fn link(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
         let (relation, reason, warnings) = self.check_link(request)?;
         let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
@@ -60,10 +60,10 @@ impl Service {
         Ok(answer)
     }
 
-    /// Takes the links from a memory to another one away that have this relation.
+    /// Removes the links of a relation from a memory to another one.
     ///
     /// # Errors
-    /// As [`Service::link`], but for ends that are forgotten.
+    /// As [`Service::link`], except that the ends may be forgotten.
     pub fn unlink(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
         let (relation, reason, warnings) = self.check_link(request)?;
         let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
@@ -92,7 +92,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// The relation, the reason as it is written, and what is to be told of it.
+    /// Returns the relation, the reason as it is written, and the warnings for the receipt.
     fn check_link(&self, request: &LinkRequest) -> Result<CheckedLink> {
         let given = request.relation.trim();
         let relation = Relation::parse(&given.replace('-', "_"));
@@ -113,7 +113,7 @@ impl Service {
         Ok((relation, reason, guard.warnings()))
     }
 
-    /// The links that hold between two memories and have this relation, oldest first.
+    /// Returns the links in force from a memory to another one that have this relation, oldest first.
     fn links_between(
         &self,
         views: &Views,
@@ -132,8 +132,8 @@ impl Service {
         Ok(links)
     }
 
-    /// The links of a memory, as of a position: the others by id, each once a relation and direction, and
-    /// none while it or the memory itself is not to be seen.
+    /// Returns the links of a memory as of a position, sorted by the id of the other memory. Each other memory is named
+    /// once a relation and direction, if it is alive and `sees` admits it. A forgotten memory shows no links.
     pub(crate) fn links_of(
         &self,
         views: &Views,
@@ -148,7 +148,7 @@ impl Service {
         let entity = views.resolve(version.id)?;
         let mut shown = BTreeSet::new();
         let mut links = views.links_at(entity, position)?;
-        // Of several events that say the same every machine shows the same one.
+        // If several events say the same, every machine shows the same one.
         links.sort_unstable_by_key(|link| (link.origin, link.seq, link.event));
         for link in links {
             let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
@@ -157,7 +157,7 @@ impl Service {
                 false => (Direction::In, from),
             };
             if from == to {
-                // Stored once more; or of two memories that have turned out to be one.
+                // The memory was stored once more, or two linked memories turned out to be one.
                 if link.relation == Relation::SIMILAR_TO {
                     again.push(Author {
                         session: link.session,
@@ -171,7 +171,7 @@ impl Service {
                 continue;
             }
             let other = views.version_at(other, position)?;
-            // A concept that is taken from the memory is none.
+            // A concept that is derived from the memory is left out.
             let fits = |other: &Version| {
                 other.is_alive() && other.family() == Family::Memory && sees(other)
             };
@@ -197,8 +197,8 @@ impl Service {
         })
     }
 
-    /// What is there already is stored once more: nothing changes, but that somebody else confirms it, which
-    /// is noted once each of them.
+    /// Notes that another author stored the text of a memory again. That counts as a confirmation, once for each
+    /// author; else nothing changes.
     pub(crate) fn confirmed(
         &self,
         command: &mut Command<'_>,
@@ -232,21 +232,21 @@ impl Service {
 /// The links of a memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Links {
-    /// Those to and from others.
+    /// The links to and from other memories.
     pub(crate) others: Vec<Linked>,
-    /// Who stored it once more.
+    /// The authors that stored the memory once more.
     again: Vec<Author>,
 }
 
-/// A memory that one is linked to or from.
+/// A memory at the other end of a link.
 #[derive(Debug, Clone)]
 pub(crate) struct Linked {
     pub(crate) related: Related,
     pub(crate) other: Version,
 }
 
-/// How many others confirm a memory: those that stored it once more, whose own memory says nearly the same, or was
-/// derived from it.
+/// Returns how many other authors confirm a memory: they stored it once more, or their own memory says nearly the same
+/// or was derived from it.
 pub(crate) fn confirmations(version: &Version, links: &Links) -> u64 {
     let author = Author::of(version);
     let confirming = links.others.iter().filter(|linked| {
@@ -266,7 +266,7 @@ pub(crate) fn confirmations(version: &Version, links: &Links) -> u64 {
     voices.len() as u64
 }
 
-/// The event that links one memory to another.
+/// Returns the event that links one memory to another.
 pub(crate) fn linked_event(
     from: SubjectId,
     to: SubjectId,
@@ -292,7 +292,7 @@ pub(crate) fn linked_event(
     }
 }
 
-/// The newest events about these memories.
+/// Returns the newest events about these memories.
 pub(crate) fn observed(versions: &[&Version]) -> Vec<EventId> {
     let events: BTreeSet<_> = (versions.iter())
         .flat_map(|version| version.heads().iter().copied())
@@ -300,7 +300,7 @@ pub(crate) fn observed(versions: &[&Version]) -> Vec<EventId> {
     events.into_iter().collect()
 }
 
-/// A relation by its name, in words, or by its number.
+/// Returns the name of a relation, its words, or its number.
 pub(crate) fn relation_text(link: &Link) -> String {
     match (link.relation.name(), &link.words) {
         (Some(name), _) => name.to_owned(),

@@ -10,7 +10,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 
 impl Service {
-    /// An empty store has no memory, and asking for one does not make it a store.
+    /// Returns `NotFound` if the store is empty. Asking for a memory does not make a store.
     pub(crate) fn refuse_unknown(&self, id: &str) -> Result<()> {
         match self.is_empty()? {
             false => Ok(()),
@@ -57,7 +57,7 @@ impl Service {
     }
 }
 
-/// The newest versions of the memories that are in a topic, living or not.
+/// Returns the newest versions of the memories in a topic, living or not.
 pub(crate) fn newest_of_topic(views: &Views, topic: &str) -> QueryResult<Vec<Version>> {
     let newest = views.tally().position;
     let mut versions = Vec::new();
@@ -75,7 +75,7 @@ pub(crate) fn newest_of_topic(views: &Views, topic: &str) -> QueryResult<Vec<Ver
     Ok(versions)
 }
 
-/// The undo that hides a memory, for who asks for it.
+/// Returns the error for a memory that an undo hides.
 pub(crate) fn hidden_error(version: &Version) -> ServiceError {
     let (id, event) = (id_text(version.id), version.stamp.event.to_string());
     let hint = match version.kind() {

@@ -1,8 +1,8 @@
-//! Decides at a store whether the same or nearly the same text is there already. Nothing is thrown away.
+//! Decides at a store whether the same or nearly the same text is already there. Every text is kept.
 //!
-//! A text that its topic and scope have already is not stored again: what was given with it, an importance or
-//! keywords, is added to the memory there. A text that comes with another time, excerpt or metadata says something new.
-//! One that is nearly the same is stored and linked to the other, so that whoever wrote it can choose.
+//! A text that its topic and scope already have is not stored again: the importance or keywords given with it are added
+//! to the memory that has it. The same text with another time, excerpt or metadata says something new. A text that is
+//! nearly the same is stored and linked to the other memory, so that the author can choose.
 
 use icm_log::SubjectId;
 use icm_log::facts::Relation;
@@ -19,34 +19,35 @@ use icm_api::error::ServiceError;
 use icm_api::ids::{id_range, id_text};
 use icm_api::{Action, Dedup, OnSimilar, Receipt, Similar};
 
-/// Memories of the topic that are looked up in the table: those most alike. More cost a read each, and only one is named.
+/// Memories of the topic, the most similar ones, that are looked up in the table. Raised, a store reads more; one is
+/// named.
 const CANDIDATES: usize = 5;
-/// One, in parts per million.
+/// A similarity of one, in parts per million.
 const ONE_PPM: u32 = 1_000_000;
 
-/// A memory that says nearly the same.
+/// A memory with nearly the same text.
 struct Near {
     version: Version,
     score_ppm: u32,
 }
 
-/// What is there already of what is to be stored.
+/// The result of the search for a text that is to be stored.
 enum Found {
-    /// All of it.
+    /// A memory that has all of it.
     Same(Box<Version>),
-    /// Something near it.
+    /// A memory with nearly the same text.
     Near(Box<Near>),
     Nothing,
 }
 
 impl Service {
-    /// How stores treat what is there already; unless it is said here near ones are linked.
+    /// Sets how a store treats a text that is already there. By default similar memories are linked.
     pub fn with_dedup(mut self, dedup: Dedup) -> Service {
         self.settings.dedup = dedup;
         self
     }
 
-    /// Stores what is checked, unless it is there already.
+    /// Stores a checked memory, unless it is there already.
     pub(crate) fn store_once(
         &self,
         command: &mut Command<'_>,
@@ -59,7 +60,7 @@ impl Service {
             Found::Same(version) => return self.store_again(command, views, &version, checked),
             Found::Near(near) => near,
         };
-        // A key says that it is a memory of its own.
+        // A memory with a key is one of its own.
         if self.settings.dedup.on_similar == OnSimilar::Update && !keyed {
             let event = Change::of_store(checked).event(&near.version);
             let event = event.ok_or_else(|| ServiceError::Internal("nothing changes".into()))?;
@@ -85,7 +86,7 @@ impl Service {
         })
     }
 
-    /// Adds what was given with the same words to the memory that has them: the importance, and keywords that it lacks.
+    /// Adds what came with the same words to the memory that has them: the importance, and keywords that it lacks.
     fn store_again(
         &self,
         command: &mut Command<'_>,
@@ -102,7 +103,7 @@ impl Service {
         }
     }
 
-    /// The living memory of the topic and scope that says the same, or nearly.
+    /// Returns the living memory of the topic and scope that has the same or nearly the same text.
     fn look_for(&self, views: &Views, checked: &ValidatedStore) -> QueryResult<Found> {
         let Dedup {
             similar_ppm,
@@ -114,18 +115,18 @@ impl Service {
         let content = &checked.content;
         let scope = checked.scope.to_text();
         let sought = Sought::of(content);
-        // Where nothing is near what is the same is.
+        // Without a limit for similar texts, only the same text is sought.
         let least_ppm = match similar_ppm {
             0 => ONE_PPM,
             ppm => ppm,
         };
         let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
-        // Of several with the same words one that changes nothing is preferred, then the oldest.
+        // Among several with the same words, one that would not change is preferred, then the oldest.
         let mut same_words: Option<Box<Version>> = None;
         let home = (&checked.topic[..], &scope[..]);
         let mut found = views.near(&sought, home, (CANDIDATES, least_ppm))?;
-        // Of equally near ones the older is named.
+        // Among equally near memories the oldest is named.
         found.sort_by_key(|version| version.from);
         for hit in found {
             let there = hit.content.as_deref().unwrap_or_default();
@@ -139,7 +140,7 @@ impl Service {
             if !same && !near {
                 continue;
             }
-            // Text only tells where to look: what is written about is what the table says.
+            // The text index only says which rows to look up: the table decides.
             let version = views.version_at(views.resolve(hit.id)?, newest)?;
             let Some(version) = version.filter(|version| {
                 version.is_alive()
@@ -169,7 +170,7 @@ impl Service {
         })
     }
 
-    /// What the first receipt of a store said of a near memory.
+    /// Returns the near memory that the first receipt of a store named.
     pub(crate) fn similar_of_first(
         &self,
         views: &Views,
@@ -207,7 +208,7 @@ impl Service {
     }
 }
 
-/// Whether a store of the same words says something that the memory does not: a time, an excerpt or metadata of its own.
+/// Returns `true` if a store of the same words adds a time, an excerpt or metadata that the memory does not have.
 fn says_more(checked: &ValidatedStore, there: &Version) -> bool {
     fn differs<T: PartialEq>(given: &Option<T>, there: &Option<T>) -> bool {
         given.is_some() && given != there
@@ -236,7 +237,7 @@ mod tests {
         "between", "them", "all",
     ];
 
-    /// The words, but for some that are others.
+    /// Returns [`WORDS`] as a text, some of them replaced.
     fn text(other: &[(usize, &str)]) -> String {
         let mut words = WORDS;
         for (at, word) in other {
@@ -306,7 +307,7 @@ mod tests {
             (first.action, second.action),
             (Action::Stored, Action::Stored)
         );
-        // Of the two that have the words, the one of that day is meant.
+        // Two memories have the words; the one of that day is meant.
         let again = store("2026-02-05", Some(Importance::High));
         assert_eq!((again.action, &again.id), (Action::Updated, &second.id));
     }
@@ -346,7 +347,7 @@ mod tests {
             let stored = service.store(&Caller::default(), request);
             stored.expect("it stores")
         };
-        // More than are compared in the end, and all of them near.
+        // More than [`CANDIDATES`], and all of them near.
         let others = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
         let stored = others.map(|other| store(text(&[(3, other), (9, other)])));
         assert!(stored.iter().all(|it| it.action == Action::Stored));

@@ -1,4 +1,4 @@
-//! Rows as callers see them.
+//! Rows in the form that callers see.
 
 use icm_log::facts::fields;
 use icm_log::record::Body;
@@ -15,7 +15,7 @@ use icm_api::ids::{ID_LEN, id_range, id_text};
 use icm_api::when::{rfc3339, rfc3339_signed};
 use icm_api::{Memory, Source};
 
-/// Names of the fields in a set.
+/// Returns the names of the fields in a set.
 pub(crate) fn field_names(set: u32) -> Vec<String> {
     let fields = fields::NAMES.iter().filter(|(bit, _)| set & bit != 0);
     let mut names: Vec<String> = fields.map(|(_, name)| (*name).to_owned()).collect();
@@ -31,7 +31,7 @@ pub(crate) fn field_names(set: u32) -> Vec<String> {
     names
 }
 
-/// A row as of a basis, with the weight that it began with.
+/// Returns a row as of a basis, with its initial weight.
 pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory {
     let source = version.source.clone();
     Memory {
@@ -79,7 +79,7 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
     }
 }
 
-/// Returns when a memory was first stored, in the store that it was exported from if there is one.
+/// Returns when a memory was first stored. For an imported memory that is its time in the store it was exported from.
 pub(crate) fn created_at(version: &Version) -> String {
     match version.carried {
         Some(carried) => rfc3339_signed(carried.created_ms),
@@ -87,7 +87,7 @@ pub(crate) fn created_at(version: &Version) -> String {
     }
 }
 
-/// Returns when a memory last changed: elsewhere, unless it has changed since it was imported.
+/// Returns when a memory last changed. If it has not changed since its import, that is its time in the other store.
 pub(crate) fn updated_at(version: &Version) -> String {
     match version.carried {
         Some(carried) if version.updated_ms == version.created_ms => {
@@ -98,7 +98,7 @@ pub(crate) fn updated_at(version: &Version) -> String {
 }
 
 impl Service {
-    /// A row with what recalls and time made of it, and its links.
+    /// Returns a row with its recalls, its weight and its links.
     pub(crate) fn memory_at(
         &self,
         views: &Views,
@@ -109,7 +109,7 @@ impl Service {
         self.memory_with(views, version, &links, position)
     }
 
-    /// The same, of whose links it is known which are shown.
+    /// Returns the same for links that were already read.
     pub(crate) fn memory_with(
         &self,
         views: &Views,
@@ -130,7 +130,7 @@ impl Service {
         })
     }
 
-    /// The weight of a memory as of a position, in parts per million.
+    /// Returns the weight of a memory as of a position, in parts per million.
     pub(crate) fn weight_ppm_at(
         &self,
         views: &Views,
@@ -141,8 +141,8 @@ impl Service {
         Ok(views.weight_at(&self.log, entity, version, position)?)
     }
 
-    /// A row does not know whether what it withholds was taken out or is damaged: the log does. Of
-    /// several that are damaged one is told.
+    /// Tells the user if a text of the memory is damaged. A row does not know whether its text was redacted or is
+    /// damaged; the log does. One notice stands for several damaged texts.
     fn tell_of_damage(&self, views: &Views, entity: SubjectId) -> QueryResult<()> {
         let told = |line: &String| line.starts_with(DAMAGED_TEXT);
         if locked(&self.notices).iter().any(told) {
@@ -163,7 +163,7 @@ impl Service {
         Ok(())
     }
 
-    /// The summary that stands for a version, where a consolidation made it a tombstone.
+    /// Returns the id of the summary that stands for a version, if a consolidation made it a tombstone.
     pub(crate) fn consolidated_into(
         &self,
         views: &Views,
@@ -184,8 +184,7 @@ impl Service {
         })
     }
 
-    /// The memory that a full id or a unique prefix names, or the memoir or concept of a full id; living
-    /// or not.
+    /// Returns the memory of a full id or a unique prefix, or the memoir or concept of a full id, living or not.
     pub(crate) fn find_any(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
         if let Some((low, high)) = id_range(given)
             && low == high
@@ -198,7 +197,7 @@ impl Service {
         self.find_memory(views, given)
     }
 
-    /// The memory that a full id or a unique prefix names, living or not.
+    /// Returns the memory of a full id or a unique prefix, living or not.
     pub(crate) fn find_memory(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
         let newest = views.tally().position;
         let Some((low, high)) = id_range(given) else {
@@ -214,13 +213,13 @@ impl Service {
         }
         let mut found = Vec::new();
         views.each_at((low, high), newest, false, &mut |entity, version| {
-            // Where two memories turned out to be one, one of the two rows is left behind.
+            // If two memories turned out to be one, one of the two rows is left behind.
             if views.resolve(entity)? == entity {
                 found.push((entity, id_text(version.id)));
             }
             Ok(found.len() < 11)
         })?;
-        // A memory may be shown under another id than the one that keys it.
+        // A memory may be shown under another id than its row is keyed by.
         for (_, entity) in views.aliases_in((low, high))? {
             let known = found.iter().any(|(found, _)| *found == entity);
             if let Some(version) = views.version_at(entity, newest)?.filter(|_| !known) {
@@ -239,7 +238,8 @@ impl Service {
         }
     }
 
-    /// Ids that look like what was given, of those that begin alike, or have it for their key.
+    /// Returns up to three ids like `given`, sought among the ids that begin alike, and the id of a memory with that
+    /// key.
     fn nearest(&self, views: &Views, given: &str) -> QueryResult<Vec<String>> {
         let newest = views.tally().position;
         let key = given.trim();
@@ -268,7 +268,7 @@ impl Service {
                 }
                 Ok(looked_at < NEAREST_LOOK)
             })?;
-            // A longer beginning in common leaves fewer to look at; one is enough.
+            // A longer common beginning leaves fewer ids to look at.
             if !near.is_empty() {
                 near.sort();
                 near.truncate(3);
@@ -278,8 +278,7 @@ impl Service {
         Ok(Vec::new())
     }
 
-    /// How many characters of these ids tell each of them from every other memory of the store, at
-    /// least `min`.
+    /// Returns how many characters of these ids tell each of them from every other memory of the store, at least `min`.
     pub fn unambiguous_len(&self, ids: &[&str], min: usize) -> Result<usize> {
         self.with_views(|views| {
             let newest = views.tally().position;
@@ -309,7 +308,7 @@ impl Service {
     }
 }
 
-/// What a command about memories says of a memoir or a concept.
+/// Returns the error of a command about memories that was given a memoir or a concept.
 fn no_memory(version: &Version) -> ServiceError {
     let withheld = || "(withheld)".to_owned();
     let id = id_text(version.id);
@@ -330,11 +329,11 @@ fn no_memory(version: &Version) -> ServiceError {
 }
 
 const DAMAGED_TEXT: &str = "a text that shows as withheld is damaged";
-/// Ids that are looked at to find one that was mistyped.
+/// Ids that are compared to find a mistyped one. Raised, an unknown id costs more reads.
 const NEAREST_LOOK: usize = 500;
 
-/// How many characters have to be put in, taken out or changed to make one text of the other, where
-/// two that changed places count once.
+/// Returns how many characters have to be inserted, deleted or changed to make one text of the other. Two neighbours
+/// that changed places count once.
 pub(crate) fn edits(a: &[char], b: &[char]) -> usize {
     let width = b.len() + 1;
     let mut table = vec![0; (a.len() + 1) * width];

@@ -1,4 +1,4 @@
-//! Queries that look things up.
+//! Queries that look up memories: one, a list, or the history of one.
 
 use icm_log::{ActorId, Kind, Position, SubjectId};
 use icm_projections::fold::{self, InChain};
@@ -16,11 +16,11 @@ use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
 use icm_api::{ListRequest, Memory, Sort, Version};
 
-/// The newest recalls of a memory that say what is often recalled with it.
+/// The newest recalls of a memory from which the memories often recalled with it are counted.
 const RECALLS: usize = 200;
 
 impl Service {
-    /// One memory, living or forgotten, now or as of a moment.
+    /// Returns one memory, living or forgotten, now or as of a moment.
     pub fn get(&self, id: &str, at: Option<&str>) -> Result<Memory> {
         self.with_views(|views| {
             let at = self.at(views, at, None)?;
@@ -50,7 +50,7 @@ impl Service {
         })
     }
 
-    /// Memories, newest first unless told otherwise.
+    /// Returns memories, newest first unless the request sorts them otherwise.
     pub fn list(&self, request: &ListRequest) -> Result<Vec<Memory>> {
         self.with_views(|views| {
             let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
@@ -69,8 +69,7 @@ impl Service {
             Some(scope) => Some(Scope::parse(Some(scope))?.to_text()),
             None => None,
         };
-        // A row may be keyed by another id than the one that it is shown under, on every machine by
-        // one of its own.
+        // A row may be keyed by another id than it is shown under; that id differs from machine to machine.
         let keyed = views.tally().aliases == 0;
         let sorted = request.sort == Sort::Created && keyed;
         let mut versions: Vec<fold::Version> = Vec::new();
@@ -103,7 +102,7 @@ impl Service {
         if !keyed {
             versions.sort_by_key(|version| std::cmp::Reverse(version.id));
         }
-        // Only what is shown is made whole.
+        // Only the memories that are shown are completed.
         let entity = |version: &fold::Version| views.resolve(version.id);
         match request.sort {
             Sort::Created => {}
@@ -132,7 +131,7 @@ impl Service {
             .collect()
     }
 
-    /// Every version of a memory, oldest first.
+    /// Returns every version of a memory, oldest first.
     pub fn history(&self, id: &str) -> Result<Vec<Version>> {
         self.with_views(|views| {
             let entity = self.find_any(views, id)?;
@@ -172,7 +171,7 @@ impl Service {
         })
     }
 
-    /// Says of each event that is undone where: an undo that changes no row leaves no version.
+    /// Names for each undone event the undo. An undo that changes no row leaves no version.
     fn mark_undone(&self, views: &Views, history: &mut [Version]) -> QueryResult<()> {
         if views.tally().undos == 0 {
             return Ok(());
@@ -193,7 +192,7 @@ impl Service {
         Ok(())
     }
 
-    /// Adds the events whose values no version shows, as the versions that they did not become.
+    /// Adds an entry for each event whose values no version shows.
     fn add_not_shown(
         &self,
         views: &Views,
@@ -209,12 +208,12 @@ impl Service {
             if versions.iter().any(|it| it.stamp.event == event.id) {
                 return;
             }
-            // As it stood once the event was known: with an import that is at its end.
+            // The row as it was once the event was known: for an import, at the end of it.
             let after = (versions.iter().rev()).find(|held| held.from <= event.position);
             let Some(held) = after.or(versions.first()) else {
                 return;
             };
-            // What came and won shows from the end of its import on.
+            // Imported values that won show from the end of the import on.
             let next = versions.iter().find(|next| next.from > event.position);
             let next = next.filter(|next| next.kind() == Kind::LOG_IMPORTED);
             let shown: Vec<_> = [Some(held), next].into_iter().flatten().collect();
@@ -250,7 +249,7 @@ impl Service {
         Ok(())
     }
 
-    /// What an actor is called, or its id.
+    /// Returns the name of an actor, or its id.
     pub(crate) fn actor_name(&self, views: &Views, actor: ActorId) -> String {
         views
             .actor(actor)
@@ -258,7 +257,7 @@ impl Service {
     }
 }
 
-/// Those of one key stay as they were.
+/// Sorts versions by falling key. Versions of one key keep their order.
 fn largest_first<K: Ord>(mut keyed: Vec<(K, fold::Version)>) -> Vec<fold::Version> {
     keyed.sort_by(|a, b| b.0.cmp(&a.0));
     keyed.into_iter().map(|(_, version)| version).collect()

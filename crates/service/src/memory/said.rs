@@ -1,4 +1,4 @@
-//! The part of a memory that the rules of `icm-replaces` look at, and which two memories they may compare.
+//! The part of a memory that the rules of `icm-replaces` look at, and the pairs of memories that they may compare.
 
 use icm_log::{Position, SubjectId, facts};
 use icm_projections::Views;
@@ -13,15 +13,15 @@ use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Memory, Trust};
 
-/// Memories of a topic whose newest ones are looked for: without reading the ids of all they are not found. Raised, recalls in
-/// large topics take longer.
+/// Memories of a topic up to which its newest ones are sought, as that takes the ids of all. Raised, recalls in large
+/// topics take longer.
 const TOPIC_MAX: u64 = 1_000;
-/// Memories of a topic that are looked at, the newest first. Raised, more is found in a topic that many scopes share; each costs
-/// a read.
+/// Newest memories of a topic that are read. Raised, more is found in a topic that many scopes share; each costs a
+/// read.
 const LOOKED_AT: usize = 24;
-/// So many of the newest of a topic and scope are compared.
+/// Newest memories of a topic and scope that are compared. Raised, each comparison takes longer.
 const NEWEST: usize = 8;
-/// From here on two texts are near enough to be compared if their topics differ, in parts per million.
+/// Similarity from which on two texts of different topics are compared, in parts per million.
 const NEAR_PPM: u32 = 600_000;
 
 /// The part of a memory that the rules look at.
@@ -34,14 +34,14 @@ pub(crate) struct Said {
     pub(crate) content: String,
     /// When it happened, else when it was stored, in milliseconds.
     pub(crate) valid_ms: i64,
-    /// When it changed last, if it has no time of its own: a later text may be as new as another memory.
+    /// When the memory last changed, if it has no time of its own: its text may be as new as that of another memory.
     changed_ms: Option<i64>,
     is_external: bool,
     pub(crate) statement: Statement,
 }
 
 impl Said {
-    /// `None` if the text is withheld, or too long to be compared.
+    /// Returns the statement of a memory; `None` if the text is withheld, or too long to be compared.
     pub(crate) fn of_memory(memory: &Memory) -> Option<Said> {
         let content = memory.content.clone()?;
         let statement = Statement::of(&content);
@@ -61,7 +61,7 @@ impl Said {
         })
     }
 
-    /// As [`Said::of_memory`].
+    /// Returns the statement of a row version, as [`Said::of_memory`] does.
     pub(crate) fn of_version(version: &Version) -> Option<Said> {
         let content = version.content.clone()?;
         let statement = Statement::of(&content);
@@ -79,7 +79,7 @@ impl Said {
         })
     }
 
-    /// That of a memory that is being stored.
+    /// Returns the statement of a memory that is being stored.
     pub(crate) fn of_stored(checked: &ValidatedStore, id: &str, now_ms: i64) -> Option<Said> {
         let statement = Statement::of(&checked.content);
         (!statement.is_empty()).then(|| Said {
@@ -95,31 +95,31 @@ impl Said {
         })
     }
 
-    /// Whether `self` is the newer one of two that may be about one thing.
+    /// Returns `true` if `self` is newer than `older` and the two may be about one thing.
     pub(crate) fn may_replace(&self, older: &Said) -> bool {
         let newer = (self.valid_ms, &self.id) > (older.valid_ms, &older.id);
-        // The older one was changed after the newer one was stored: nobody knows which text is the newer one.
+        // If the older memory changed after the newer one was stored, nobody knows which text is newer.
         let changed = older.changed_ms.is_some_and(|at| at > self.valid_ms);
-        // A memory from elsewhere does not push aside what a person or an agent said here.
+        // An external memory does not push aside what a person or an agent said here.
         let trusted = !self.is_external || older.is_external;
         newer && !changed && trusted && self.scope == older.scope
     }
 
-    /// Whether two of different topics may be about one thing: they have one key, or nearly the same words.
+    /// Returns `true` if memories of two topics may be about one thing: they have one key, or nearly the same words.
     pub(crate) fn is_near(&self, older: &Said) -> bool {
         let keyed = self.key.is_some() && self.key == older.key;
         keyed || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
     }
 }
 
-/// A moment of RFC 3339 in milliseconds; 0 for a text that is none.
+/// Returns an RFC 3339 time in milliseconds; 0 for any other text.
 pub(crate) fn moment(text: &str) -> i64 {
     let moment = text.parse::<Timestamp>();
     moment.map_or(0, Timestamp::as_millisecond)
 }
 
-/// The newest memories of a topic and scope by the time of storing that lived at a position. They are sought among the
-/// newest members that the topic had at that position.
+/// Returns the newest memories of a topic and scope, by the time of storing, that were alive at a position. They are
+/// sought among the newest members that the topic had at that position.
 pub(crate) fn newest_of(
     views: &Views,
     (topic, scope): (&str, &str),
@@ -153,8 +153,8 @@ pub(crate) fn newest_of(
     Ok(newest)
 }
 
-/// Returns how many of these memories, in the order of ids, there were at a position. Ids are in the order of time, so
-/// that a few reads tell.
+/// Returns how many of these memories, sorted by id, existed at a position. Ids are in the order of time, so a binary
+/// search suffices.
 fn known_at(views: &Views, members: &[SubjectId], position: Position) -> QueryResult<usize> {
     let (mut known, mut unknown) = (0, members.len());
     while known < unknown {

@@ -1,7 +1,7 @@
-//! Says at a store which memory of the topic the new one seems to replace. Nothing is written of it.
+//! Says at a store which memory of the topic the new one seems to replace. Only the receipt says so; no event does.
 //!
-//! The rules answer under the lock of the store. Of what they leave open the judge is asked, a command of the user's, once
-//! the lock is free.
+//! The rules answer under the lock of the store. For the pairs that they leave open the judge, a command of the user,
+//! is asked once the lock is free.
 
 use icm_log::Position;
 use icm_projections::Views;
@@ -17,22 +17,22 @@ use crate::summarizer;
 use icm_api::ids::id_range;
 use icm_api::{Action, NoProgress, Receipt, Replaced, Summarizer};
 
-/// Memories that a receipt names: the newest ones.
+/// Memories that a receipt names, the newest ones.
 const NAMED_MAX: usize = 3;
-/// Memories that the judge is asked about at one store. Each one may take the judge's whole time.
+/// Memories that the judge is asked about at one store. Each may take the judge's whole time.
 const ASKED_MAX: usize = 1;
-/// The reason of what the judge has decided.
+/// The reason of a pair that the judge decided.
 const JUDGED: &str = "the judge says so";
 
 impl Service {
-    /// The judge of doubtful pairs, asked at stores alone; none unless it is said here.
+    /// Sets the judge of doubtful pairs, which only stores ask. By default there is none.
     #[must_use]
     pub fn with_judge(mut self, judge: Option<Summarizer>) -> Service {
         self.settings.judge = judge;
         self
     }
 
-    /// Adds what a new memory seems to replace to its receipt, and what the judge has to decide.
+    /// Adds the memories that a new one seems to replace to its receipt, and the pairs that the judge has to decide.
     pub(crate) fn seems_to_replace(
         &self,
         views: &Views,
@@ -48,7 +48,7 @@ impl Service {
             return Ok(receipt);
         };
         let mut candidates = newest_of(views, (&new.topic, &new.scope), newest)?;
-        // The one that is near is not always among the newest.
+        // The near memory is not always among the newest.
         let near = receipt.similar.as_ref().and_then(|near| id_range(&near.id));
         if let Some((id, _)) = near
             && let Some(version) = views.version_at(views.resolve(id)?, newest)?
@@ -82,7 +82,7 @@ impl Service {
         })
     }
 
-    /// When the memory of a receipt was stored, in milliseconds. A request that is made again has stored it earlier.
+    /// Returns when the memory of a receipt was stored, in milliseconds. A repeated request stored it earlier.
     fn stored_ms(&self, views: &Views, receipt: &Receipt, newest: Position) -> QueryResult<i64> {
         let position = Position(receipt.position);
         let earlier = match id_range(&receipt.id).filter(|_| position <= newest) {
@@ -95,7 +95,8 @@ impl Service {
         })
     }
 
-    /// The receipt, once the judge has decided what the rules left open. A judge that fails is told of, and decides nothing.
+    /// Returns the receipt after the judge has decided the open pairs. A judge that fails decides nothing; a notice
+    /// says why.
     pub(crate) fn judged(&self, content: &str, mut receipt: Receipt) -> Receipt {
         let doubtful = std::mem::take(&mut receipt.to_be_judged);
         let Some(judge) = &self.settings.judge else {
@@ -115,10 +116,10 @@ impl Service {
     }
 }
 
-/// Whether the judge says that a text replaces an older one.
+/// Returns `true` if the judge says that a text replaces an older one.
 ///
 /// # Errors
-/// In a phrase, for a command that fails or answers neither yes nor no.
+/// A phrase, if the command fails or answers neither yes nor no.
 fn asked(judge: &Summarizer, older: &str, newer: &str) -> Result<bool, String> {
     let input = json!({ "older": older, "newer": newer }).to_string();
     let called = ("judge", "see `[judge]` in the config file");

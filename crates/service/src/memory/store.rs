@@ -38,17 +38,17 @@ enum What {
     Update { id: String, change: Box<Change> },
 }
 
-/// What was decided of many; see [`Service::decide_all`].
+/// The receipts of writes that were decided together; see [`Service::decide_all`].
 pub struct Receipts<'a> {
     receipts: Vec<Result<Receipt>>,
     decided: Uncommitted<'a>,
 }
 
 impl Receipts<'_> {
-    /// The receipts, once all that they tell of is durable.
+    /// Returns the receipts once all their events are durable.
     ///
     /// # Errors
-    /// Where that fails: then none of them counts.
+    /// If making them durable fails; then none of the receipts counts.
     pub fn commit(self) -> Result<Vec<Result<Receipt>>> {
         self.decided.commit()?;
         Ok(self.receipts)
@@ -56,7 +56,7 @@ impl Receipts<'_> {
 }
 
 impl Service {
-    /// Stores a memory; with a key that its topic has already, updates that one.
+    /// Stores a memory. If the topic already has its key, that memory is updated.
     pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
         let content = match self.settings.judge {
             Some(_) => self.guarded_content(&request),
@@ -71,8 +71,8 @@ impl Service {
         self.ask_or_write(caller, request, Write::Update)
     }
 
-    /// Asks the owner, where there is one; else does it here. Who holds the lock meanwhile may have become the
-    /// owner: then that one is asked again, and not its lock waited for.
+    /// Asks the owner to do a write, if there is one; else does it here. A process that holds the lock meanwhile may
+    /// have become the owner: it is then asked, so that the wait for its lock ends.
     fn ask_or_write<R: Forwarded + Clone>(
         &self,
         caller: &Caller,
@@ -95,13 +95,13 @@ impl Service {
                 true => left.min(LOCK_LOOK),
                 false => left,
             };
-            // Whoever was asked may have written it, and died before the answer.
+            // The peer may have written it and died before the answer.
             let own = attempt.map(|asked| Attempt {
                 is_again: true,
                 ..asked
             });
             match self.write(caller, wrap(request.clone()), wait, own) {
-                // An owner that did not answer may hold it, and go on by now.
+                // An owner that did not answer may hold the lock, and be running again by now.
                 Err(ServiceError::Busy { .. }) if wait < left => self.peer.ask_again(),
                 Err(ServiceError::Busy { .. }) => {
                     let waited_ms = begun.elapsed().as_millis() as u64;
@@ -116,7 +116,7 @@ impl Service {
         }
     }
 
-    /// Has a write done with those that others ask this process for, if it is the owner. `None` where it was not decided.
+    /// Puts a write into the owner's queue, if this process is the owner. Returns `None` if the write was not decided.
     fn queue_own<R: Forwarded + Clone>(
         &self,
         caller: &Caller,
@@ -150,11 +150,11 @@ impl Service {
         })
     }
 
-    /// Decides one after another under one hold of the store. One that fails is not written; the others are,
-    /// once the receipts are committed.
+    /// Decides several writes under one lock. A write that fails is left out; the others count once the receipts are
+    /// committed.
     ///
     /// # Errors
-    /// Where the store cannot be written at all.
+    /// If the store cannot be written at all.
     pub fn decide_all<'a>(&'a self, writes: &'a [(Caller, Prepared)]) -> Result<Receipts<'a>> {
         self.refuse_read_only()?;
         self.refuse_foreign_folder()?;
@@ -177,7 +177,7 @@ impl Service {
         })
     }
 
-    /// Looks at what somebody wants written, but not at the store.
+    /// Checks a write without looking at the store.
     pub fn prepare_write(&self, caller: &Caller, write: Write) -> Result<Prepared> {
         match write {
             Write::Store(mut request) => {
@@ -275,7 +275,7 @@ impl Service {
         }
     }
 
-    /// Two memories of one name are one: a move that would make them so is refused.
+    /// Refuses a move that would give two memories one name, as memories of one name are one memory.
     pub(crate) fn refuse_taken_name(
         &self,
         views: &Views,
@@ -369,7 +369,7 @@ impl Service {
         })
     }
 
-    /// That the topic of a new memory has many of its scope with it. `views` have not seen it.
+    /// Returns a hint if the topic of a new memory has many memories of its scope. `views` have not seen the new one.
     fn crowded(
         &self,
         views: &Views,
@@ -387,8 +387,8 @@ impl Service {
         let mut here = views.living_in(&receipt.topic, Some(&scope))?;
         let tally = views.tally();
         if checked.scope.kind == ScopeKind::Global && tally.memoirs + tally.concepts > 0 {
-            // The concepts of a memoir of that name are counted, too, all global; the table knows how
-            // many others there are.
+            // The concepts of a memoir of that name are counted too, all of them global; the table knows how many other
+            // members there are.
             here -= here.min(all.saturating_sub(views.listed(&receipt.topic)?.0));
         }
         Ok((here >= self.settings.hint_over).then(|| Crowded {
@@ -397,7 +397,7 @@ impl Service {
         }))
     }
 
-    /// Returns the content of a store as it is kept. It is empty for one that is refused.
+    /// Returns the content of a store as it is kept; empty if the store is refused.
     fn guarded_content(&self, request: &StoreRequest) -> String {
         let mut guarded = request.clone();
         match self.guard_store(&mut guarded) {
@@ -406,7 +406,7 @@ impl Service {
         }
     }
 
-    /// Sees to the secrets of a store; what is to be told of them.
+    /// Checks a store for secrets. Returns the warnings for the receipt.
     pub(crate) fn guard_store(&self, request: &mut StoreRequest) -> Result<Vec<String>> {
         let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
         guard.store(request)?;
@@ -415,7 +415,7 @@ impl Service {
 }
 
 impl Prepared {
-    /// The same as an attempt of a command.
+    /// Marks this write as an attempt of a command.
     #[must_use]
     pub fn attempted(self, attempt: Option<Attempt>) -> Prepared {
         Prepared { attempt, ..self }
@@ -449,7 +449,7 @@ mod tests {
         }
     }
 
-    /// Decides these under one hold; what became of each, and the position that it was written at.
+    /// Decides writes under one lock. Returns the action and position of each.
     fn done(service: &Service, writes: Vec<Write>) -> Vec<Result<(Action, u64)>> {
         let prepared = writes.into_iter().map(|write| {
             let caller = Caller::default();
@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(at(&fates[0]), (Action::Stored, before + 1));
         assert_eq!(at(&fates[1]), (Action::Updated, before + 2));
         assert!(matches!(fates[2], Err(ServiceError::NotFound { .. })));
-        // The same request and the same text were there already, from the same hold.
+        // Earlier writes of the same batch had stored this request and this text.
         assert_eq!(at(&fates[3]), (Action::Stored, before + 1));
         assert_eq!(at(&fates[4]), (Action::Unchanged, before + 2));
         assert_eq!(at(&fates[5]), (Action::Stored, before + 3));
@@ -554,7 +554,7 @@ mod tests {
         }
     }
 
-    /// Does what it is asked, and dies before it answers.
+    /// A peer that does what it is asked and dies before it answers.
     struct DyingPeer(Service);
 
     impl Peer for DyingPeer {
@@ -610,7 +610,7 @@ mod tests {
     #[test]
     fn a_command_that_an_earlier_attempt_wrote_is_known_again() {
         let folder = tempfile::tempdir().expect("a folder");
-        // A second memory with the same words would show.
+        // Without the search for near texts, a second memory with the same words would show.
         let service = service(folder.path()).with_dedup(Dedup {
             on_similar: OnSimilar::Off,
             ..Dedup::default()
@@ -644,13 +644,13 @@ mod tests {
             (Action::Stored, &stored.event)
         );
         assert_eq!(known.position, stored.position);
-        // The asker gave a peer up and has written it, when the peer comes to it at last.
+        // The asker gave the peer up and wrote the memory itself before the peer came to it.
         let late = Attempt {
             asked_ms: first.asked_ms - 1_000,
             ..first
         };
         assert_eq!(store(late).event, stored.event);
-        // Another command that says the same is not that one.
+        // Another command with the same text is another command.
         let other = Attempt {
             command: CommandId([8; 16]),
             ..again

@@ -1,4 +1,4 @@
-//! Storing on top of what a name stands for already.
+//! Storing over a memory that has the name already.
 
 use icm_log::{Kind, NewEvent};
 use icm_projections::Views;
@@ -7,7 +7,7 @@ use crate::command::{Change, Command, ValidatedStore, receipt, stored_receipt, t
 use crate::snapshot::QueryResult;
 use icm_api::{Action, Receipt};
 
-/// Stores what is checked, on top of what its name may stand for already.
+/// Stores a checked memory, over the memory that has its name if there is one.
 pub(crate) fn store_in(
     command: &mut Command<'_>,
     views: &Views,

@@ -1,14 +1,14 @@
-//! The result of a question to the views.
+//! Results and errors of questions to the views.
 
 use icm_log::LogError;
 use icm_projections::ViewError;
 
 use icm_api::error::ServiceError;
 
-/// The answer of a question to the views.
+/// The result of a question to the views.
 pub(crate) type QueryResult<T> = std::result::Result<T, QueryError>;
 
-/// Why a question to the views, or a command that decides by them, has no answer.
+/// The reason why a question to the views, or a command that decides by them, has no answer.
 pub(crate) enum QueryError {
     View(ViewError),
     Service(ServiceError),
@@ -32,7 +32,7 @@ impl From<LogError> for QueryError {
     }
 }
 
-/// Runs what reads views. A panic while a view is read is a view that is not usable.
+/// Runs a question to the views. A panic makes the view unusable.
 pub(crate) fn catching_panics<T>(run: impl FnOnce() -> QueryResult<T>) -> QueryResult<T> {
     let run = std::panic::AssertUnwindSafe(run);
     std::panic::catch_unwind(run).unwrap_or_else(|_| {

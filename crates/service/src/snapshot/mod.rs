@@ -9,9 +9,9 @@ mod views;
 pub(crate) use error::{QueryError, QueryResult, catching_panics};
 pub(crate) use redaction::unknown;
 
-/// Events that may lie between the views' files and the log before a server takes them in: it holds
-/// them in memory, and a commit costs what fifty stores cost. A store of no more needs no files.
+/// Events in the tail above which a server commits it to the views' files. Raised, the server needs more memory;
+/// lowered, it commits more often, at the cost of fifty stores each. A store of no more events needs no files.
 pub(crate) const TAIL_MAX: u64 = 500;
-/// The same when a process ends: the next one reads, folds and indexes what lies there before it
-/// answers, which costs 50 µs an event.
+/// Events in the tail above which a process commits it when it ends. The next process reads, folds and indexes the tail
+/// before it answers, at 50 µs an event.
 pub(crate) const TAIL_LEFT_MAX: u64 = 64;

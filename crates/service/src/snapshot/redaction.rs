@@ -1,4 +1,4 @@
-//! The rest of a redaction or a repair that was begun: no view is opened before that is done.
+//! The rest of a redaction or repair that was begun. No view is opened before it is done.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,10 @@ use icm_api::error::{Result, ServiceError};
 use icm_wait::bounds;
 
 impl Service {
-    /// As [`Service::resume_redaction`], for who copies the log.
+    /// Finishes a redaction as [`Service::resume_redaction`] does, before the log is copied.
+    ///
+    /// # Errors
+    /// `Invalid` if it cannot be finished now.
     pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
         match self.resume_redaction()? {
             true => Ok(()),
@@ -23,8 +26,8 @@ impl Service {
         }
     }
 
-    /// Does what is left of a redaction that was begun, if one was. False where that cannot be done
-    /// now: the views on disk are not to be used until it is.
+    /// Finishes a redaction that was begun, if one was. Returns `false` if that is not possible now: the views on disk
+    /// are not used until it is.
     pub(crate) fn resume_redaction(&self) -> Result<bool> {
         if self.options.read_only || !self.log.redaction_pending() {
             return Ok(true);
@@ -32,7 +35,7 @@ impl Service {
         locked(&self.begun).extend(self.log.redaction_request());
         let begun = self.until_free(self.options.lock_wait, |wait| self.begin(wait));
         let blanked = begun.and_then(|writer| {
-            // Another process may have finished it while the lock was waited for.
+            // Another process may have finished it while this one waited for the lock.
             match self.log.redaction_pending() {
                 true => self.clean(writer),
                 false => Ok(Blanked::default()),
@@ -69,16 +72,16 @@ impl Service {
         Ok(true)
     }
 
-    /// Takes all that is redacted out of the log, and what may have come from it away.
+    /// Takes every redacted text out of the log, the views and the cache.
     pub(crate) fn finish_redaction(&self) -> Result<Blanked> {
         let writer = self.until_free(self.options.lock_wait, |wait| self.begin(wait))?;
         self.clean(writer)
     }
 
     fn clean(&self, mut writer: Writer<'_>) -> Result<Blanked> {
-        // Until all is done nobody opens views.
+        // While the state is locked, no thread opens views.
         let mut state = self.snapshots.locked();
-        // Where the log is damaged the views are cleaned all the same.
+        // If the log is damaged, the views are cleaned all the same.
         let blanked = writer.blank(&self.log.redacted()?);
         state.put(None);
         Views::wipe(&self.views_dir(), bounds::ANSWER)?;
@@ -94,7 +97,7 @@ impl Service {
     }
 }
 
-/// Lines on files in the store's folder that may hold a redacted text, for a person to judge.
+/// Returns lines on files in the store's folder that may hold a redacted text, for a person to judge.
 pub(crate) fn unknown(blanked: &Blanked) -> Vec<String> {
     let line = |path: &PathBuf| {
         let what = match path.starts_with("torn") {
@@ -107,10 +110,11 @@ pub(crate) fn unknown(blanked: &Blanked) -> Vec<String> {
     blanked.unknown.iter().map(line).collect()
 }
 
-/// How far transcripts were read: paths and numbers. Without them what was redacted would be found in them again.
+/// The file that says how far transcripts were read, in paths and numbers. Without it a redacted text would be found in
+/// them again.
 const KEPT: &str = "transcripts.json";
 
-/// Removes whatever lies there but [`KEPT`]; of a link what icm keeps where it leads, too.
+/// Removes the cache, except for [`KEPT`]. If the cache is a link, icm's files at its target are removed, too.
 fn remove_cache(cache: &Path) -> Result<()> {
     let kept = std::fs::read(cache.join(KEPT)).ok();
     let removed = match cache.symlink_metadata() {

@@ -1,5 +1,5 @@
-//! Reading while another process writes log files anew, as a redaction does: halves of two states look
-//! like damage.
+//! Retries of a read while another process rewrites log files, as a redaction does: halves of two states look like
+//! damage.
 
 use icm_log::LOCK_FILE;
 use icm_wait::{Deadline, bounds};
@@ -9,8 +9,9 @@ use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 
 impl Service {
-    /// Returns the result of `read`. Reads again if `read` met damage or failed while log files were written anew. A redaction
-    /// of a large log takes its time; one for which no process holds the lock was killed, and is waited for a moment only.
+    /// Returns the result of `read`. Reads again if `read` met damage or failed while log files were rewritten. A
+    /// redaction of a large log takes long. If no process holds the lock, the redaction was killed, and the wait is
+    /// short.
     pub(crate) fn retry_while_rewritten<T>(
         &self,
         mut read: impl FnMut() -> Result<T>,

@@ -1,4 +1,4 @@
-//! Taking the views further: what a process leaves behind, and what a server does between two answers.
+//! Commits of the tail to the views' files: when a process ends, and between two answers of a server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,45 +13,49 @@ use crate::holder::is_building;
 use crate::service::store_folder as place;
 use crate::service::{Service, locked};
 
-/// Bytes of new events beyond which they are taken into the views' files.
+/// Bytes of the tail above which it is committed. Raised, the tail takes more memory; lowered, commits are more
+/// frequent.
 const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
-/// Events, and bytes of them, that an import leaves in memory before it takes them into the views' files. More cost memory,
-/// some 10 KB an event while they are taken in; fewer cost time, for each commit writes many pages of the table anew.
+/// Events, and bytes of them, that an import leaves in the tail before it commits. Raised, it costs memory, some 10 KB
+/// an event during the commit; lowered, time, as each commit rewrites many pages of the table.
 const IMPORT_TAIL_MAX: u64 = 4_096;
 const IMPORT_TAIL_LEN_MAX: u64 = 4 * TAIL_LEN_MAX;
-/// Events of a bundle from which on the views are built anew: folded in one piece they would fill the memory, some 5 KB each.
+/// Events of a bundle from which on the views are rebuilt: folded in one piece they would fill the memory, some 5 KB
+/// each.
 const REBUILD_EVENTS: u64 = 20_000;
-/// And a part of the store that they have to be, so that a bundle costs no more than so many times its own indexing.
+/// A bundle is also a reason to rebuild only if it is at least an eighth of the store. So it costs at most eight times
+/// its own indexing.
 const REBUILD_PART: u64 = 8;
-/// The most versions that came and went which a command takes into the views before it ends: about half a second.
+/// Row versions in the tail that a command commits before it ends: about half a second. Raised, commands end later.
 const MUCH_LEFT_ROWS: u64 = 10_000;
-/// A server that took its views further lets that many times as long pass before it does so again: what is new takes a
-/// part of its time, however much is written.
+/// Pause of a server between two commits, as a multiple of the last one's duration: indexing takes at most a fifth of
+/// the time. Raised, the tail grows longer; lowered, commits take more of the time.
 const PAUSES: u32 = 4;
-/// While that pause lasts the tail may grow to so many times of what is taken in at once else, and no further: a burst is
-/// taken in larger parts, and who has to fold the tail anew waits for 8,000 events at the most.
+/// Growth of the tail during that pause, as a multiple of its usual limit. A burst is committed in larger parts, and
+/// folding the tail anew takes 8,000 events at most. Raised, that takes longer.
 const TAILS_MAX: u64 = 16;
-/// Longest wait for a process that writes the views, 10 ms; then they need not be written here. Raised, the work after an
-/// answer holds its thread longer; lowered, it is put off more often.
+/// Longest wait for a process that writes the views, 10 ms; then this process need not write them. Raised, the work
+/// after an answer holds its thread longer; lowered, it is put off more often.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
-/// What is left to take into the views when the answers are out.
+/// The size of the tail that is left to commit once the answers are out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// [`Service::settle`] does it at once.
+    /// [`Service::settle`] commits it at once.
     Little,
-    /// That takes seconds.
+    /// A commit takes seconds.
     Much,
-    /// As much, and another process is at it.
+    /// A commit takes seconds, and another process is at it.
     ToAnother,
 }
 
-/// Niceness of the thread that writes views: whoever waits for an answer goes before it, and it still gets a third of the
-/// time that another gets.
+/// Niceness of the thread that writes views: threads that answer go first, and it still gets a third of the time that
+/// another thread gets.
 #[cfg(target_os = "linux")]
 const GIVES_WAY: i32 = 5;
 
-/// Does work on a thread of its own that gives way to others, as do the threads that it starts. A thread cannot take that back.
+/// Runs work on a thread of its own with low priority, which the threads it starts inherit. A thread cannot raise it
+/// again.
 fn behind<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let given_way = || {
         #[cfg(target_os = "linux")]
@@ -67,37 +71,37 @@ fn behind<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 impl Service {
-    /// Takes the events since the views' checkpoint into their files, if the next process would be slow with them. For a
-    /// process whose answers are out.
+    /// Commits the tail to the views' files, if it would make the next process slow. For a process whose answers are
+    /// out.
     pub fn settle(&self) {
         let events = match self.embedding.model {
-            // Their vectors, which are dear, are kept with them.
+            // The vectors of another model are dear, and are kept with the commit.
             Model::Other(_) => 0,
             _ => TAIL_LEFT_MAX,
         };
         self.settle_to(events, TAIL_LEN_MAX);
     }
 
-    /// Takes the events since the views' checkpoint into their files if an import made so many that they would fill the
-    /// memory. Whether something was written.
+    /// Commits the tail to the views' files if an import made it so long that it would fill the memory. Returns `true`
+    /// if something was written.
     pub(crate) fn settle_import(&self) -> bool {
         let times = match self.snapshots.locked().settled.is_some() {
-            // A server does it behind the answers; here only if that is left far behind.
+            // A server commits in the background; this process commits only if the server is left far behind.
             true => 4,
             false => 1,
         };
         self.settle_to(IMPORT_TAIL_MAX * times, IMPORT_TAIL_LEN_MAX * times)
     }
 
-    /// Builds the views anew, in bounded memory, after an import of so many events that is a large part of the store. What
-    /// stands in the way of that is left to the next question, which folds the events.
+    /// Rebuilds the views, in bounded memory, after an import of so many events that are a large part of the store. If
+    /// that fails, the next question folds the events.
     pub(crate) fn rebuild_after_import(&self, events: u64) {
         if events < REBUILD_EVENTS || events < self.newest_seen() / REBUILD_PART {
             return;
         }
         let dir = self.views_dir();
         let _one_at_a_time = self.snapshots.write();
-        // Held all the time: a question would fold what was imported, in one piece.
+        // The state stays locked: a question would fold the imported events in one piece.
         let mut state = self.snapshots.locked();
         state.put(None);
         match catching_panics(|| Ok(Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?)) {
@@ -106,11 +110,11 @@ impl Service {
         }
     }
 
-    /// The work that is left to take events into the views. For a process whose answers are out: it should not be kept for
-    /// thousands of rows, which another can build anew meanwhile.
+    /// Returns how much is left to commit. For a process whose answers are out: it need not stay for thousands of rows
+    /// that another process can commit meanwhile.
     pub fn left(&self) -> Left {
         let wide = self.wrote_wide.load(Ordering::Relaxed);
-        // An undo may reach thousands, and is not folded yet.
+        // An undo may reach thousands of rows, and is not folded yet.
         let undone = self.wrote_undo.load(Ordering::Relaxed);
         if undone && !wide && self.with_views(|_| Ok(())).is_err() {
             return Left::Little;
@@ -128,14 +132,15 @@ impl Service {
         }
     }
 
-    /// The same between two answers of a server, which goes on answering meanwhile. Returns whether something was written.
+    /// Commits the tail between two answers of a server, which goes on answering. Returns `true` if something was
+    /// written.
     pub fn settle_between(&self) -> bool {
         let most = match self.snapshots.locked().settled {
             Some((at, took)) if at.elapsed() < took * PAUSES => TAILS_MAX,
             _ => 1,
         };
-        // Events of other processes count, too: they may leave them to this one. Most answers leave little: the next
-        // command looks at the rest.
+        // Events of other processes count, too: they may leave them to this one. Most answers leave few events, and the
+        // next call looks at the rest.
         let is_short = |views: &Views| self.is_short(views, TAIL_MAX * most, TAIL_LEN_MAX * most);
         let seen = self.log.refresh().map_err(QueryError::from);
         if seen.is_ok() && self.snapshots.newest().as_deref().is_some_and(is_short) {
@@ -157,7 +162,7 @@ impl Service {
         written
     }
 
-    /// Does a little of what a first recall needs. Returns whether more is left.
+    /// Does a small step of the work that a first recall needs. Returns `true` if more is left.
     pub fn makes_ready(&self) -> bool {
         let mut state = self.snapshots.locked();
         if !state
@@ -170,15 +175,16 @@ impl Service {
         views.is_some_and(|views| views.analyse_ahead(true))
     }
 
-    /// The newest position that this process has seen; 0 where there is none.
+    /// Returns the newest position that this process has seen; 0 for an empty log.
     pub(crate) fn newest_seen(&self) -> u64 {
         self.log.tip().map_or(0, |tip| tip.position.0)
     }
 
-    /// Folds the newest events, so that the next command need not, and does a part of the work of commits and recalls on
-    /// them as long as `go_on` says so: with `all`, the work of a first recall. An error is left to the next command.
+    /// Folds the newest events, so that the next command need not. Then does work of commits and recalls on them ahead,
+    /// as long as `go_on` returns `true`; with `all`, also the work of a first recall. An error is left to the next
+    /// command.
     pub fn fold_ahead(&self, all: bool, go_on: &dyn Fn() -> bool) {
-        // Held for a little of it at a time: who asks takes the snapshot in between.
+        // The lock is held for a small step at a time, so that questions get the snapshot in between.
         let ahead = || {
             let mut state = self.snapshots.locked();
             let is_left =
@@ -201,9 +207,9 @@ impl Service {
         while ahead().unwrap_or(false) && go_on() {}
     }
 
-    /// Takes the tail of the newest snapshot into the files, or builds files where there are none, and puts the result in
-    /// its place; nobody waits for that meanwhile. Whether something was written, here or by another process. With
-    /// `goes_on`, what the next commands ask is made ready, too.
+    /// Commits the tail of the newest snapshot to the files, or builds files if there are none, and puts the result in
+    /// its place. Nobody waits for that. Returns `true` if files were written, here or by another process. With
+    /// `goes_on`, the data that the next commands need is prepared, too.
     fn take_further(&self, goes_on: bool) -> bool {
         if self.options.read_only {
             return false;
@@ -222,7 +228,7 @@ impl Service {
                 return Ok(None);
             };
             self.log.refresh()?;
-            // A redaction, or a rebuild, has removed what was committed.
+            // A redaction or a rebuild has removed the commit.
             if next.are_stale(&self.log) {
                 return Ok(None);
             }
@@ -237,11 +243,11 @@ impl Service {
             Ok(Some(next)) => {
                 let old = state.put(Some(next));
                 drop(state);
-                // Their memory is given back while others go on.
+                // Old views are dropped after the lock is free again.
                 drop((old, views));
                 true
             }
-            // The next question finds out what is wrong, and says so.
+            // The next question finds the error and tells the user.
             Err(error) => {
                 state.put(None);
                 tell_not_further(&error);
@@ -250,8 +256,8 @@ impl Service {
         }
     }
 
-    /// The newest snapshot, with all events, whose tail may be written now; `None` where there is none, or somebody reads
-    /// pages that would be used again.
+    /// Returns the newest snapshot with all events, if its tail may be written now. `None` if there is no snapshot, or
+    /// a question reads pages that a commit would reuse.
     fn begin_to_write(&self) -> Option<Arc<Views>> {
         let mut state = self.snapshots.locked();
         if state.are_older_read() {
@@ -269,7 +275,7 @@ impl Service {
         Some(views)
     }
 
-    /// Views on disk that hold more in their files than these; `None` where there is nothing to take in.
+    /// Returns views on disk whose files hold more than these; `None` if there is nothing to commit.
     fn further(
         &self,
         views: &Views,
@@ -287,15 +293,15 @@ impl Service {
             return Ok(None);
         };
         if goes_on {
-            // Most of what came meanwhile; nobody has to wait for it.
+            // This folds most of the events that came meanwhile, while nobody waits.
             next.follow(&self.log)?;
             next.inherit(views)?;
         }
         Ok(Some(next))
     }
 
-    /// The views on disk, for a process that has its own in memory: another has built some since, or was writing them. `None`
-    /// where none can be used; `Busy` also while a redaction or a repair is not finished.
+    /// Returns the views on disk, for a process that has its own in memory because another was writing them, or has
+    /// built them since. `None` if none can be used; `Busy` also while a redaction or a repair is not finished.
     fn built_by_another(&self, dir: &Path) -> std::result::Result<Option<Views>, ViewError> {
         if self.log.redaction_pending() {
             return Err(ViewError::Busy);
@@ -313,7 +319,7 @@ impl Service {
         }
     }
 
-    /// Whether so little is new that it may stay in memory: that number of events, and of bytes.
+    /// Returns `true` if the tail is within these numbers of events and bytes, so that it may stay in memory.
     fn is_short(&self, views: &Views, tail_max: u64, len_max: u64) -> bool {
         let newest = self.newest_seen();
         let events = newest - views.base_position().0.min(newest);
@@ -350,9 +356,9 @@ impl Service {
         written
     }
 
-    /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
-    /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
-    /// Whether there is a new one.
+    /// Reads the graph of the vectors, or makes one, so that recalls of many memories are fast. Holds no lock
+    /// meanwhile, and stops when `go_on` returns `false`. For a thread of a process that goes on answering. Returns
+    /// `true` if there is a new graph.
     pub fn tend_graph(&self, go_on: &dyn Fn() -> bool) -> bool {
         let job = (self.snapshots.newest())
             .and_then(|views| views.graph_job(self.settings.graph_rows_min));
@@ -381,7 +387,7 @@ impl Service {
             Some(views) => views.filed_vectors()?,
             None => return Ok(false),
         };
-        // It looks at all rows: recalls go on meanwhile.
+        // The check looks at all rows, while recalls go on.
         if !graph.fits(&rows) {
             return Ok(false);
         }

@@ -1,4 +1,4 @@
-//! Views that have seen the log: opened, followed, and built anew where those on disk cannot be used.
+//! Views that have seen the log: opened, followed, and rebuilt if the ones on disk cannot be used.
 
 use std::sync::Arc;
 
@@ -11,26 +11,28 @@ use icm_api::error::VIEWS_WAIT;
 use icm_api::error::{Result, plain};
 use icm_wait::bounds;
 
-/// Whether views are not to be used any more.
+/// A check of views; `true` means that they must no longer be used.
 type Stale = fn(&Views, &Log) -> bool;
 
-/// Answers that commits of other processes have overtaken, and that are asked again, at most.
+/// Times that an answer is computed again because commits of other processes overtook it. Raised, a busy store answers
+/// later.
 const OVERTAKEN_MAX: u32 = 3;
 
 impl Service {
-    /// Runs a question on a snapshot that has seen the whole log. Nothing is held meanwhile. A view that turns out to be
-    /// damaged is dropped, rebuilt from the log, and asked again; and so is what was asked while log files were written anew.
+    /// Runs a question on a snapshot that has seen the whole log, without a lock. A damaged view is dropped, rebuilt
+    /// from the log and asked again. A question that ran while log files were rewritten is asked again, too.
     pub(crate) fn with_views<T>(&self, ask: impl Fn(&Views) -> QueryResult<T>) -> Result<T> {
         let read = || {
             self.log.refresh()?;
             let mark = self.log.rewritten();
             let (answer, views) = self.answer_in_time(&ask)?;
-            // An answer from before a redaction ended may show its text.
+            // An answer from before the end of a redaction may show its text.
             let is_old = self.log.rewritten_now() != mark;
             let is_damaged = self.damage_in(Some(&views)).is_some();
             Ok((answer, is_old, is_damaged))
         };
-        // Patience ends with damage alone: a text that was redacted meanwhile is never shown.
+        // Retries for damage have a limit. A text that was redacted meanwhile is never shown, so those retries have
+        // none.
         let answer = loop {
             let found =
                 self.retry_while_rewritten(&read, |(_, is_old, is_damaged)| *is_old || *is_damaged);
@@ -49,7 +51,7 @@ impl Service {
         answer
     }
 
-    /// Returns a line for the user about a log that is not in order.
+    /// Returns a line for the user if the log is not in order.
     pub(crate) fn remark_on_the_log(&self, views: Option<&Views>) -> Option<String> {
         if let Some(damage) = self.damage_in(views) {
             return Some(format!(
@@ -74,7 +76,7 @@ impl Service {
         }
     }
 
-    /// Returns the damage that answers have met in the log; they are of the events before it.
+    /// Returns the damage of the log. Answers are of the events before it.
     pub fn damage(&self) -> Option<String> {
         self.damage_in(self.snapshots.newest().as_deref())
     }
@@ -91,8 +93,8 @@ impl Service {
         }
     }
 
-    /// Runs a question that may be asked again on the newest snapshot; returns that, too. An answer that another process
-    /// overtook is not taken.
+    /// Runs a question, which may run again, on the newest snapshot. Returns the answer and the snapshot. An answer
+    /// that another process overtook is computed again, up to [`OVERTAKEN_MAX`] times.
     fn answer_in_time<T>(
         &self,
         ask: &impl Fn(&Views) -> QueryResult<T>,
@@ -100,7 +102,7 @@ impl Service {
         let mut overtaken = 0;
         loop {
             let answer = self.ask_newest(Views::are_stale, ask)?;
-            // Pages that it read may have been used again since.
+            // Pages that the question read may have been reused since.
             if overtaken == OVERTAKEN_MAX || !self.drop_if_stale(Views::are_stale) {
                 return Ok(answer);
             }
@@ -108,7 +110,7 @@ impl Service {
         }
     }
 
-    /// Runs a question on the newest snapshot, as [`Service::newest_snapshot`] has it; returns that, too.
+    /// Runs a question on the snapshot of [`Service::newest_snapshot`]. Returns the answer and the snapshot.
     pub(crate) fn ask_newest<T>(
         &self,
         stale: Stale,
@@ -135,7 +137,7 @@ impl Service {
                     tried = true;
                     self.replace_unusable(used, view, &why)?;
                 }
-                // Whoever writes them may be stopped, or slow: the log says the same.
+                // The process that writes the views may be stopped, or slow. Views in memory say the same.
                 QueryError::View(ViewError::Busy) if !tried => {
                     tried = true;
                     if self.drop_used(used.as_ref()) {
@@ -152,17 +154,17 @@ impl Service {
         }
     }
 
-    /// Drops the newest snapshot if it is stale: the log was written anew, or another process has written its files since it
-    /// was made. Returns whether it did. The pages that a commit leaves behind stay as they are until the next one, and a
-    /// snapshot of this process only keeps commits of this process from that.
+    /// Drops the newest snapshot if it is stale: the log was rewritten, or another process has written its files since
+    /// it was made. Returns `true` if it did. The pages that a commit leaves behind stay until the next commit, and a
+    /// snapshot of this process holds off only commits of this process.
     fn drop_if_stale(&self, stale: Stale) -> bool {
         let newest = self.snapshots.newest();
-        // Nothing is held meanwhile: it looks at every file.
+        // No lock is held meanwhile: the check looks at every file.
         let Some(newest) = newest.filter(|newest| stale(newest, &self.log)) else {
             return false;
         };
         let mut state = self.snapshots.locked();
-        // Files that this process is writing, or has written, have changed, and what is open of them is whole.
+        // Files that this process writes or has written have changed, but the open ones are whole.
         let is_newest = state.newest().is_some_and(|now| Arc::ptr_eq(now, &newest));
         let is_stale = is_newest && (!state.is_written || newest.is_rewritten(&self.log));
         if is_stale {
@@ -171,7 +173,7 @@ impl Service {
         is_stale
     }
 
-    /// Drops the newest snapshot, if it is the one that was used. False where another has taken its place.
+    /// Drops the newest snapshot if it is the one that was used. Returns `false` if another has taken its place.
     fn drop_used(&self, used: Option<&Arc<Views>>) -> bool {
         let mut state = self.snapshots.locked();
         let is_used = match (used, state.newest()) {
@@ -184,11 +186,11 @@ impl Service {
         is_used
     }
 
-    /// Builds views in the place of those that were used and are damaged, unless somebody else of this process does.
+    /// Rebuilds views that were used and are damaged, unless another thread of this process has done so.
     fn replace_unusable(&self, used: Option<Arc<Views>>, view: &str, why: &str) -> Result<()> {
         let finished = self.resume_redaction()?;
         let _one_at_a_time = self.snapshots.write();
-        // Nothing of them is used again, whatever becomes of the rebuild.
+        // The used views are dropped, whether or not the rebuild succeeds.
         if !self.drop_used(used.as_ref()) {
             return Ok(());
         }
@@ -200,8 +202,8 @@ impl Service {
         Ok(())
     }
 
-    /// The snapshot of every event as of the last refresh of the log. The first who asks after an event folds it; views are
-    /// opened anew where `stale` says so of those that there are.
+    /// Returns the snapshot of every event up to the last refresh of the log. The first question after an event folds
+    /// it. Views are opened anew if `stale` says so of the newest snapshot.
     pub(crate) fn newest_snapshot(&self, stale: Stale) -> QueryResult<Arc<Views>> {
         self.drop_if_stale(stale);
         let mut state = self.snapshots.locked();
@@ -209,7 +211,7 @@ impl Service {
             state.put(None);
         }
         if state.newest().is_none() {
-            // It waits for the lock of the log.
+            // Resuming waits for the lock of the log, so the state is unlocked.
             drop(state);
             let finished = self.resume_redaction()?;
             state = self.snapshots.locked();
@@ -227,7 +229,7 @@ impl Service {
         }
         let followed = state.newest_mut().expect("just filled").follow(&self.log);
         if followed.is_err() {
-            // It may have seen some of the events alone.
+            // The views may have seen a part of the events.
             state.put(None);
         }
         match followed {
@@ -261,13 +263,13 @@ impl Service {
         Ok(Views::open(&dir, &self.log)?)
     }
 
-    /// Builds views: on disk where that can be written, else in memory, and then says why.
+    /// Builds views, on disk if that can be written, else in memory. Returns the reason for the latter.
     pub(crate) fn build(&self) -> std::result::Result<(Views, Option<String>), ViewError> {
         let in_memory = |why: String| {
             let views = Views::in_memory(&self.log, &mut |_| {})?;
             Ok((views, Some(why)))
         };
-        // Views on disk may hold what can no longer be read of a damaged log: they stay.
+        // Views on disk may hold events that a damaged log no longer gives: they stay.
         if matches!(self.log.refusal(), Some(Refusal::Damaged { .. })) {
             return in_memory("the log is damaged".to_owned());
         }
@@ -302,12 +304,12 @@ impl Service {
         }
     }
 
-    /// Views in the place of some that could not be used; the user is told in one line.
+    /// Builds views in place of unusable ones, and tells the user so in one line.
     pub(crate) fn rebuilt(&self, view: &str, why: &str) -> Result<Views> {
         let (views, in_memory) = self.build()?;
         self.notice(match in_memory {
             None => format!("the {view} view was rebuilt from the log: {}", plain(why)),
-            // One reason is enough where the disk alone is in the way.
+            // If only the disk is in the way, one reason is enough.
             Some(reason) if why.contains(" (os error ") => {
                 format!("the views are kept in memory for this run: {reason}")
             }
@@ -320,7 +322,7 @@ impl Service {
         Ok(views)
     }
 
-    /// The first views of a store that has none on disk.
+    /// Builds the first views of a store that has none on disk.
     pub(crate) fn first_views(&self) -> Result<Views> {
         let (views, in_memory) = self.build()?;
         self.notice(match in_memory {

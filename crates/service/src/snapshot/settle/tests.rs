@@ -8,7 +8,7 @@ use icm_projections::{ViewError, Views};
 use crate::service::Service;
 use crate::service::tests::{reading, service, store};
 
-/// More than stay in memory.
+/// More memories than stay in the tail.
 const MANY: usize = 600;
 
 fn store_many(service: &Service, word: &str) {
@@ -20,7 +20,7 @@ fn store_many(service: &Service, word: &str) {
     }
 }
 
-/// The texts of every memory that holds, by its row and the table.
+/// Returns the texts of every living memory, by its row and the table.
 fn memories(views: &Views) -> Vec<Option<String>> {
     let mut memories = Vec::new();
     let now = views.tally().position;
@@ -33,7 +33,7 @@ fn memories(views: &Views) -> Vec<Option<String>> {
     memories
 }
 
-/// The pages that a commit leaves behind are used again by the one after it.
+/// A commit reuses the pages that the one before it left behind.
 #[test]
 fn a_snapshot_that_is_read_keeps_its_pages() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -50,7 +50,7 @@ fn a_snapshot_that_is_read_keeps_its_pages() {
     assert!(service.take_further(true), "nobody reads older files");
     store_many(&service, "third");
     assert!(!service.take_further(true), "the first are still read");
-    // Opened anew, the newest snapshot knows no more of them.
+    // Opened anew, the newest snapshot does not know of these pages.
     service.snapshots.put(None);
     assert_eq!(read().expect("it answers"), 3 * MANY);
     assert!(!service.take_further(true), "the first are still read");
@@ -61,7 +61,7 @@ fn a_snapshot_that_is_read_keeps_its_pages() {
     assert_eq!(read().expect("it answers"), 3 * MANY);
 }
 
-/// A question that another process overtakes is asked again, and nothing is built for that.
+/// A question that another process overtakes is asked again, and nothing is built for it.
 #[test]
 fn what_another_process_wrote_meanwhile_is_opened() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -106,7 +106,7 @@ fn a_store_that_is_only_read_is_left_as_it_is() {
     assert_ne!(names(folder.path()), before);
 }
 
-/// Questions go on, and see all, while the views are taken further.
+/// Questions go on, and see every memory, while the tail is committed.
 #[test]
 fn who_asks_meanwhile_sees_every_memory() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -154,7 +154,7 @@ fn current(dir: &Path) -> String {
     std::fs::read_to_string(dir.join("views/current")).expect("it is there")
 }
 
-/// The names of all files, with their lengths.
+/// Returns the names of all files, with their lengths.
 fn names(dir: &Path) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     let mut dirs = vec![dir.to_owned()];

@@ -1,4 +1,4 @@
-//! Which moment an answer is computed at.
+//! The basis: the moment that an answer is computed at.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ pub(crate) struct At {
     pub(crate) position: Position,
     pub(crate) event: EventId,
     pub(crate) time_ms: u64,
-    /// The newest moment there is.
+    /// `true` if this is the newest moment.
     pub(crate) is_now: bool,
 }
 
@@ -50,7 +50,7 @@ impl At {
 }
 
 impl Service {
-    /// The basis that `at` names (`None`: now).
+    /// Returns the basis that `at` names (`None`: now).
     pub fn basis(&self, at: Option<&str>) -> Result<Basis> {
         self.with_views(|views| Ok(self.at(views, at, None)?.to_basis()))
     }
@@ -118,7 +118,7 @@ impl Service {
         at.ok_or_else(|| before_the_first(views, text).into())
     }
 
-    /// As with `--at`, but a time before the first event is a moment, too: there was nothing.
+    /// Resolves a moment as `--at` does. A time before the first event is the empty store.
     pub(crate) fn at_or_nothing(&self, views: &Views, text: &str) -> QueryResult<At> {
         let nothing = At {
             is_now: views.tally().position == Position(0),
@@ -127,7 +127,7 @@ impl Service {
         Ok(self.moment(views, text)?.unwrap_or(nothing))
     }
 
-    /// The moment that a text names; `None` before the first event.
+    /// Returns the moment that a text names; `None` if it is before the first event.
     fn moment(&self, views: &Views, text: &str) -> QueryResult<Option<At>> {
         let newest = views.tally().position;
         let when = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)
@@ -152,7 +152,7 @@ impl Service {
         Ok(tip.map(|tip| At::of(tip, newest)))
     }
 
-    /// The position of the one event whose id starts with `prefix`.
+    /// Returns the position of the one event whose id starts with `prefix`.
     pub(crate) fn find_event(&self, prefix: &str) -> Result<Position> {
         let found = self.events_from(prefix)?;
         match found.as_slice() {
@@ -167,11 +167,11 @@ impl Service {
         }
     }
 
-    /// The position of the event that a user names: by a position (`@12`), or by any beginning of
-    /// an id that fits no other. Digits that could be meant as a position are not taken for an id.
+    /// Returns the position of the event that a user names: by a position (`@12`), or by a beginning of its id that
+    /// fits no other. Digits that could be meant as a position are not taken for an id.
     ///
     /// # Errors
-    /// `NotFound` and `Ambiguous`; `Invalid` for what is neither, such as the id of a memory.
+    /// `NotFound` and `Ambiguous`; `Invalid` for another text, such as the id of a memory.
     pub(crate) fn event_named(&self, views: &Views, given: &str) -> QueryResult<Position> {
         let newest = views.tally().position;
         let held = |number: &u64| (1..=newest.0).contains(number);
@@ -184,7 +184,7 @@ impl Service {
                 )
                 .into());
             }
-            // One that is too large for a number is not held either.
+            // A number that is too large to parse is no position either.
             let number = number.parse().ok().filter(held);
             let nearest = (newest.0 > 0).then_some(newest.0);
             return Ok(Position(number.ok_or_else(|| no_event(given, nearest))?));
@@ -202,7 +202,7 @@ impl Service {
         }
     }
 
-    /// That something names no event, and what it names instead.
+    /// Returns the error for a text that names no event, and says what it names instead.
     fn no_event_id(&self, views: &Views, given: &str) -> QueryError {
         match self.find_memory(views, given) {
             Ok(id) => {
@@ -218,7 +218,7 @@ impl Service {
         }
     }
 
-    /// The events whose ids start with `prefix`, newest first.
+    /// Returns the events whose ids start with `prefix`, newest first.
     fn events_from(&self, prefix: &str) -> Result<Vec<(Position, EventId)>> {
         let mut found = Vec::new();
         self.log.scan_back(None, &mut |event| {

@@ -1,4 +1,4 @@
-//! The log, for people and scripts.
+//! Events of the log, listed, followed and shown for people and scripts.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ use icm_api::when;
 use icm_api::when::{DayMeans, When, rfc3339};
 use icm_api::{EventDetail, LogEntry, LogRequest};
 
-/// A request, resolved.
+/// A request for events, with names and times resolved.
 struct Filter {
     kind: Option<String>,
     memory: Option<BTreeSet<SubjectId>>,
@@ -39,8 +39,7 @@ struct Filter {
 }
 
 impl Service {
-    /// Calls `each` for every event that fits, until it says false. Returns how many were given
-    /// out.
+    /// Calls `each` for every event that fits, until it returns `false`. Returns how many events were given out.
     pub fn log(&self, request: &LogRequest, each: &mut dyn FnMut(LogEntry) -> bool) -> Result<u64> {
         let (filter, names) = self.with_views(|views| {
             let filter = self.resolve_filter(views, request)?;
@@ -84,16 +83,16 @@ impl Service {
         Ok(given)
     }
 
-    /// Position of the newest event; 0 while there is none.
+    /// Returns the position of the newest event; 0 for an empty log.
     ///
     /// # Errors
-    /// When the log cannot be read.
+    /// If the log cannot be read.
     pub fn newest_position(&self) -> Result<u64> {
         self.log.refresh()?;
         Ok(self.log.tip().map_or(0, |tip| tip.position.0))
     }
 
-    /// Whether events can be asked for like that: what cannot is told before anything is waited for.
+    /// Checks a request for events, so that a wrong one fails before any waiting.
     ///
     /// # Errors
     /// As [`Service::log`].
@@ -101,8 +100,8 @@ impl Service {
         self.with_views(|views| self.resolve_filter(views, request).map(|_| ()))
     }
 
-    /// Calls `each` for every event that fits and comes after a position, or after now, as it is appended by
-    /// whichever process, until it or `go_on` says no. Looks a few times a second.
+    /// Calls `each` for every event that fits and comes after a position, or after now, as processes append them. Ends
+    /// when `each` or `go_on` returns `false`. Looks a few times a second.
     ///
     /// # Errors
     /// As [`Service::log`].
@@ -130,7 +129,7 @@ impl Service {
             };
             let mut wanted = true;
             self.log(&request, &mut |entry| {
-                // A later one comes with the next look, with its neighbours.
+                // A later event comes with the next look, together with its neighbours.
                 if entry.position > there {
                     return false;
                 }
@@ -208,7 +207,7 @@ impl Service {
         })
     }
 
-    /// Everything about one event; `event` is the start of an id, or `@position`.
+    /// Returns everything about one event; `event` is the start of an id, or `@position`.
     pub fn log_show(&self, event: &str) -> Result<EventDetail> {
         let (position, names) = self.with_views(|views| {
             let position = self.event_named(views, event)?;
@@ -253,8 +252,8 @@ impl Service {
         entry
     }
 
-    /// A link that an event takes away; all that it names have the same ends and relation. Nothing where
-    /// none of them is known here.
+    /// Returns a link that an event removes. All links that the event names have the same ends and relation. `None` if
+    /// this store knows none of them.
     fn link_taken(&self, event: &Event<'_>) -> Option<Link> {
         let named: Vec<_> = event.head.refs().collect();
         let found = self.with_views(|views| {
@@ -265,7 +264,7 @@ impl Service {
             }
             Ok(None)
         });
-        // The event itself is told of all the same.
+        // An error leaves the event itself to be shown.
         found.ok().flatten()
     }
 
@@ -290,7 +289,7 @@ impl Service {
     }
 }
 
-/// Every id that these memories are known under.
+/// Returns every id that these memories are known under.
 fn ids_of(
     views: &Views,
     entities: impl IntoIterator<Item = SubjectId>,
@@ -331,7 +330,7 @@ impl Filter {
     }
 }
 
-/// Whether an event is about, or showed, a memory that fits.
+/// Returns `true` if an event is about, or showed, a memory that fits.
 fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     if fits(event.head.subject()) {
         return true;
@@ -379,7 +378,7 @@ fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
     }
 }
 
-/// Facts with memory ids as users write them and fields by name.
+/// Returns facts with memory ids as users write them and fields by name.
 fn readable(mut json: Value, facts: &Facts) -> Value {
     if let Facts::Recalled(recalled) = facts
         && let Some(results) = json.get_mut("results").and_then(Value::as_array_mut)

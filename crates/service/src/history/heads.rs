@@ -1,4 +1,4 @@
-//! The newest event of every chain, as text that a person can keep: a line each of origin, seq and event id.
+//! The newest event of every chain, as text that a person can keep: one line for each, with origin, seq and event id.
 
 use icm_log::{EventId, OriginId, Seq, Unknown};
 
@@ -6,13 +6,13 @@ use crate::service::{OpenOptions, Service};
 use icm_api::OriginHead;
 use icm_api::error::{Result, ServiceError};
 
-/// Where a chain was.
+/// The end of a chain: its newest event when the line was written.
 pub(crate) type ChainEnd = (OriginId, Seq, EventId);
 
-/// The lines of `icm log heads`; empty ones and those that begin with `#` say nothing.
+/// Reads the lines of `icm log heads`. Empty lines and lines that begin with `#` are skipped.
 ///
 /// # Errors
-/// `Invalid` names the first line that is none.
+/// `Invalid` names the first wrong line.
 pub(crate) fn parse(text: &str) -> Result<Vec<ChainEnd>> {
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -36,8 +36,8 @@ fn place(line: &str) -> Option<ChainEnd> {
 }
 
 impl Service {
-    /// Opens a store on this machine as another machine knew it, from what is held here of that one's chain; nothing is
-    /// ever written. `origin`: its id, or how that begins.
+    /// Opens a store on this machine as another machine knew it, from that machine's chain here, read-only. `origin`:
+    /// the id of that chain, or a beginning of it.
     ///
     /// # Errors
     /// `NotFound` and `Ambiguous` for an origin that no chain here has, or several.
@@ -65,16 +65,17 @@ impl Service {
         Ok(service)
     }
 
-    /// The chains that this store has written, the newest last: after a restore or a move a store writes another one.
+    /// Returns the chains that this store has written, the newest last. After a restore or a move a store begins
+    /// another one.
     ///
     /// # Errors
-    /// Where the log cannot be read.
+    /// If the log cannot be read.
     pub fn own_chains(&self) -> Result<Vec<OriginId>> {
         self.log.refresh()?;
         Ok(self.log.own_chains())
     }
 
-    /// The one chain whose origin begins so.
+    /// Returns the one origin that begins with `prefix`.
     pub(crate) fn find_origin(&self, prefix: &str) -> Result<OriginId> {
         let given = prefix.to_ascii_lowercase();
         let all: Vec<String> = self.heads()?.into_iter().map(|head| head.origin).collect();
@@ -95,7 +96,7 @@ impl Service {
         }
     }
 
-    /// The newest event of every chain.
+    /// Returns the newest event of every chain.
     pub fn heads(&self) -> Result<Vec<OriginHead>> {
         self.log.refresh()?;
         let own = self.log.origin();

@@ -1,4 +1,4 @@
-//! The past: which moment an answer is computed at, what changed, by whom, and taking it back.
+//! The past: the basis of an answer, the events and their authors, differences, conflicts, and undo.
 
 pub(crate) mod basis;
 pub(crate) mod conflicts;

@@ -1,5 +1,5 @@
-//! Pauses of the log: days without an event. A store that rests has them, and so has one whose clock was
-//! wrong: what was stored before such a pause seems as much older.
+//! Pauses of the log: days without an event. A store that is not used has pauses, and so has a store whose clock was
+//! wrong: memories from before such a pause seem older by its length.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use icm_log::{Cursor, Log, LogError};
 use icm_projections::fold::day_of;
 
-/// Two UTC days with events and none between them.
+/// Two UTC days with events, and none between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pause {
     pub(crate) from_day: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// Days from one to the other.
+    /// Returns the days from one to the other.
     pub(crate) fn days(self) -> u32 {
         self.to_day - self.from_day
     }

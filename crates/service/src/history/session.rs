@@ -1,4 +1,4 @@
-//! The session that a person means.
+//! Finding the session that a person names.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -9,14 +9,14 @@ use icm_log::{Kind, SessionId, hash};
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 
-/// Digits of an id in the log.
+/// Hexadecimal digits of a session's id in the log.
 const ID_LEN: usize = 32;
-/// Digits that name an id, at least. Fewer are a name.
+/// The fewest digits that are taken for an id. Fewer are a name. Raised, short ids are no longer found.
 const PREFIX_MIN: usize = 4;
 
 impl Service {
-    /// Returns the session that `text` means: its name, its id in the log, or the beginning of one. A name that no event
-    /// is of is taken as it is. A text of hexadecimal digits costs a walk through the log.
+    /// Returns the session that `text` means: its name, its id in the log, or a beginning of the id. A name without
+    /// events is returned as it is. A text of hexadecimal digits costs a walk through the log.
     ///
     /// # Errors
     /// `Invalid` if the ids of several sessions begin so.
@@ -50,7 +50,7 @@ impl Service {
         }
     }
 
-    /// Returns a session and all that work for it, as `session.started` says. Reads the whole log.
+    /// Returns a session and all sessions that work for it, by their `session.started`. Reads the whole log.
     ///
     /// # Errors
     /// As [`Service::session_meant`].

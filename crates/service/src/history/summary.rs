@@ -1,4 +1,4 @@
-//! Events in one line for people.
+//! Events as one line for people.
 
 use icm_log::facts::{Facts, Front, Hole, MemoryUpdated, UndoneRange};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::upkeep::decay::{day_text, decimal};
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
 
-/// Returns what an event says, in one line.
+/// Returns an event in one line.
 pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
     let text = |field: &str| {
         payload
@@ -124,7 +124,7 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
     }
 }
 
-/// Returns in words what an update wrote, field by field.
+/// Returns the fields that an update wrote, in words.
 fn update_summary<'p>(
     facts: &MemoryUpdated,
     payload: &Value,

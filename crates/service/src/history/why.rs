@@ -1,4 +1,4 @@
-//! Where a memory came from, and what became of it.
+//! The origin of a memory, and the events that changed or showed it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -18,8 +18,8 @@ use icm_api::when::rfc3339;
 use icm_api::{Source, Why, WhyEvent, WhyFrom, WhyRecall};
 
 impl Service {
-    /// Where a memory came from, the events that changed it, and the newest `recalls` of those that
-    /// showed it. Costs as many events of the log as are told of, not the whole log.
+    /// Returns the origin of a memory, the events that changed it, and the newest `recalls` of the recalls that showed
+    /// it. Reads only the events that it returns, not the whole log.
     pub fn why(&self, id: &str, recalls: usize) -> Result<Why> {
         self.with_views(|views| self.why_in(views, id, recalls))
     }
@@ -100,7 +100,7 @@ impl Service {
             .collect();
         events.extend(late);
         events.sort_by_key(|event| event.position);
-        // All of it is of one event: the source that is shown may be another one's.
+        // Actor and source are from one event: the source that is shown may be another event's.
         let from = from.or(first_stored);
         let (actor, source) = from.unwrap_or_else(|| (first.actor, memory.source.clone()));
         Ok(Why {
@@ -119,8 +119,8 @@ impl Service {
         })
     }
 
-    /// The newest `most` times that a memory was shown to a session that had not asked for it, newest first, and how many
-    /// there are in all. Reads the log back to the event that stored it.
+    /// Returns the newest `most` times that a memory was shown to a session that had not asked for it, newest first,
+    /// and how many there are in all. Reads the log back to the event that stored it.
     fn injections(
         &self,
         views: &Views,
@@ -175,7 +175,7 @@ impl Service {
     }
 }
 
-/// The events about a memory as they are read, and what they say of it.
+/// The events about a memory as they are read, and the facts collected from them.
 struct Reading<'a> {
     service: &'a Service,
     views: &'a Views,
@@ -190,10 +190,10 @@ struct Reading<'a> {
     /// Events that made no version, because they came late.
     late: Vec<WhyEvent>,
     recalls: Vec<WhyRecall>,
-    /// Actor and source of the store: of an event in force, and of the one that gave the memory its id.
+    /// Actor and source of the store: of an event in force, and of the event that gave the memory its id.
     from: Option<(ActorId, Source)>,
     first_stored: Option<(ActorId, Source)>,
-    /// The memories that this one summarises, and the summary that covers it, each with the command.
+    /// The memories that this one summarises, and the summary that covers it, each with its command.
     covers: Option<(Vec<SubjectId>, CommandId)>,
     covered_by: Option<(SubjectId, CommandId)>,
 }
@@ -230,7 +230,7 @@ impl Reading<'_> {
         if is_first {
             self.first_stored = Some((event.head.actor(), source_of(event)));
         }
-        // What gave the memory its id may be undone, and another one in force.
+        // The event that gave the memory its id may be undone, and another store in force.
         let is_stored = matches!(facts, Some(Facts::Stored(_)));
         if is_stored && !undone && (is_first || self.from.is_none()) {
             self.from = Some((event.head.actor(), source_of(event)));
@@ -267,7 +267,7 @@ impl Reading<'_> {
     }
 }
 
-/// What the event that stored a memory says of its source: nothing where that is withheld.
+/// Returns the source in the event that stored a memory; empty if its payload is withheld.
 fn source_of(event: &Event<'_>) -> Source {
     let stored = event.body.payload().map(payload::decode);
     let Some(Ok(payload::MemoryStored { source, .. })) = stored else {

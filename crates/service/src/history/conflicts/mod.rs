@@ -1,5 +1,5 @@
-//! What machines that did not know of each other wrote beside each other. One value is shown everywhere; the
-//! row knows who else wrote the field, and the log what.
+//! Conflicts: values that machines wrote without knowing of each other. One value is shown everywhere; the row knows
+//! who else wrote the field, and the log has the other values.
 
 mod open;
 mod settle;
@@ -21,10 +21,10 @@ use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
 use icm_api::{Conflict, ConflictOf, ConflictValue, Conflicts, ConflictsRequest};
 
-/// Rows whose events are read together.
+/// Rows whose events are read together. Raised, the pass takes more memory.
 const ROWS: usize = 1_000;
 
-/// A row with what is open of it.
+/// A row with its open conflicts.
 struct Disputed {
     entity: EntityId,
     row: Version,
@@ -38,12 +38,12 @@ impl Disputed {
 }
 
 impl Service {
-    /// What concurrent writes left open, now or as of a moment; what was written last comes first.
+    /// Returns the open conflicts, now or as of a moment, the one written last first.
     ///
-    /// Costs a pass over the rows, and of those that several machines wrote the events.
+    /// Costs a pass over the rows, and the events of rows that several machines wrote.
     ///
     /// # Errors
-    /// `Invalid` for a moment that is none.
+    /// `Invalid` for a text that is no moment.
     pub fn conflicts(&self, request: &ConflictsRequest) -> Result<Conflicts> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -73,7 +73,7 @@ impl Service {
         })
     }
 
-    /// Names of the fields of a row that are in conflict.
+    /// Returns the names of the fields of a row that are in conflict.
     pub(crate) fn conflicting(
         &self,
         views: &Views,
@@ -85,7 +85,8 @@ impl Service {
         Ok(names.collect())
     }
 
-    /// The same as bits; [`changed::ALIVE`] where it was forgotten while somebody wrote it.
+    /// Returns the fields in conflict as bits; [`changed::ALIVE`] for a row that was forgotten while another machine
+    /// wrote it.
     pub(crate) fn open_fields(
         &self,
         views: &Views,
@@ -101,7 +102,7 @@ impl Service {
         Ok(open.fold(0, |all, open| all | open.field))
     }
 
-    /// How many conflicts the events after a position opened, of rows that they are about.
+    /// Returns how many conflicts the events after a position opened in the rows that they are about.
     pub(crate) fn opened_since(&self, views: &Views, before: Position) -> QueryResult<u64> {
         let newest = views.tally().position;
         let positions: Vec<Position> = (before.0 + 1..=newest.0).map(Position).collect();
@@ -130,7 +131,7 @@ impl Service {
         Ok(keys.filter(|key| !was.contains(key)).count() as u64)
     }
 
-    /// Rows that may be in conflict, of which the log has to say whether they are.
+    /// Returns the rows that may be in conflict; the log has to say which are.
     fn rows_that_may(
         &self,
         views: &Views,
@@ -138,7 +139,7 @@ impl Service {
         position: Position,
     ) -> QueryResult<Vec<EntityId>> {
         let mut rows = Vec::new();
-        // Who was never told anything has seen everything.
+        // A store that never imported anything knew of every event.
         if views.tally().imports == 0 {
             return Ok(rows);
         }
@@ -163,7 +164,7 @@ impl Service {
             if may_conflict(&version) {
                 rows.push(memoir);
             }
-            // What is in a deleted memoir is hidden with it.
+            // The concepts of a deleted memoir are hidden with it.
             if version.is_alive() {
                 let concepts = self.all_concepts_at(views, memoir, position)?;
                 let open = concepts.into_iter().filter(|(_, it)| may_conflict(it));
@@ -173,8 +174,7 @@ impl Service {
         Ok(rows)
     }
 
-    /// What is open of these rows at a position; those of which nothing is are left out. Reads their events in
-    /// one go.
+    /// Returns the rows that have open conflicts at a position, with these. Reads the events of all rows in one go.
     fn open_of(
         &self,
         views: &Views,

@@ -1,4 +1,4 @@
-//! What is open of a row: from its writers, and what their events say.
+//! The open conflicts of a row: from its writers, and the values in their events.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::memoir as graph;
 use icm_api::when::rfc3339_signed;
 
-/// What somebody can settle of a memory. A name is never in conflict (it makes one memory of two), and where a
-/// text came from goes with the text.
+/// The fields of a memory that can be settled. A name is never in conflict, as it makes one memory of two. A source
+/// follows its text.
 pub(super) const OF_MEMORY: u32 = fields::TOPIC
     | fields::CONTENT
     | fields::RAW_EXCERPT
@@ -28,7 +28,7 @@ pub(super) fn settleable(family: Family) -> u32 {
     }
 }
 
-/// Fields that more than one event holds, whether they say the same or not.
+/// Returns the fields that more than one event holds, with equal values or not.
 pub(super) fn held_twice(version: &Version) -> u32 {
     let (mut once, mut twice) = (0, 0);
     for writer in &version.writers {
@@ -38,7 +38,7 @@ pub(super) fn held_twice(version: &Version) -> u32 {
     twice & settleable(version.family())
 }
 
-/// The writes that whoever forgot it may not have known of: nothing came after them.
+/// Returns the writes that the event which forgot the row may not have known of: nothing came after them.
 pub(super) fn unseen(version: &Version) -> impl Iterator<Item = &Writer> {
     let heads = version.heads();
     let writers = version.writers.iter();
@@ -49,7 +49,7 @@ pub(super) fn unseen(version: &Version) -> impl Iterator<Item = &Writer> {
     })
 }
 
-/// Whether there may be a conflict: what was written tells.
+/// Returns `true` if a row may have a conflict, by its writers alone.
 pub(super) fn may_conflict(version: &Version) -> bool {
     match version.is_alive() {
         true => held_twice(version) != 0,
@@ -57,12 +57,12 @@ pub(super) fn may_conflict(version: &Version) -> bool {
     }
 }
 
-/// What an event wrote, as a row.
+/// The values that an event wrote, as a row.
 pub(super) struct Said {
     pub(super) writer: Writer,
     pub(super) actor: ActorId,
     pub(super) row: Version,
-    /// It stored the memory, so it speaks of every field.
+    /// `true` if the event stored the memory, so that it wrote every field.
     pub(super) stores: bool,
 }
 
@@ -93,8 +93,8 @@ impl Said {
         self.row.withheld & field != 0
     }
 
-    /// Whether it says nothing that can be told: what stored a memory does not even tell which fields it gave,
-    /// but there was a text.
+    /// Returns `true` if the value that was written is unknown. A withheld event that stored a memory does not tell
+    /// which fields it wrote, only that there was a text.
     pub(super) fn is_mute(&self, field: u32) -> bool {
         self.is_withheld(field) && self.stores && field != fields::CONTENT
     }
@@ -123,7 +123,7 @@ impl Open {
 }
 
 impl Said {
-    /// What it wrote, by the names of the fields.
+    /// Returns the values that the event wrote, by the names of the fields.
     pub(super) fn values(&self) -> Map<String, Value> {
         let family = self.row.family();
         let mut values = Map::new();
@@ -137,7 +137,7 @@ impl Said {
     }
 }
 
-/// The events that may say something of what is open in a row.
+/// Returns the events that may hold values of a row's conflicts.
 pub(super) fn asked(row: &Version) -> Vec<EventId> {
     match row.is_alive() {
         false => row.heads().to_vec(),
@@ -156,7 +156,7 @@ pub(super) fn forgets(event: &Event<'_>) -> bool {
     )
 }
 
-/// What is open in a row, from what its events say.
+/// Returns the open conflicts of a row, from the values in its events.
 pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, Said>) -> Vec<Open> {
     if !row.is_alive() {
         return forgotten_beside(row, said).into_iter().collect();
@@ -164,7 +164,7 @@ pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, Said>) -> Vec<Open> 
     bits(held_twice(row))
         .filter_map(|field| {
             let holds = |it: &&Said| it.writer.fields & field != 0 && !it.is_mute(field);
-            // The largest stamp is shown.
+            // The value with the largest stamp is shown.
             let mut said = said.values().rev().filter(holds);
             let shown = said.next()?;
             let others: Vec<Said> = said
@@ -180,7 +180,7 @@ pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, Said>) -> Vec<Open> 
         .collect()
 }
 
-/// Of a row that was forgotten while somebody else wrote it.
+/// Returns the conflict of a row that was forgotten while another machine wrote it.
 pub(super) fn forgotten_beside(row: &Version, said: &BTreeMap<Stamp, Said>) -> Option<Open> {
     let unseen: Vec<EventId> = unseen(row).map(|writer| writer.stamp.event).collect();
     let wrote = |it: &&Said| unseen.contains(&it.writer.stamp.event);
@@ -202,7 +202,7 @@ impl Said {
     }
 }
 
-/// Whether two events say different things of a field. Of two texts that are gone nothing can be chosen.
+/// Returns `true` if two events wrote different values of a field. Two withheld texts leave nothing to choose.
 pub(super) fn differ(one: &Said, other: &Said, field: u32) -> bool {
     match (one.is_withheld(field), other.is_withheld(field)) {
         (true, true) => false,
@@ -211,8 +211,8 @@ pub(super) fn differ(one: &Said, other: &Said, field: u32) -> bool {
     }
 }
 
-/// What an event wrote that none of these rows shows: the text, and other fields by name. What is withheld is
-/// not told.
+/// Returns the values of an event that none of these rows shows: the text, and other fields by name. Withheld values
+/// are left out.
 pub(crate) fn not_shown(
     event: &Event<'_>,
     held: &Version,
@@ -242,7 +242,7 @@ pub(super) fn bits(set: u32) -> impl Iterator<Item = u32> {
         .filter(move |bit| set & bit != 0)
 }
 
-/// What a field is called, of a memory, a memoir or a concept.
+/// Returns the name of a field of a memory, a memoir or a concept.
 pub(super) fn field_name(family: Family, field: u32) -> &'static str {
     match (family, field) {
         (_, changed::ALIVE) => "forgotten",
@@ -256,7 +256,7 @@ pub(super) fn field_name(family: Family, field: u32) -> &'static str {
     }
 }
 
-/// A field of a row as JSON; `null` where it is withheld.
+/// Returns a field of a row as JSON; `null` if it is withheld.
 pub(super) fn value_of(row: &Version, field: u32) -> Value {
     let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::String);
     if row.withheld & field != 0 {

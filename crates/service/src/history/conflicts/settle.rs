@@ -1,4 +1,4 @@
-//! Settling what is open: choosing one of the values that were written, and writing it for all.
+//! Settling conflicts: choosing one of the values that were written, and writing it for all.
 
 use icm_log::EventId;
 use icm_log::facts::fields;
@@ -15,11 +15,11 @@ use icm_api::ids::id_text;
 use icm_api::{Action, Caller, SettleReceipt, SettleRequest};
 
 impl Service {
-    /// Settles what is open of a memory, a memoir or a concept: an ordinary change that names all that was
-    /// written, so it holds on every machine that learns of it, and can be undone.
+    /// Settles the conflicts of a memory, a memoir or a concept. The change names all the writes that it settles, so it
+    /// holds on every machine that learns of it. It can be undone.
     ///
     /// # Errors
-    /// `NotFound`; `Nothing` where nothing is in conflict, or what is chosen is withheld.
+    /// `NotFound`; `Nothing` if nothing is in conflict, or the chosen value is withheld.
     pub fn settle_conflict(
         &self,
         caller: &Caller,
@@ -51,7 +51,7 @@ impl Service {
                 Some(given) => Some(self.taken(views, &open, given)?),
                 None => None,
             };
-            // What the event did not write stays open.
+            // Fields that the event did not write stay open.
             if let Some(event) = taken {
                 open.retain(|open| open.by(event).is_some());
             }
@@ -91,7 +91,7 @@ impl Service {
         })
     }
 
-    /// The one of the events that wrote what is open which a user means.
+    /// Returns the event that a user means, among the events with values in conflict.
     fn taken(&self, views: &Views, open: &[Open], given: &str) -> QueryResult<EventId> {
         let prefix = given.trim().to_ascii_lowercase();
         let mut events: Vec<EventId> = (open.iter().flat_map(Open::all))
@@ -149,7 +149,7 @@ fn withheld(row: &Version, open: &Open, said: &Said) -> ServiceError {
     )
 }
 
-/// That what was written meanwhile is not taken as long as it is forgotten.
+/// Returns the error for a choice of what was written to a row that is still forgotten.
 fn forgotten(row: &Version) -> ServiceError {
     let id = id_text(row.id);
     let shown = |text: &Option<String>| text.clone().unwrap_or_default();

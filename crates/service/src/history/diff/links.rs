@@ -1,4 +1,4 @@
-//! Which links hold at one moment and not at another.
+//! Links that hold at one moment and not at another.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,18 +14,18 @@ use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Diff, DiffRequest, MemoryLink};
 
-/// What events between two moments say of links.
+/// The links that events between two moments touched.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// The events that added what they may have added or taken away.
+    /// The events that added the links which may have been added or removed.
     pub(crate) named: BTreeSet<EventId>,
-    /// An undo may reach any other link as well.
+    /// `true` if an undo may have reached any other link, too.
     pub(crate) any: bool,
 }
 
 impl Service {
-    /// What the events after one moment, up to another, say of links that events of the kind `linked` add
-    /// and those of the kind `unlinked` take away; of one session, or of all.
+    /// Returns the links that the events after one moment, up to another, touched. Events of kind `linked` add links,
+    /// events of kind `unlinked` remove them. Only the events of `session` count, if one is given.
     pub(crate) fn links_touched(
         &self,
         views: &Views,
@@ -53,8 +53,8 @@ impl Service {
         Ok(touched)
     }
 
-    /// Puts the links between memories that hold at one moment and not at the other. One that went
-    /// because an end of it was forgotten is none of them: that is said of the memory.
+    /// Adds the memory links that hold at only one of two moments to a diff. A link that went because one of its ends
+    /// was forgotten is left out: the diff shows that memory as forgotten.
     pub(super) fn compare_memory_links(
         &self,
         views: &Views,
@@ -126,7 +126,7 @@ impl Service {
     }
 }
 
-/// Whether a link of these ends and this relation holds at a position, by whichever event.
+/// Returns `true` if a link of these ends and this relation holds at a position, by any event.
 fn says_so(
     views: &Views,
     link: &Link,

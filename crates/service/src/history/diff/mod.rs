@@ -1,4 +1,4 @@
-//! What became of the memories between two moments.
+//! Differences of the memories between two moments.
 
 pub(crate) mod links;
 
@@ -20,7 +20,7 @@ use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
 
-/// What two states of a memory are compared by, as in its JSON.
+/// The fields by which two states of a memory are compared, as in its JSON.
 const FIELDS: [&str; 13] = [
     "topic",
     "content",
@@ -38,8 +38,8 @@ const FIELDS: [&str; 13] = [
 ];
 
 impl Service {
-    /// How the memories at one moment differ from those at an earlier one. Walks the memories once,
-    /// and with a session the events in between.
+    /// Returns the differences of the memories between two moments. Walks the memories once, and with a session the
+    /// events in between.
     pub fn diff(&self, request: &DiffRequest) -> Result<Diff> {
         self.with_views(|views| self.diff_in(views, request))
     }
@@ -94,8 +94,8 @@ impl Service {
         Ok(diff)
     }
 
-    /// The memories that have another version at `to` than at `from`, with both; and how many of the
-    /// others have faded.
+    /// Returns the memories that have another version at `to` than at `from`, with both versions. Counts in `faded` how
+    /// many of the others have faded.
     fn moved(
         &self,
         views: &Views,
@@ -118,7 +118,7 @@ impl Service {
             views.schedule_at(to.position)?,
         ];
         let fades = session.is_none() && schedules[0] != schedules[1];
-        // A version that already held then is no difference, but for what time took of its weight.
+        // A version that already held at `from` is no difference, but its weight may have faded.
         let mut entities = Vec::new();
         let mut look = |entity, version: &Version| -> std::result::Result<(), ViewError> {
             if version.from > from.position {
@@ -165,7 +165,7 @@ impl Service {
         Ok(moved)
     }
 
-    /// Positions of the events of a session after `from`, up to `to`.
+    /// Returns the positions of a session's events after `from`, up to `to`.
     fn events_of(
         &self,
         views: &Views,
@@ -199,7 +199,7 @@ impl Service {
     ) -> QueryResult<()> {
         let lived = before.is_some_and(Version::is_alive);
         match (lived, after.is_alive()) {
-            // Stored and forgotten in between, or forgotten all along.
+            // The memory was stored and forgotten in between, or was forgotten all along.
             (false, false) => return Ok(()),
             (true, false) => {
                 let forgotten = self.memory_at(views, after, to.position)?;
@@ -231,7 +231,7 @@ impl Service {
     }
 }
 
-/// What differs between two states of a memory, if anything does.
+/// Returns the differences between two states of a memory, if there are any.
 fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
     Some(differences(old, new)).filter(|change| !change.fields.is_empty())
 }
@@ -266,10 +266,10 @@ fn differences(old: Memory, new: Memory) -> MemoryChange {
     change
 }
 
-/// The difference between two texts, word by word. The pieces that are no insertions make up the
-/// old text, those that are no deletions the new one.
+/// Returns the difference between two texts, word by word. The pieces that are not inserted make up the old text; the
+/// pieces that are not deleted make up the new text.
 ///
-/// Only words are compared: what two texts have in common would else be the blanks.
+/// Blanks are not compared: else they would be most of what two texts have in common.
 pub(crate) fn words(old: &str, new: &str) -> Vec<DiffPiece> {
     let [(old_words, old_blanks), (new_words, new_blanks)] = [old, new].map(split);
     let mut pieces = Pieces::default();
@@ -296,8 +296,8 @@ pub(crate) fn words(old: &str, new: &str) -> Vec<DiffPiece> {
     pieces.list
 }
 
-/// The words of a text, and the blanks after each. The first word is none: it has the blanks that
-/// the text begins with.
+/// Returns the words of a text, and the blanks after each. The first word is empty: its blanks are those that the text
+/// begins with.
 fn split(text: &str) -> (Vec<&str>, Vec<&str>) {
     let (mut words, mut blanks) = (vec![""], Vec::new());
     let (mut start, mut at) = (0, 0);
@@ -313,7 +313,7 @@ fn split(text: &str) -> (Vec<&str>, Vec<&str>) {
     (words, blanks)
 }
 
-/// Pieces as they are found: between two that are equal one deletion and one insertion.
+/// Pieces under construction: at most one deletion and one insertion between two equal pieces.
 #[derive(Default)]
 struct Pieces {
     list: Vec<DiffPiece>,
@@ -334,7 +334,7 @@ impl Pieces {
 
     fn settle(&mut self) {
         let (old, new) = (take(&mut self.old), take(&mut self.new));
-        // A blank that ends both is common.
+        // A blank that ends both pieces is common.
         let blank = &old[old.trim_end().len()..];
         let common = match !blank.is_empty() && new[new.trim_end().len()..] == *blank {
             true => blank,
@@ -407,8 +407,8 @@ mod tests {
         }
     }
 
-    /// Two texts of the largest size that have their letters in common and little else: where the
-    /// cost were that of all pairs this would not end.
+    /// Two texts of the largest size that share their letters and little else. If each pair of words were compared,
+    /// this would not end.
     #[test]
     fn the_longest_texts_are_compared() {
         let mut state = 1_u64;

@@ -1,4 +1,4 @@
-//! Which events an undo is asked for, and the later ones about the same memories.
+//! The choice of the events that an undo takes back, and the later events about the same memories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -64,7 +64,7 @@ pub(super) struct Wanted {
     pub(super) named: BTreeSet<Position>,
     pub(super) range: Option<(Position, Position)>,
     pub(super) commands: Option<BTreeSet<CommandId>>,
-    /// A session and those that work for it.
+    /// A session and the sessions that work for it.
     pub(super) sessions: Option<BTreeSet<icm_log::SessionId>>,
     pub(super) actor: Option<String>,
     /// The members of a topic or a memoir, now or earlier.
@@ -73,13 +73,13 @@ pub(super) struct Wanted {
     pub(super) since_ms: Option<u64>,
 }
 
-/// Whether undo reaches events of a kind: everything but the log's own, and of those the undos.
+/// Returns `true` if undo reaches events of a kind: all kinds, except those of the log itself other than the undos.
 pub(super) fn can_be_undone(kind: Kind) -> bool {
     kind == Kind::LOG_UNDONE || !kind.name().starts_with("log.")
 }
 
-/// Whether an event changes something that people would call a change. A tick in one batch with
-/// others is one that a recall wrote on its way.
+/// Returns `true` if an event changes something that people would call a change. A tick that shares a batch is none: a recall
+/// wrote it on its way.
 fn is_change(head: &Head<'_>) -> bool {
     let on_the_way = head.kind() == Kind::MEMORY_DECAYED && head.batch_count() > 1;
     let only_tells = matches!(
@@ -161,14 +161,14 @@ impl Service {
         }
         if let Some(last) = request.last {
             wanted.commands = Some(self.last_commands(&wanted, views, last)?);
-            // The commands as wholes; what chose them has done its part.
+            // Whole commands are undone; the times have served to choose them.
             wanted.since = None;
             wanted.since_ms = None;
         }
         Ok(wanted)
     }
 
-    /// The newest commands that changed something.
+    /// Returns the newest commands that changed something.
     fn last_commands(
         &self,
         wanted: &Wanted,
@@ -178,7 +178,7 @@ impl Service {
         let mut commands = BTreeSet::new();
         self.log.scan_back(None, &mut |event| {
             let known = commands.contains(&event.head.command());
-            // What others did elsewhere is not what was done last here.
+            // Only commands of this store count as its last ones.
             let counts = event.own && is_change(&event.head) && !known;
             if counts && wanted.fits(views, event) {
                 if commands.len() == last {
@@ -191,7 +191,7 @@ impl Service {
         Ok(commands)
     }
 
-    /// Every event that is wanted, ascending.
+    /// Returns every event that is wanted, ascending.
     pub(super) fn pick(&self, views: &Views, wanted: &Wanted) -> QueryResult<Vec<Picked>> {
         let mut picked = Vec::new();
         if let Some(positions) = &wanted.positions {
@@ -201,7 +201,7 @@ impl Service {
             })?;
             return Ok(picked);
         }
-        // A command's events may lie anywhere, among those of others.
+        // The events of a command may lie anywhere, among those of others.
         self.log.scan(&icm_log::Cursor::START, &mut |event| {
             if wanted.fits(views, event) {
                 picked.push(Picked::of(event));
@@ -211,8 +211,8 @@ impl Service {
         Ok(picked)
     }
 
-    /// Events in force that came later and are about the same memories, each with the memory,
-    /// ascending. Among them are those that are undone when `cascade` is asked for.
+    /// Returns the later events in force about the same memories, each with its memory, ascending. They are undone,
+    /// too, if `cascade` is asked for.
     pub(super) fn later(
         &self,
         views: &Views,
@@ -271,7 +271,7 @@ impl Wanted {
     }
 }
 
-/// The request as it would be typed; it stands in the event.
+/// Returns the request as it would be typed. The event keeps it.
 pub(super) fn selector_of(request: &UndoRequest) -> Result<String> {
     let mut parts: Vec<String> = request.events.clone();
     if request.only && request.events.is_empty() {

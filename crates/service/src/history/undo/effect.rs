@@ -27,7 +27,7 @@ impl Service {
                 return Ok(graph_row(version));
             }
             let entity = views.resolve(version.id)?;
-            // Without links: they are another matter than the row, and named as a field.
+            // Links are left out: they are shown as a field of their own.
             let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
             Ok::<_, QueryError>(UndoRow::Memory(Box::new(Memory {
                 weight: decimal(weight_ppm),

@@ -1,4 +1,4 @@
-//! Undo: choosing events, showing what goes with them, and taking them out of force.
+//! Undo: choosing events, showing the later ones that depend on them, and taking them out of force.
 
 mod choice;
 mod effect;
@@ -28,16 +28,16 @@ const COMMANDS_MAX: usize = 100;
 /// Later changes that an answer lists; it counts all of them.
 const LATER_MAX: usize = 100;
 
-/// The events that were asked for, by what becomes of them.
+/// The events that were asked for, by their fate.
 struct Chosen {
-    /// To be undone.
+    /// Events to be undone.
     picked: Vec<Picked>,
-    /// Left as they are.
+    /// Events that stay as they are.
     skipped: Vec<SkippedEvent>,
-    /// How many are undone already, and by which undo the last of them.
+    /// The number of events that are undone already, and the undo of the last one.
     already: u64,
     undone_by: Option<EventId>,
-    /// Those of the skipped that have no text any more.
+    /// The skipped events whose text was redacted.
     redacted: Vec<Picked>,
 }
 
@@ -63,7 +63,7 @@ impl Chosen {
                 }
                 return !stays;
             }
-            // What is undone only by what is undone here would come back.
+            // An event that is undone only by an undo chosen here would come back.
             let stays = in_force.find(|undo| !chosen.contains(&undo.event));
             if let Some(undo) = stays {
                 already += 1;
@@ -82,11 +82,11 @@ impl Chosen {
 }
 
 impl Service {
-    /// Undoes events, or says what that would change.
+    /// Undoes events, or returns the plan of that.
     ///
     /// # Errors
-    /// `Invalid` when nothing or too much is asked for, or when what is named cannot be undone;
-    /// `Nothing` when it is undone already; `NotFound` and `Ambiguous` for event ids.
+    /// `Invalid` if nothing or too much is asked for, or if a named event cannot be undone; `Nothing` if the events are
+    /// already undone; `NotFound` and `Ambiguous` for event ids.
     pub fn undo(&self, caller: &Caller, request: &UndoRequest) -> Result<UndoAnswer> {
         let selector = selector_of(request)?;
         let harmless = |text: &str| self.without_secret(text);
@@ -132,7 +132,7 @@ impl Service {
         })
     }
 
-    /// Text for the log, with what looks like a secret masked.
+    /// Returns a text for the log, with secrets masked.
     pub(crate) fn without_secret(&self, text: &str) -> String {
         let masked = self.settings.secrets.masked(text);
         masked.unwrap_or_else(|| text.to_owned())
@@ -160,7 +160,7 @@ impl Service {
         if picked.is_empty() {
             return Err(why_nothing(selector, undone_by, &skipped).into());
         }
-        // What every command names beside what was asked for is no news.
+        // Every command names its actor and its chain; to skip such events is no news.
         skipped.retain(|skipped| skipped.kind != "log.actor_named");
         skipped.retain(|skipped| skipped.kind != "log.origin_started");
         let mut later = self.later(views, &picked, &undos)?;
@@ -221,7 +221,7 @@ impl Service {
     }
 }
 
-/// The newest commands that the events are of, oldest first, and the number of all.
+/// Returns the newest commands of these events, oldest first, and the number of all.
 fn commands_of(picked: &[Picked]) -> (Vec<UndoneCommand>, u64) {
     let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
     for picked in picked {
@@ -241,9 +241,9 @@ fn commands_of(picked: &[Picked]) -> (Vec<UndoneCommand>, u64) {
     (commands, total)
 }
 
-/// Tells one plan from another: what would be undone, and what comes of it.
+/// Returns a digest that tells one plan from another: the events to undo, and the changes.
 fn plan_of(undos: &[LogUndone], answer: &UndoAnswer) -> Result<String> {
-    // What recalls and ticks do to a memory meanwhile changes nothing of what is undone.
+    // A recall or a tick meanwhile changes nothing of what is undone.
     let as_written = |row: &Option<UndoRow>| match row.clone() {
         Some(UndoRow::Memory(mut memory)) => {
             (memory.access_count, memory.last_accessed, memory.weight) = (0, None, 0.0);
@@ -287,7 +287,8 @@ fn why_nothing(
     }
 }
 
-/// Without its text nobody can say what undoing it would change; other commands still reach it.
+/// Returns the error for a redacted event. Without its text nobody can say what undoing it would change; other commands
+/// still reach its memory.
 fn is_redacted(picked: &Picked) -> ServiceError {
     let hint = match picked.kind {
         Kind::MEMORY_CONSOLIDATED => {

@@ -1,20 +1,20 @@
-//! How chosen events are named in the log: neighbours in a chain as one range.
+//! The names of chosen events in the log: neighbours in a chain become one range.
 
 use icm_log::EventId;
 use icm_log::facts::{LogUndone, UndoneRange};
 use icm_projections::fold::InChain;
 
-/// Undos that name these events and no others. Where a chain branches, two of them may be at one place, which ranges of one
-/// event never are.
+/// Returns undos that name these events and no others. If a chain branches, two of the events may share a seq. They go into
+/// two undos, because no two ranges of one undo hold the same seq.
 ///
 /// # Arguments
-/// Each event, with the one before it in its chain.
+/// Each event, with the event before it in its chain.
 pub(super) fn undos_of(mut events: Vec<(InChain, EventId)>) -> Vec<LogUndone> {
     events.sort_unstable_by_key(|(at, _)| (at.origin, at.seq, at.event));
     events.dedup_by_key(|(at, _)| at.event);
     let mut ranges: Vec<UndoneRange> = Vec::new();
     for (at, before) in events {
-        // The newest of the chain's: only those at the place before can go on.
+        // The newest ranges of the chain: only a range that ends at the seq before can go on.
         let near = ranges.iter_mut().rev();
         let mut near = near.take_while(|it| it.origin == at.origin && it.to_seq.0 + 1 >= at.seq.0);
         match near.find(|it| it.to_seq.0 + 1 == at.seq.0 && it.head == before) {
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// Origin, seq, event, the one before; comes out as first seq, last seq, head.
+    /// Takes origin, seq, event and the event before. Returns first seq, last seq and head of each range.
     fn named(events: &[(u8, u64, u8, u8)]) -> Vec<Vec<(u64, u64, u8)>> {
         let events = events.iter().map(|(origin, seq, event, before)| {
             let at = InChain {
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(named(&both), [[(3, 4, 4)], [(3, 4, 14)]]);
         let across = [(1, 3, 3, 2), (1, 4, 14, 13), (1, 5, 5, 4)];
         assert_eq!(named(&across), [[(3, 3, 3), (4, 4, 14), (5, 5, 5)]]);
-        // What goes on after both places goes on after its own.
+        // An event that follows two of one seq goes on after its own predecessor.
         let late = [(1, 3, 3, 2), (1, 3, 13, 2), (1, 4, 14, 13)];
         let mut undos = named(&late);
         undos.sort_unstable();

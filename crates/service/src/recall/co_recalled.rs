@@ -1,4 +1,4 @@
-//! What is often recalled together: counted in the recalls that the log has recorded.
+//! Memories that are often recalled together, counted in the recorded recalls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,17 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 
-/// Recalls that have to show two memories for them to be shown together often.
+/// Recalls that have to show two memories before they count as often together. Raised, fewer are named.
 const OFTEN: usize = 3;
-/// Memories that are named.
+/// Memories that are named at most.
 const NAMED_MAX: usize = 3;
 
 impl Service {
-    /// The living memories that the newest `recalls` recalls of one showed with it most often, three times or more.
+    /// Returns the living memories that the newest `recalls` recalls of a memory showed with it most often, three times
+    /// or more.
     ///
-    /// A function of the recalls in force as of the position. Reads them from the log, which is no more than is
-    /// due for one memory, and too much for every result of every recall.
+    /// A function of the recalls in force as of the position. Reads them from the log. That is cheap enough for one
+    /// memory, but not for every result of every recall.
     pub(crate) fn often_together(
         &self,
         views: &Views,

@@ -1,4 +1,4 @@
-//! Memories as part of a prompt: what a recall finds, within a budget of tokens, marked as data.
+//! Memories as part of a prompt: the results of a recall, within a budget of tokens, marked as data.
 
 use std::collections::BTreeMap;
 
@@ -19,34 +19,35 @@ use icm_api::{
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Results that are looked at unless a limit is given.
+/// Results that are considered if the request has no limit.
 const LIMIT_DEFAULT: usize = 20;
 const BUDGET_MIN: usize = 50;
 const BUDGET_MAX: usize = 1_000_000;
-/// The least of a text that is worth showing when the rest does not fit, in bytes.
+/// Bytes of the shortest part of a text that is worth showing. Raised, more of a budget stays unused.
 const PART_MIN_BYTES: usize = 120;
-/// What a cut text says of what is missing, about, in bytes.
+/// Bytes of the mark that tells how much of a cut text is missing, about.
 const CUT_MARK_BYTES: usize = 40;
 
-/// A text that is being filled.
+/// The text of a context as it is being filled.
 struct Filled {
     text: String,
-    /// Places of the results in it.
+    /// Places of the results that are in the text.
     shown: Vec<usize>,
     left_out: usize,
 }
 
-/// The moment that ages are told from, and the zone of days.
+/// The moment that ages are counted from, and the zone of days.
 struct Now {
     time: Timestamp,
     zone: TimeZone,
 }
 
 impl Service {
-    /// The memories that fit a query, as part of a prompt. The recall is noted with what the text shows.
+    /// Returns the memories that fit a query, as part of a prompt. The recall is recorded with the memories that the
+    /// text shows.
     ///
-    /// What is superseded is left out; what contradicts one another stands together. The last memory may be
-    /// cut to what is left of the budget. The text is empty if nothing that was found reaches the floor.
+    /// Superseded memories are left out; contradicting ones stand together. The last memory may be cut to the rest of
+    /// the budget. The text is empty if no result reaches the floor.
     ///
     /// # Errors
     /// As [`Service::recall`], and `Invalid` for a budget out of bounds.
@@ -102,14 +103,14 @@ impl Service {
     }
 }
 
-/// Takes results into the text as long as they fit.
+/// Fills the text with results as long as they fit.
 fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Filled {
     let most = tokens::bytes(budget);
     let places: BTreeMap<&str, usize> = (0..)
         .zip(&answer.results)
         .map(|(place, hit)| (&*hit.memory.id, place))
         .collect();
-    // Of two that supersede each other the first one stands.
+    // If two memories supersede each other, the first one stays.
     let is_superseded = |place: usize, hit: &RecallHit| match &hit.superseded_by {
         Some(by) => places.get(&**by).is_none_or(|by| *by < place),
         None => false,
@@ -153,7 +154,7 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
     }
 }
 
-/// What stands before and behind the text of a memory.
+/// Returns the texts before and behind the content of a memory.
 fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     let memory = &hit.memory;
     let topic = clean_line(&memory.topic);

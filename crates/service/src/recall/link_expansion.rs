@@ -1,5 +1,5 @@
-//! What links add to the results of a recall: what is superseded stands behind what supersedes it,
-//! what contradicts one another stands together, and what is related comes last.
+//! The effect of links on the results of a recall. A superseded memory stands behind the memory that supersedes it,
+//! memories that contradict each other stand together, and related memories come last.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ use icm_api::{Direction, RecallHit, Via};
 
 const SUPERSEDES: &str = "supersedes";
 const CONTRADICTS: &str = "contradicts";
-/// What is followed from the best results to others.
+/// Relations that are followed from the best results to other memories.
 const EXPANDED: [&str; 3] = ["related", "derived_from", "co_recalled"];
-/// So many of the best results are expanded.
+/// Best results from which relations are followed. Raised, more related memories are added.
 const EXPAND_FROM: usize = 5;
-/// The longest way from what is superseded to what counts in the end.
+/// The most `supersedes` links that are followed from a result. Raised, long chains cost more reads.
 const CHAIN_MAX: usize = 64;
 
-/// A result, with what it is linked to.
+/// A result with its links.
 pub(crate) struct Shown {
     pub(crate) hit: RecallHit,
-    /// The id it is shown under.
+    /// The id that the memory is shown under.
     pub(crate) id: SubjectId,
     pub(crate) linked: Vec<Linked>,
-    /// Its place among the hits of the search, from 0; `None` for what came by a link.
+    /// Its place among the hits of the search, from 0; `None` for a memory that a link brought in.
     pub(crate) found: Option<usize>,
 }
 
@@ -42,33 +42,33 @@ impl Shown {
     }
 }
 
-/// What the results of a recall are taken from.
+/// A recall whose results are ordered by links: its views, basis, scopes and conditions.
 pub(crate) struct LinkExpansion<'a> {
     pub(crate) service: &'a Service,
     pub(crate) views: &'a Views,
     pub(crate) position: Position,
     pub(crate) scopes: &'a Scopes,
-    /// Whether a memory meets every condition of the recall.
+    /// Returns `true` if a memory meets every condition of the recall.
     pub(crate) passes: &'a dyn Fn(&Version) -> bool,
-    /// Most results.
+    /// Results that are shown at most.
     pub(crate) limit: usize,
 }
 
-/// Results on their way to their places.
+/// Results while their order is decided.
 struct Order {
     shown: Vec<Shown>,
-    /// Where in `shown` a memory is.
+    /// The index in `shown` by memory id.
     at: BTreeMap<String, usize>,
-    /// Their order, as far as it is decided.
+    /// The order, as far as it is decided.
     placed: Vec<usize>,
-    /// Decided, or being decided: a circle of links ends there.
+    /// `true` for a result whose place is decided or being decided. A circle of links ends there.
     begun: Vec<bool>,
-    /// How many may still come by a link that says what to make of a hit.
+    /// Memories that may still be brought in because they supersede or contradict a hit.
     room: usize,
 }
 
 impl LinkExpansion<'_> {
-    /// The hits in the order that links give them, with what comes by links, `limit` at most.
+    /// Returns the hits in the order that links give them, with the memories that links bring in, `limit` at most.
     pub(crate) fn apply(&self, hits: Vec<Shown>) -> QueryResult<Vec<Shown>> {
         let found = hits.len();
         let mut order = Order {
@@ -93,7 +93,7 @@ impl LinkExpansion<'_> {
         Ok(shown)
     }
 
-    /// Places a result behind what supersedes it, and what contradicts it behind it.
+    /// Places a result behind the memories that supersede it, and the memories that contradict it behind it.
     fn place(&self, order: &mut Order, at: usize) -> QueryResult<()> {
         if std::mem::replace(&mut order.begun[at], true) {
             return Ok(());
@@ -111,8 +111,8 @@ impl LinkExpansion<'_> {
         Ok(())
     }
 
-    /// What supersedes a result: those of the hits that do; else what does in the end, on the way that the
-    /// newest go.
+    /// Returns the results that supersede a result. If none of the hits does, the last memory at the end of the newest
+    /// links is brought in.
     fn superseding(&self, order: &mut Order, at: usize) -> QueryResult<Vec<usize>> {
         let ids = |shown: &Shown| -> Vec<String> {
             let ends = shown.ends(SUPERSEDES, Some(Direction::In));
@@ -157,7 +157,7 @@ impl LinkExpansion<'_> {
         Ok(brought.into_iter().collect())
     }
 
-    /// The place of a memory that says what to make of a result, brought in if there is room.
+    /// Returns the place of a memory that supersedes or contradicts a result. It is brought in if there is room.
     fn bring_to_tell(
         &self,
         order: &mut Order,
@@ -209,7 +209,7 @@ impl LinkExpansion<'_> {
         Ok(at)
     }
 
-    /// Adds what the best hits are related to, where there is room: a third of the results at most.
+    /// Adds memories that are related to the best hits, if there is room: a third of the results at most.
     fn expand(&self, order: &mut Order) -> QueryResult<()> {
         let mut room = (self.limit - order.placed.len()).min(self.limit / 3);
         let best = order.placed.iter().copied().take(EXPAND_FROM);
@@ -247,13 +247,13 @@ impl LinkExpansion<'_> {
     }
 }
 
-/// What supersedes and what contradicts each of the results.
+/// Names in each result the memories that supersede and contradict it.
 fn say_what_links_say(shown: &mut [Shown]) {
     let ids: Vec<String> = shown
         .iter()
         .map(|shown| shown.hit.memory.id.clone())
         .collect();
-    // Whoever was brought in for a memory stands for it, however many steps away.
+    // A memory that was brought in for another one supersedes it, however many links away.
     let stands_for: BTreeMap<String, String> = (shown.iter())
         .filter_map(|shown| Some((shown.hit.via.as_ref()?, &shown.hit.memory.id)))
         .filter(|(via, _)| via.relation == SUPERSEDES)
@@ -273,7 +273,7 @@ fn say_what_links_say(shown: &mut [Shown]) {
             .ends(CONTRADICTS, None)
             .map(|linked| linked.related.id.clone())
             .collect();
-        // Once where each says it of the other.
+        // Both memories may say it of each other; each is named once.
         contradicts.sort_unstable();
         contradicts.dedup();
         shown.hit.superseded_by = superseded_by;

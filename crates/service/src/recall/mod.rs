@@ -1,4 +1,4 @@
-//! Recall: what a question finds, from where it is asked, and what the log has of earlier recalls.
+//! Recall: the search for a question, the scopes it sees, the order of its results, and its records.
 
 pub(crate) mod co_recalled;
 pub(crate) mod context;

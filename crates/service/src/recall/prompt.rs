@@ -1,4 +1,4 @@
-//! The lines of a prompt: those that a person wrote, those of logs and code, and the sentences that ask.
+//! The lines of a prompt: lines that a person wrote, lines of logs and code, and the sentences that ask.
 //!
 //! Decided by form alone, in one pass. A line is a person's if most of its words are plain and no other line is the same.
 
@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-/// Bytes of a sentence or line that count. With more, one line takes the room of the others.
+/// Bytes of a sentence or line that count. Raised, one line takes the room of others.
 pub(super) const PART_MAX: usize = 256;
-/// Plain words of a line that a person wrote, in percent.
+/// Plain words of a line that a person wrote, in percent. Raised, fewer lines count as a person's.
 const PLAIN_PERCENT: usize = 70;
-/// Words of a question that say what it is about. With fewer, the rest of the prompt says it: *Why is that?*
+/// Words of a question that say what it is about. With fewer, as in *Why is that?*, the rest of the prompt says it.
 const TELLING_WORDS: usize = 2;
-/// Characters of the shortest word that says what a question is about.
+/// Characters of the shortest word that says what a question is about. Raised, fewer questions count as telling.
 const TELLING_CHARS: usize = 4;
 /// Characters of a script without blanks that count as [`TELLING_WORDS`].
 const TELLING_DENSE_CHARS: usize = 5;
@@ -38,7 +38,7 @@ const ASKING_ENDS: [&str; 6] = ["か", "吗", "呢", "嗎", "까", "나요"];
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) range: Range<usize>,
-    /// Whether a person wrote it.
+    /// `true` if a person wrote the line.
     pub(super) is_own: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Asking {
     pub(super) range: Range<usize>,
     /// The number of its line.
     pub(super) line: usize,
-    /// Whether it ends with a question mark.
+    /// `true` if the sentence ends with a question mark.
     is_marked: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Asking {
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let is_fence =
         |line: &str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-    // Of a fence that is never closed nobody knows where it ends.
+    // If the fences are not paired, none of them counts.
     let fences = text.lines().filter(|line| is_fence(line)).count();
     let (mut at, mut is_fenced) = (0, false);
     let mut lines: Vec<Line> = Vec::new();
@@ -88,8 +88,8 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns the sentences that ask, the last first: those with a question mark in a person's lines; else those that begin or
-/// end as questions do; else those with a mark in other lines.
+/// Returns the sentences that ask, the last first: sentences with a question mark in a person's lines; if there are
+/// none, sentences that begin or end as questions do; else sentences with a mark in other lines.
 pub(super) fn questions(text: &str, lines: &[Line]) -> Vec<Asking> {
     let of = |is_own: bool| {
         let lines = lines
@@ -115,7 +115,7 @@ pub(super) fn questions(text: &str, lines: &[Line]) -> Vec<Asking> {
     found
 }
 
-/// Whether a text says what it asks about, so that nothing else has to.
+/// Returns `true` if a text says what it asks about, so that no other line has to.
 pub(super) fn is_telling(text: &str) -> bool {
     let (mut telling, mut dense) = (0, 0);
     for word in text.split(|c: char| !c.is_alphanumeric()) {
@@ -135,11 +135,11 @@ pub(super) fn cut(text: &str, part: &Range<usize>) -> Range<usize> {
     text.ceil_char_boundary(start)..part.end
 }
 
-/// Whether a line reads as a sentence of a person.
+/// Returns `true` if a line reads as a sentence of a person.
 fn is_prose(line: &str) -> bool {
     let line = line.trim_end();
     let text = line.trim_start();
-    // Code, a stack trace, or the text of somebody who is quoted.
+    // Code, a stack trace, or a quotation.
     if line.len() - text.len() >= 4 || line.starts_with('\t') || text.starts_with('>') {
         return false;
     }
@@ -155,12 +155,12 @@ fn is_prose(line: &str) -> bool {
         all += 1;
         plain += usize::from(is_plain(word));
     }
-    // A person's short line may be about one identifier.
+    // The short question of a person may be about one identifier.
     let is_question = text.ends_with(['?', '？', '؟']) && all > 1;
     is_first_plain && (100 * plain >= PLAIN_PERCENT * all || is_question && 2 * plain >= all)
 }
 
-/// Whether a word is one of prose: letters, with marks of prose around them.
+/// Returns `true` if a word is one of prose: letters, with marks of prose around them.
 fn is_plain(word: &str) -> bool {
     let word = word.trim_matches(|c: char| {
         c.is_ascii_punctuation() && !matches!(c, '=' | '/' | '\\' | '<' | '>' | '|' | '_' | '$')
@@ -178,12 +178,12 @@ fn is_plain(word: &str) -> bool {
             .any(|(c, before)| c.is_uppercase() && before.is_lowercase())
 }
 
-/// Whether a character is of a script that needs no blanks between words.
+/// Returns `true` if a character is of a script that needs no blanks between words.
 fn is_dense(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// The sentences of a line that ask, in their order.
+/// Returns the sentences of a line that ask, in their order.
 fn asking(text: &str, number: usize, line: &Line) -> Vec<Asking> {
     let mut found = Vec::new();
     let mut start = line.range.start;
@@ -200,7 +200,7 @@ fn asking(text: &str, number: usize, line: &Line) -> Vec<Asking> {
     let mut chars = text[line.range.clone()].char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let end = line.range.start + at + c.len_utf8();
-        // In an address a question mark stands before a letter.
+        // A question mark in an address stands before a letter.
         let ends_word = chars.peek().is_none_or(|(_, next)| !next.is_alphanumeric());
         let ends_text = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         let asks = matches!(c, '？' | '؟' | '\u{37e}') || c == '?' && ends_word;
@@ -214,7 +214,7 @@ fn asking(text: &str, number: usize, line: &Line) -> Vec<Asking> {
     found
 }
 
-/// Whether a sentence without a question mark asks.
+/// Returns `true` if a sentence without a question mark asks.
 fn asks_unmarked(sentence: &str) -> bool {
     let bare = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
     let first = bare
@@ -266,7 +266,7 @@ mod tests {
         ] {
             assert!(lines(line).iter().all(|line| !line.is_own), "{line}");
         }
-        // A line that comes again is no person's.
+        // A line that is there twice is no person's.
         assert!(
             lines("worker lost its lease\nworker lost its lease")
                 .iter()

@@ -1,4 +1,4 @@
-//! Long questions: whole prompts and pasted logs, of which a bounded part is looked for.
+//! Long questions: whole prompts and pasted logs, of which a bounded part is searched for.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,33 +12,35 @@ use icm_api::error::Result;
 use icm_api::limits;
 use icm_guard::sanitize::clean_line;
 
-/// Bytes of a question that count. More would cost an answer more time, and its record more room in the log.
+/// Bytes of a question that count. Raised, an answer takes more time, and its record more room in the log.
 const COUNTED_MAX: usize = 2 * 1_024;
-/// Lines of the shortest text of which only a part counts, if it is shorter than [`COUNTED_MAX`] and most of them are no
-/// person's. With fewer, one line of a log stands for all that was pasted.
+/// Lines of the shortest text of which only a part counts although it is shorter than [`COUNTED_MAX`]; most of them
+/// must be no person's. Lowered, one line of a log stands for the whole paste.
 const PASTED_LINES: usize = 4;
-/// Bytes at the beginning, and as many at the end, of a long question that are read. More would find a request without a
-/// question mark in the middle of a longer text.
+/// Bytes at the beginning, and as many at the end, that are read of a long question. Raised, a request without a
+/// question mark is found further inside, and reading takes longer.
 const READ_MAX: usize = 32 * 1_024;
-/// Lines with a question mark between those ends that are read, the last ones. More cost a prompt of megabytes more time.
+/// Lines with a question mark between those ends that are read, the last ones. Raised, a prompt of megabytes takes
+/// longer.
 const ASKING_LINES: usize = 64;
-/// Bytes of the sentences that ask; what is left of [`COUNTED_MAX`] is for other lines and rare words.
+/// Bytes of the sentences that ask. Raised, less of [`COUNTED_MAX`] is left for other lines and rare words.
 const ASKING_MAX: usize = 1_024;
-/// Lines at the end that count.
+/// Lines at the end that count. Raised, less room is left for rare words.
 const LAST_LINES: usize = 3;
-/// Bytes of each end of a text of one line that count: together they leave room for rare words.
+/// Bytes of each end of a text of one line that count. Raised, less room is left for rare words.
 const ONE_LINE_MAX: usize = 768;
-/// Rare words of the rest that count.
+/// Rare words of the rest that count. Raised, they outweigh the question.
 const RARE_WORDS: usize = 16;
-/// Rare identifiers of the rest that count beside a question that says what it is about.
+/// Rare identifiers of the rest that count beside a question that says what it is about. Raised, they outweigh the
+/// question.
 const IDENTIFIERS: usize = 4;
-/// Different words of the rest among which the rare ones are looked for, the last ones. With more, each costs a look-up.
+/// Different words of the rest among which rare ones are sought, the last ones. Raised, each costs a look-up.
 const WORDS_READ: usize = 4_096;
-/// Bytes of a word that may be rare. A longer one is a path or encoded data.
+/// Bytes of the longest word that may be rare. A longer word is a path or encoded data.
 const WORD_MAX: usize = 64;
-/// Characters of a word of hexadecimal digits that is a random id.
+/// Digits of the shortest hexadecimal word that is taken for a random id. Raised, more ids count as words.
 const HEX_MIN: usize = 8;
-/// Characters of what counted that a note repeats.
+/// Characters of the counted text that a note repeats.
 const TOLD_CHARS: usize = 160;
 
 /// The part of a question that counts.
@@ -49,12 +51,13 @@ pub(crate) struct Question<'q> {
 }
 
 impl Service {
-    /// Returns what counts of a question: all of a short one that a person wrote.
+    /// Returns the part of a question that counts: all of a short question that a person wrote.
     ///
-    /// Of a long or pasted one, the sentences that ask, wherever they stand. If they say what they ask about, the lines beside
-    /// them and the rarest identifiers of the rest follow; else the last lines that a person wrote (the first one, too, if no
-    /// sentence asks), and the rarest words of the rest that the store has. Reads 64 KiB and the lines with question marks.
-    /// Secrets are masked, because a word alone no longer shows that it is one.
+    /// In a long or pasted question, the sentences that ask count, wherever they stand. If they say what they ask
+    /// about, the lines beside them and the rarest identifiers of the rest follow. Else the last lines that a person
+    /// wrote follow (and the first one, if no sentence asks), and the rarest words of the rest that the store has.
+    /// Reads 64 KiB and the lines with question marks. Secrets are masked first, because a word alone no longer shows
+    /// that it is one.
     ///
     /// # Errors
     /// `Invalid` for an empty question, and for one with a NUL character.
@@ -103,7 +106,7 @@ impl Service {
 }
 
 impl Question<'_> {
-    /// Returns a line that tells what counted; `None` if the whole question did.
+    /// Returns a line that tells which part counted; `None` if the whole question did.
     pub(crate) fn note(&self) -> Option<String> {
         let whole_len = self.whole_len?;
         let told: String = clean_line(&self.text).chars().take(TOLD_CHARS).collect();
@@ -118,7 +121,7 @@ impl Question<'_> {
     }
 }
 
-/// Joins notes that are there.
+/// Joins two notes, each of which may be missing.
 pub(crate) fn notes(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
         (Some(one), Some(other)) => Some(format!("{one}; {other}")),
@@ -126,7 +129,7 @@ pub(crate) fn notes(one: Option<String>, other: Option<String>) -> Option<String
     }
 }
 
-/// Adds a part behind a separator, if it fits and is not there already.
+/// Adds a part behind a separator, if it fits and is not yet in the text.
 fn add(counted: &mut String, part: &str, separator: char) {
     let part = part.trim();
     if counted.len() + 1 + part.len() > COUNTED_MAX || counted.contains(part) {
@@ -138,7 +141,7 @@ fn add(counted: &mut String, part: &str, separator: char) {
     counted.push_str(part);
 }
 
-/// Whether most lines of a text are no person's, and a person asks in another.
+/// Returns `true` if most lines of a text are no person's, and at least one is.
 fn is_pasted(text: &str) -> bool {
     // Most questions have one line.
     if text.lines().nth(PASTED_LINES - 1).is_none() {
@@ -149,7 +152,7 @@ fn is_pasted(text: &str) -> bool {
     lines.len() >= PASTED_LINES && own > 0 && 2 * own <= lines.len()
 }
 
-/// The beginning and the end of a text that is too long to be read, and between them lines with question marks.
+/// Returns the beginning and the end of a long text, and lines with question marks from between them.
 fn read_of(text: &str) -> String {
     if text.len() <= 2 * READ_MAX {
         return text.to_owned();
@@ -167,7 +170,8 @@ fn read_of(text: &str) -> String {
     read
 }
 
-/// The last lines of a long text that have a question mark at the end of a word and are a person's, in their order.
+/// Returns the last lines of a long text that are a person's and have a question mark at the end of a word, in their
+/// order.
 fn lines_that_may_ask(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut end = text.len();
@@ -189,13 +193,13 @@ fn lines_that_may_ask(text: &str) -> Vec<&str> {
 
 /// The parts of a text that count.
 struct Chosen {
-    /// Apart from each other, the most important one first.
+    /// The parts, disjoint, the most important one first.
     parts: Vec<Range<usize>>,
-    /// Whether they say what is asked about.
+    /// `true` if they say what is asked about.
     is_telling: bool,
 }
 
-/// Chooses the sentences that ask, the last first, and then lines.
+/// Chooses the sentences that ask, the last first, then lines.
 fn chosen(text: &str) -> Chosen {
     let lines = prompt::lines(text);
     let mut asking: Vec<Asking> = Vec::new();
@@ -224,7 +228,7 @@ fn chosen(text: &str) -> Chosen {
     };
     for number in others {
         let line = cut(text, &lines[number].range);
-        // A line that a question stands in counts by what is around the question.
+        // If a question stands in the line, the line adds the text around the question.
         let inner = parts
             .iter()
             .filter(|part| part.start < line.end && line.start < part.end);
@@ -242,7 +246,7 @@ fn chosen(text: &str) -> Chosen {
     Chosen { parts, is_telling }
 }
 
-/// The numbers of a person's lines with a question, and of those next to one.
+/// Returns the numbers of a person's lines that hold a question or stand next to one.
 fn beside(asking: &[Asking], lines: &[Line]) -> Vec<usize> {
     let is_beside = |number: usize| {
         let mut lines = asking.iter().map(|asking| asking.line);
@@ -254,7 +258,7 @@ fn beside(asking: &[Asking], lines: &[Line]) -> Vec<usize> {
         .collect()
 }
 
-/// The numbers of the last lines, and if wanted of the first one: those of a person's, if there are any.
+/// Returns the numbers of the last lines, and of the first one if wanted: of a person's lines, if there are any.
 fn first_and_last(lines: &[Line], with_first: bool) -> Vec<usize> {
     let is_own = lines.iter().any(|line| line.is_own);
     let numbers: Vec<usize> = (0..lines.len())
@@ -271,7 +275,8 @@ fn first_and_last(lines: &[Line], with_first: bool) -> Vec<usize> {
     chosen
 }
 
-/// The different words of a text among which rare ones are looked for, identifiers first: numbers and random ids are none.
+/// Returns the different words of a text among which rare ones are sought, identifiers first. Numbers and random ids
+/// are left out.
 fn words_of(text: &str, identifiers_only: bool) -> String {
     let mut known: HashSet<&str, FxBuildHasher> = HashSet::default();
     let (mut identifiers, mut others) = (String::new(), String::new());
@@ -303,7 +308,7 @@ fn words_of(text: &str, identifiers_only: bool) -> String {
     identifiers + &others
 }
 
-/// Whether a word is one that only programs are written with, such as `E4711`, `max_size` or `TimeoutError`.
+/// Returns `true` if a word is one that only programs are written with, such as `E4711`, `max_size` or `TimeoutError`.
 fn is_code(word: &str) -> bool {
     let letters = word.chars().any(char::is_alphabetic);
     let marks = word.chars().any(|c| c.is_ascii_digit() || c == '_');
@@ -311,7 +316,7 @@ fn is_code(word: &str) -> bool {
     letters && (marks || pairs.any(|(one, next)| one.is_lowercase() && next.is_uppercase()))
 }
 
-/// The beginning and the end of a text of one line, cut between words: one of them says what it is about.
+/// Returns the beginning and the end of a text of one line, cut between words: one of them says what it is about.
 fn ends_of_line(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
     let blank = |part: &str| part.find(char::is_whitespace);
     let middle = text.floor_char_boundary(line.start + ONE_LINE_MAX);
@@ -385,7 +390,7 @@ mod tests {
         );
     }
 
-    /// The two parts of a text of one line.
+    /// Returns the two parts of a text of one line.
     fn asking_in_order(text: &str) -> [String; 2] {
         let parts = chosen(text).parts.into_iter();
         let parts: Vec<String> = parts.map(|part| text[part].trim().to_owned()).collect();
@@ -484,7 +489,7 @@ mod tests {
                 format!("{noise}fatal: E4711PAY\n{noise}What does this error mean?"),
                 &coded,
             ),
-            // A short paste, of which the log would be most.
+            // A short paste that is mostly a log.
             (
                 format!(
                     "{}where does the deploy key of staging live",
@@ -516,7 +521,7 @@ mod tests {
             let (recorded, _) = service.recorded_recalls(1).expect("it reads");
             let kept = &recorded[0].request.query;
             assert!(kept.len() <= COUNTED_MAX, "{}", kept.len());
-            // Asked again it counts in full.
+            // The recorded part counts in full when it is asked again.
             let again = service.recall_again(&recorded[0]).expect("it answers");
             assert_eq!(again.results[0].memory.id, wanted.id);
         }

@@ -1,4 +1,4 @@
-//! Recalls that the log has recorded, asked again.
+//! Recorded recalls, asked again.
 
 use std::ops::ControlFlow;
 
@@ -15,21 +15,21 @@ use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::{RecallAnswer, RecallRequest, Recalled};
 
-/// A recall of this store's own log.
+/// A recall from this store's own log.
 pub struct Recorded {
-    /// The event.
+    /// The position of the event.
     pub position: u64,
-    /// What was asked, and as of when.
+    /// The request, with its basis.
     pub request: RecallRequest,
     facts: FactFilter,
     scopes: Scopes,
-    /// What was shown.
+    /// The results that were shown.
     pub results: Vec<Recalled>,
 }
 
 impl Service {
-    /// The newest `most` recalls that this store has recorded, newest first, and how many more say no
-    /// longer what was asked. Those of other machines are of other bases.
+    /// Returns the newest `most` recalls that this store has recorded, newest first, and how many others have lost
+    /// their text. The recalls of other machines have other bases and are left out.
     pub fn recorded_recalls(&self, most: usize) -> Result<(Vec<Recorded>, u64)> {
         self.with_views(|_| Ok(()))?;
         let (mut found, mut withheld) = (Vec::new(), 0);
@@ -76,7 +76,7 @@ impl Service {
     }
 }
 
-/// `None` where its payload is not there or cannot be read.
+/// Returns the recall of an event; `None` if its payload is missing or cannot be read.
 fn recorded(event: &Event<'_>) -> Option<Recorded> {
     let Body::Present { payload, .. } = event.body else {
         return None;
@@ -116,7 +116,7 @@ fn recorded(event: &Event<'_>) -> Option<Recorded> {
     })
 }
 
-/// What a name stands for, as JSON has it.
+/// Returns the value that a name stands for in JSON.
 fn named<T: DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(name.into()).ok()
 }

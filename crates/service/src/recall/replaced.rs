@@ -1,7 +1,7 @@
 //! Results that a newer statement seems to replace: the newer one stands before the older one and says so.
 //!
-//! It is a guess by the rules of `icm-replaces`. No link is written. An explicit link between two memories wins: then no
-//! rule speaks of them. A link by which one is similar to the other says nothing of time, and does not count.
+//! The rules of `icm-replaces` guess; no link is written. A link between two memories wins: then no rule speaks of
+//! them. A `similar_to` link says nothing of time, and does not count.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,39 @@ use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::snapshot::QueryResult;
 use icm_api::{RecallHit, Via};
 
-/// The relation by which a guess came into an answer. No link has it.
+/// The relation by which a guessed memory came into an answer. No link has it.
 pub(crate) const SEEMS_TO_REPLACE: &str = "seems_to_replace";
-/// First results that are compared with one another. Raised, corrections are seen further down; each pair costs some 10 µs.
+/// First results that are compared with one another. Raised, corrections are seen further down; each pair costs some 10
+/// µs.
 const COMPARED: usize = 5;
 /// First results that are compared with the newest of their topics. Raised, a recall reads 8 memories more for each.
 const LOOKED_BEYOND: usize = 1;
 
-/// Two statements that stand apart by less than this are noted in one go, and only a sure rule makes one replace the other.
+/// Milliseconds below which two statements count as noted in one go. Then only a sure rule makes one replace the other.
+/// Raised, later corrections are no longer seen.
 const APART_MS: i64 = 60_000;
-/// A newer result that only may replace an older one stands before it from this share of its score on. Less lets a result
+/// Share of an older result's score from which on a newer one that may replace it stands before it. Lowered, results
 /// pass that the search hardly found.
 const CLOSE: f64 = 0.6;
 
-/// How much of the question a result has in its words; `None` for one that the search did not find.
+/// A function that returns how much of the question a result has in its words; `None` for a result that the search did
+/// not find.
 pub(crate) type Covers<'a> = &'a dyn Fn(&Shown) -> Option<f64>;
 
-/// A relation between two memories that says how they stand to one another.
+/// Returns `true` if a link says how a memory stands to another one.
 fn settles(linked: &Linked, other: &str) -> bool {
     linked.related.id == other && linked.related.relation != "similar_to"
 }
 
-/// What the rules make of two results.
+/// The guess of the rules about two results.
 enum Guess {
     Replaces,
-    /// Only the order says something.
+    /// Only the order changes: nothing is said.
     StandsBefore,
 }
 
-/// Puts newer statements before those that they seem to replace, `limit` results at most. `beyond` looks at what the search
-/// did not find, too.
+/// Puts newer statements before the older ones that they seem to replace, `limit` results at most. With `beyond`, newer
+/// memories that the search did not find are brought in.
 pub(crate) fn apply(
     from: &LinkExpansion<'_>,
     shown: Vec<Shown>,
@@ -64,9 +67,9 @@ pub(crate) fn apply(
 struct Results<'a> {
     covers: Covers<'a>,
     shown: Vec<Shown>,
-    /// Of the first results.
+    /// The statements of the first results.
     said: Vec<Option<Said>>,
-    /// By the place of the older one, those of the newer ones.
+    /// The places of the newer results by the place of the older one.
     guesses: BTreeMap<usize, Vec<usize>>,
 }
 
@@ -114,7 +117,7 @@ impl<'a> Results<'a> {
             {
                 Some(Guess::Replaces)
             }
-            // The question decides: it asks for what only the older one has, or for what both have.
+            // The question decides: it asks for words that only the older one has, or for words that both have.
             Verdict::Doubtful if older < newer && of.topic == by.topic => {
                 let fits = by.valid_ms - of.valid_ms >= APART_MS
                     && new.hit.score >= CLOSE * old.hit.score
@@ -131,7 +134,7 @@ impl<'a> Results<'a> {
             self.shown[newer].hit.memory.id.clone(),
         );
         self.shown[newer].hit.seems_to_replace.push(old);
-        // Of several the newest one is named.
+        // Among several newer results, the newest is named.
         let valid = |shown: &Shown| {
             let memory = &shown.hit.memory;
             moment(memory.occurred_at.as_deref().unwrap_or(&memory.created_at))
@@ -143,7 +146,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Brings in what replaces one of the best results and was not found: an old fact alone misleads.
+    /// Brings in a memory that replaces one of the best results and was not found: an old fact alone misleads.
     fn look_beyond(&mut self, from: &LinkExpansion<'_>) -> QueryResult<()> {
         let mut room = from.limit.div_ceil(3);
         let mut topics: BTreeMap<(String, String), Vec<(Said, Version)>> = BTreeMap::new();
@@ -223,7 +226,7 @@ impl<'a> Results<'a> {
         Ok(Some(self.shown.len() - 1))
     }
 
-    /// The results, each behind those that the guesses put before it.
+    /// Returns the results, each behind the results that the guesses put before it.
     fn ordered(self, limit: usize) -> Vec<Shown> {
         let mut order = Vec::with_capacity(self.shown.len());
         let mut begun = vec![false; self.shown.len()];
@@ -238,8 +241,8 @@ impl<'a> Results<'a> {
             .collect()
     }
 
-    /// Keeps `limit` results at most. A result that was brought in takes no place from the found one that it is about:
-    /// that one would be on no page.
+    /// Keeps `limit` results at most. A result that was brought in takes no place from the found result that it is
+    /// about, which would then be on no page.
     fn fit(&self, order: &mut Vec<usize>, limit: usize) {
         let is_alone = |kept: &[usize], at: usize| {
             let via = self.shown[at].hit.via.as_ref();

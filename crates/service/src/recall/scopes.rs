@@ -1,8 +1,7 @@
-//! Which memories a recall may see by their scope, and which of those are one's own.
+//! The scopes that a recall sees, and which of them are the caller's own.
 //!
-//! From a project or a session one sees what is `global`, what is the project's, and what is the
-//! session's, its parents' (`session:a` of `session:a/b`) and its children's. Nothing of a project or
-//! session beside it, unless that is asked for.
+//! From a project or a session a recall sees `global`, the project, and the session with its parents (`session:a` of
+//! `session:a/b`) and its children. It sees no other project or session, unless the request asks for it.
 
 use icm_text::InScope;
 
@@ -12,14 +11,14 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;
 
-/// Every scope there is.
+/// The request for every scope.
 const ALL: &str = "all";
 const GLOBAL: &str = "global";
 const SESSION: &str = "session:";
-/// What stands for the sessions below one.
+/// The ending that stands for all sessions below one.
 const BELOW: &str = "/*";
 
-/// What a recall sees.
+/// The scopes of a recall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scopes {
     /// `None`: every scope.
@@ -30,7 +29,7 @@ pub(crate) struct Scopes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Is(String),
-    /// With what lies below.
+    /// The scope and the scopes below it.
     Under(String),
 }
 
@@ -44,8 +43,8 @@ impl Part {
 }
 
 impl Scopes {
-    /// What is seen from where the caller is; or what is asked for: a scope with all that is seen
-    /// from there, or `all`.
+    /// Returns the scopes that the caller sees; or the scopes that are seen from the scope `asked`; or every scope for
+    /// `all`.
     pub(crate) fn of(caller: &Caller, asked: Option<&str>) -> Result<Scopes> {
         let own = match asked.map(str::trim) {
             None => home(caller),
@@ -74,7 +73,7 @@ impl Scopes {
         })
     }
 
-    /// What a recall saw that is on record. Older ones saw every scope, or just the one they asked for.
+    /// Returns the scopes of a recorded recall. Older records saw every scope, or just the one they asked for.
     pub(crate) fn recorded(shown: &[&str], asked: Option<&str>) -> Scopes {
         let part = |text: &&str| match text.strip_suffix(BELOW) {
             Some(above) => Part::Under(above.to_owned()),
@@ -93,8 +92,8 @@ impl Scopes {
         }
     }
 
-    /// As the answer names them: `all`, or `global`, `project:ID`, `session:ID`, and `session:ID/*` for
-    /// what lies below that.
+    /// Returns the names of the scopes for an answer: `all`, or `global`, `project:ID`, `session:ID`, and
+    /// `session:ID/*` for the sessions below.
     pub(crate) fn shown(&self) -> Vec<String> {
         match &self.seen {
             None => vec![ALL.to_owned()],
@@ -102,7 +101,7 @@ impl Scopes {
         }
     }
 
-    /// The same for the record, where what is one's own stands after `all`.
+    /// Returns the names of the scopes for a record. After `all` it names the caller's own.
     pub(crate) fn to_record(&self) -> Vec<String> {
         match &self.seen {
             None => [vec![ALL.to_owned()], texts(&self.own)].concat(),
@@ -110,19 +109,19 @@ impl Scopes {
         }
     }
 
-    /// Whether a memory of this scope is seen.
+    /// Returns `true` if a memory of this scope is seen.
     pub(crate) fn sees(&self, scope: &str) -> bool {
         (self.seen.as_ref()).is_none_or(|seen| seen.iter().any(|part| part.as_asked().holds(scope)))
     }
 
-    /// Whether a memory is of another scope than those seen from where the caller is.
+    /// Returns `true` if a memory of this scope is not one that the caller sees by default.
     pub(crate) fn is_elsewhere(&self, scope: &str) -> bool {
         let mut own = self.own.iter();
         scope != GLOBAL && !own.any(|part| part.as_asked().holds(scope))
     }
 
-    /// What to search, which is nothing where every scope is seen; what is one's own; and, of a session,
-    /// its parents and children.
+    /// Returns the scopes to search (empty for every scope), the caller's own, and those with the parents and children
+    /// of the session.
     pub(crate) fn asked(&self) -> [Vec<InScope<'_>>; 3] {
         let seen = self.seen.iter().flatten().map(Part::as_asked).collect();
         let own = self.own.iter().filter_map(|part| match part {
@@ -134,7 +133,7 @@ impl Scopes {
     }
 }
 
-/// Whether a scope is the one asked for, or lies below it where that is a session's.
+/// Returns `true` if a scope is the one asked for, or lies below it if that is a session.
 pub(crate) fn scope_fits(asked: &str, scope: &str) -> bool {
     match asked.starts_with(SESSION) {
         true => InScope::Under(asked).holds(scope),
@@ -153,7 +152,7 @@ fn texts(parts: &[Part]) -> Vec<String> {
     texts
 }
 
-/// The project and the session that a caller is in, with the line of the session.
+/// Returns the project and the session of a caller, with the parents and children of the session.
 fn home(caller: &Caller) -> Vec<Part> {
     let named = |kind: &str, id: &Option<String>| {
         let id = limits::name("the scope's id", id.as_deref()?, SOURCE_LEN_MAX).ok()?;
@@ -167,7 +166,7 @@ fn home(caller: &Caller) -> Vec<Part> {
     project.into_iter().chain(session).flatten().collect()
 }
 
-/// A scope with its parents and children; none for `global`, which is nobody's own.
+/// Returns a scope with its parents and children; nothing for `global`, which belongs to nobody.
 fn line(scope: &str) -> Vec<Part> {
     let Some(id) = scope.strip_prefix(SESSION) else {
         return match scope {

@@ -1,4 +1,4 @@
-//! Topic filters: from what a caller names to the topic as it is stored.
+//! Topic filters: from the name that a caller gives to the topic as it is stored.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ impl Service {
     /// Returns a topic filter in the form in which topics are stored: NFC, without space around it.
     ///
     /// If no topic has exactly that name, case is forgiven: the filter becomes the one topic that differs from it by
-    /// case only. A filter that no topic fits stays as it is. With a `/` at its end the filter is of a level and
-    /// everything below it, and the case of the level is what is forgiven. Costs one look-up for a topic that is there, else a pass over the names
-    /// of all topics.
+    /// case only. A filter that no topic fits stays as it is. A filter with a `/` at its end is for a level and
+    /// everything below it; then the case of the level is forgiven. Costs one look-up for a known topic, else a pass
+    /// over the names of all topics.
     ///
     /// # Errors
     /// `Nothing` if several topics differ from the filter by case only, with their names.
@@ -45,7 +45,7 @@ impl Service {
         Ok(one_of("topic", asked, fits)?)
     }
 
-    /// The same of a filter that may not be given.
+    /// Returns the topic filter, if one is given.
     pub(crate) fn topic_filter_if_any(
         &self,
         views: &Views,
@@ -57,10 +57,10 @@ impl Service {
     }
 }
 
-/// Returns the only name of those that fit, or what was asked for if none does.
+/// Returns the only name of several, or `asked` if there is none.
 ///
 /// # Errors
-/// `Nothing` if several fit, with their names.
+/// `Nothing` if there are several, with their names.
 pub(crate) fn one_of(what: &str, asked: String, fits: BTreeSet<String>) -> Result<String> {
     let mut names = fits.iter();
     match (names.next(), names.next()) {
@@ -76,7 +76,7 @@ pub(crate) fn one_of(what: &str, asked: String, fits: BTreeSet<String>) -> Resul
     }
 }
 
-/// Whether two names are equal once their case is left out.
+/// Returns `true` if two names differ by case only.
 pub(crate) fn same_but_for_case(a: &str, b: &str) -> bool {
     a.to_lowercase() == b.to_lowercase()
 }
@@ -110,7 +110,7 @@ mod tests {
             .expect("it stores");
     }
 
-    /// How much each way to ask by a topic finds.
+    /// Returns how much each way to ask by a topic finds.
     fn found(service: &Service, topic: &str) -> Result<Vec<(&'static str, u64)>> {
         let some = || Some(topic.to_owned());
         let list = service.list(&ListRequest {

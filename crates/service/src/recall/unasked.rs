@@ -1,4 +1,4 @@
-//! Memories that are shown to a session which has not asked: what may be shown, and the record of it.
+//! Memories that are shown to a session without a question: the choice of them, and their record.
 
 use icm_log::facts::{Front, Importance};
 use icm_log::{Position, SubjectId};
@@ -11,20 +11,20 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_range;
 use icm_api::{Basis, Caller, Memory, RecallRequest};
 
-/// Memories that stand out, by one of these.
+/// Conditions for memories that stand out. One of importance, topic and change is enough.
 pub struct Wanted<'a> {
-    /// At least so important; pinned ones always are.
+    /// Memories of at least this importance. Pinned ones always count.
     pub importance: Importance,
-    /// In a topic that this takes.
+    /// Memories of a topic for which this returns `true`.
     pub topic: &'a dyn Fn(&str) -> bool,
-    /// Changed after this position of the log.
+    /// Memories that changed after this position of the log.
     pub after: Option<u64>,
 }
 
 impl Service {
-    /// Returns the living memories that are seen from where the caller is, that stand out and that `worth` gives a number,
-    /// those worth most first, at most `most`, each with the name of who last changed it; and the basis of the answer.
-    /// Reads the short record of every memory, and those that stand out.
+    /// Returns the living memories that the caller sees, that stand out and that `worth` gives a number, the highest
+    /// first, `most` at most, each with the name of the actor who last changed it. The basis of the answer comes with
+    /// them. Reads the short record of every memory, and the memories that stand out.
     ///
     /// # Errors
     /// As [`Service::list`].
@@ -53,7 +53,7 @@ impl Service {
                 {
                     versions.push((worth, version.clone()));
                 }
-                // Sorting now and then bounds the memory.
+                // The list is sorted now and then, so that it stays short.
                 if versions.len() >= most.saturating_mul(2) {
                     keep_best(&mut versions, most);
                 }
@@ -70,11 +70,11 @@ impl Service {
         })
     }
 
-    /// Records that these memories were shown, best first, by a front that nobody had asked. `query`: the words that
-    /// counted, if there were any. [`Service::record_recalls`] writes the record.
+    /// Queues the record that a front showed these memories, best first, without being asked. `query`: the words that
+    /// counted, if any. [`Service::record_recalls`] writes the record.
     ///
     /// # Errors
-    /// `Invalid` for a text that is no id of a memory.
+    /// `Invalid` for a text that is no memory id.
     pub fn shown_unasked(
         &self,
         caller: &Caller,
@@ -117,7 +117,7 @@ impl Service {
     }
 }
 
-/// Keeps those that are worth most, in that order; of equal ones those that came first.
+/// Keeps the `most` memories of highest worth, highest first. Memories of one worth keep their order.
 fn keep_best(versions: &mut Vec<(f64, Version)>, most: usize) {
     versions.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     versions.truncate(most);

@@ -78,8 +78,8 @@ pub(super) fn can_be_undone(kind: Kind) -> bool {
     kind == Kind::LOG_UNDONE || !kind.name().starts_with("log.")
 }
 
-/// Returns `true` if an event changes something that people would call a change. A tick that shares a batch is none: a recall
-/// wrote it on its way.
+/// Returns `true` if an event changes something that people would call a change. A tick that shares a batch is none: a
+/// recall wrote it on its way.
 fn is_change(head: &Head<'_>) -> bool {
     let on_the_way = head.kind() == Kind::MEMORY_DECAYED && head.batch_count() > 1;
     let only_tells = matches!(

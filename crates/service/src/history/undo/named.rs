@@ -4,8 +4,8 @@ use icm_log::EventId;
 use icm_log::facts::{LogUndone, UndoneRange};
 use icm_projections::fold::InChain;
 
-/// Returns undos that name these events and no others. If a chain branches, two of the events may share a seq. They go into
-/// two undos, because no two ranges of one undo hold the same seq.
+/// Returns undos that name these events and no others. If a chain branches, two of the events may share a seq. They go
+/// into two undos, because no two ranges of one undo hold the same seq.
 ///
 /// # Arguments
 /// Each event, with the event before it in its chain.

@@ -33,20 +33,21 @@ use icm_api::{
 };
 use icm_guard::sanitize::clean_line;
 
-/// Results of a recall that says nothing of their number.
+/// Results of a recall whose request gives no limit.
 pub(crate) const LIMIT_DEFAULT: usize = 10;
 
-/// Characters of a text of which only the beginning is told.
+/// Characters up to which a text is shown whole; of a longer one only the beginning is.
 const EXCERPT_CHARS: usize = 80;
 
-/// The newest recalls of the first result that say what is often recalled with it: each is read from the log.
+/// Newest recalls of the first result in which often-recalled neighbours are counted. Raised, each costs a read of the
+/// log.
 const TOGETHER_RECALLS: usize = 20;
 
 /// The results of an answer that are shown.
 pub(crate) struct Told {
     /// Their places in the answer.
     pub(crate) places: Vec<usize>,
-    /// Tokens of what is shown of them.
+    /// Tokens of what is shown.
     pub(crate) tokens: usize,
 }
 
@@ -59,15 +60,15 @@ pub(crate) struct InView {
 }
 
 impl Service {
-    /// Recall with another ranking than the measured one.
+    /// Sets another ranking than the measured one.
     #[must_use]
     pub fn with_ranking(mut self, ranking: Ranking) -> Service {
         self.settings.ranking = ranking;
         self
     }
 
-    /// Memories that fit the query, best first, now or as of a moment. With `request.record` the
-    /// recall is noted; [`Service::record_recalls`] writes it once the answer is out.
+    /// Returns memories that fit the query, best first, now or as of a moment. With `request.record` the recall is
+    /// queued for the log; [`Service::record_recalls`] writes it once the answer is out.
     pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
         if let Some(answer) = self.ask_owner(caller, request, &mut None) {
             return Ok(answer);
@@ -85,7 +86,7 @@ impl Service {
         })
     }
 
-    /// The same. `told` says which results are shown: those alone are recorded.
+    /// Recalls as [`Service::recall`] does. `shown` returns the results that are shown: only those are recorded.
     pub(crate) fn recall_shown(
         &self,
         caller: &Caller,
@@ -106,7 +107,7 @@ impl Service {
         }
         let limit = limit.min(RECALL_LIMIT_MAX - request.offset);
         check_floor(request.floor)?;
-        // A longer one fits nothing, and the record would keep it for ever.
+        // A longer text fits nothing, and the record would keep it for ever.
         for (what, given, max) in [
             ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
             ("the keyword", &request.keyword, KEYWORD_LEN_MAX),
@@ -139,13 +140,13 @@ impl Service {
         } = found;
         answer.note = notes(question.note(), answer.note);
         let Told { places, tokens } = shown(&answer);
-        // A hook asks at every prompt: it leaves a record if it shows something.
+        // A hook asks at every prompt. Its recall is recorded only if something is shown.
         let is_worth_it = request.front != Front::HOOK || !places.is_empty();
         if request.record && is_worth_it && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending_recalls).push(PendingRecall {
                 caller: caller.clone(),
                 request: self.without_secrets(&match request.front {
-                    // A prompt is not the log's business, beyond the words that what is shown has, too.
+                    // The log keeps only the words of a prompt that the shown memories have, too.
                     Front::HOOK => RecallRequest {
                         query: matched_words(&answer, &places),
                         ..request.clone()
@@ -168,7 +169,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// Of which memories the facts will do. Bounds given as dates are of whole days.
+    /// Returns the filter by facts. Bounds given as dates are of whole days.
     fn fact_filter(&self, request: &RecallRequest) -> Result<FactFilter> {
         let moment = |text: &Option<String>, day| match text {
             Some(text) => parse_moment(text, self.now_ms(), &self.zone(), day).map(Some),
@@ -191,7 +192,7 @@ impl Service {
         }
     }
 
-    /// The request as the log may keep it.
+    /// Returns the request as the log may keep it, with secrets masked.
     fn without_secrets(&self, request: &RecallRequest) -> RecallRequest {
         let mut request = request.clone();
         let mask = |text: &mut String| {
@@ -262,7 +263,7 @@ impl Service {
                 found: Some(place),
             });
         }
-        // Those of one score stay in the order in which they were found.
+        // Results of one score keep the order in which they were found.
         shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
         if !request.no_links {
             let expansion = LinkExpansion {
@@ -316,7 +317,7 @@ impl Service {
         })
     }
 
-    /// The best result as it is told of where none is shown.
+    /// Returns the best result in the form for an answer that shows none.
     fn told_nearest(
         &self,
         views: &Views,
@@ -334,14 +335,14 @@ impl Service {
         })
     }
 
-    /// Writes the `memory.recalled` events of answers that are out, unless another process keeps
-    /// the lock: an answer never waits for its record, and a record is no reason to fail.
+    /// Writes the `memory.recalled` events of answers that are out. A record is dropped if another process keeps the
+    /// lock: an answer never waits for its record, and a record never fails an answer.
     pub fn record_recalls(&self) {
         let pending = std::mem::take(&mut *locked(&self.pending_recalls));
         if pending.is_empty() {
             return;
         }
-        // With the first of them: the views do not follow in between.
+        // The tick goes with the first record: the views do not follow in between.
         let mut tick = self.tick_due();
         for recall in pending {
             if let Err(error) = self.record(&recall, tick.take()) {
@@ -409,7 +410,7 @@ fn matched_words(answer: &RecallAnswer, places: &[usize]) -> String {
     words.join(" ")
 }
 
-/// Returns the memories of these ids as a query wants them.
+/// Returns the memories of these ids in the form that a query takes.
 ///
 /// # Errors
 /// `Invalid` for a text that is no id.
@@ -426,8 +427,8 @@ fn hidden(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
     Ok(hidden)
 }
 
-/// Returns the `offset` of the next answer: behind the hits that this one shows. What links brought in may have taken
-/// the place of some, and the next answer begins with the first of those.
+/// Returns the `offset` of the next answer, behind the hits that this one shows. If memories that links brought in took
+/// the place of some hits, the next answer begins with the first of those.
 fn next_offset(page: &Page, shown: &[Shown]) -> Option<usize> {
     let is_shown = |place: &usize| shown.iter().any(|shown| shown.found == Some(*place));
     let next = match (0..page.offsets.len()).find(|place| !is_shown(place)) {
@@ -439,7 +440,7 @@ fn next_offset(page: &Page, shown: &[Shown]) -> Option<usize> {
     next.filter(|next| *next < RECALL_LIMIT_MAX)
 }
 
-/// Refuses a floor that no fit can be measured by.
+/// Refuses a floor outside the range of fits.
 ///
 /// # Errors
 /// `Invalid` for a number that is not from 0 to 1.
@@ -453,17 +454,17 @@ pub(crate) fn check_floor(floor: Option<f64>) -> Result<()> {
     }
 }
 
-/// A fit as answers show it.
+/// Returns a fit as answers show it.
 pub(crate) fn thousandths(fit: f64) -> f64 {
     (fit * 1e3).round() / 1e3
 }
 
-/// A share as the log keeps it.
+/// Returns a share as the log keeps it.
 fn ppm(share: f64) -> u32 {
     (share.clamp(0.0, 1.0) * 1e6).round() as u32
 }
 
-/// The beginning of a text on one line.
+/// Returns the beginning of a text on one line.
 fn beginning(text: &str) -> String {
     let line = clean_line(text);
     match line.char_indices().nth(EXCERPT_CHARS) {
@@ -472,7 +473,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Whether a version meets what a recall asks for beside its words and scopes.
+/// Returns `true` if a version meets the conditions of a recall beside its words and scopes.
 fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
     let topic = version.topic.as_deref().unwrap_or_default();
     let has = |wanted: &str| {
@@ -484,7 +485,7 @@ fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
         && query.facts.fits(&Facts::of(version))
 }
 
-/// How an answer came about. `results` are in the order of the answer's.
+/// Returns how an answer came about. `results` are in the order of the answer's.
 fn explain(
     found: &Found,
     shown: &[Shown],
@@ -515,7 +516,7 @@ fn explain(
         "answered": answered(&found.answered),
         "vectors": found.searched.as_ref().map(searched),
         "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
-        // A result that a link brought has no score to explain.
+        // A result that a link brought in has no score to explain.
         "results": shown.iter().map(|shown| shown.found.map(|at| {
             let confirmed = ranking.for_confirmations(shown.hit.memory.confirmations);
             explained(&found.hits[at], ranking, confirmed)
@@ -525,7 +526,7 @@ fn explain(
     })
 }
 
-/// The evidence that the question is answered at all.
+/// Returns the evidence that the question is answered at all.
 fn answered(answered: &Answered) -> Value {
     json!({
         "value": answered.value(),
@@ -541,7 +542,7 @@ fn answered(answered: &Answered) -> Value {
     })
 }
 
-/// The features and shares of a result.
+/// Returns the features and shares of a result.
 fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
     let features = &hit.features;
     let shares = ranking.shares(features);
@@ -559,7 +560,7 @@ fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
     })
 }
 
-/// How the vectors of the files were searched, and why so.
+/// Returns how the vectors of the files were searched, and why so.
 fn searched(searched: &Searched) -> Value {
     let sizes = &searched.sizes;
     let (by, wanted) = match searched.plan {

@@ -1,4 +1,4 @@
-//! Which memory is found first, and when none is.
+//! Tests of the order of results, and of questions without one.
 
 use super::*;
 use crate::service::tests::service;
@@ -74,7 +74,7 @@ fn what_the_built_in_model_does_not_know_is_decided_by_words() {
             assert!(!hit.matched.is_empty(), "{query}: {:?}", hit.memory.content);
         }
     }
-    // Nothing has a word of these.
+    // No memory has a word of these.
     for query in ["отпуск Натальи", "ημερομηνία", "Urlaubsvertretung", "🦖"]
     {
         let answer = recall(&service, query);
@@ -94,7 +94,7 @@ fn the_meaning_of_english_counts_in_full() {
     for query in ["name of the pet", "what is our puppy named?"] {
         let request = RecallRequest {
             query: query.to_owned(),
-            // Near in meaning alone is no sure answer.
+            // Nearness in meaning alone is no sure answer.
             floor: Some(0.0),
             explain: true,
             ..RecallRequest::default()
@@ -107,7 +107,7 @@ fn the_meaning_of_english_counts_in_full() {
     }
 }
 
-/// Whether a question finds one fact first, and says of no function word that it matched.
+/// Tests that a question finds its fact first, and that no function word counts as matched.
 #[test]
 fn a_question_finds_its_fact_in_its_own_language() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -308,7 +308,7 @@ fn an_emoji_is_a_word() {
     }
 }
 
-/// The memory that was changed stands at the end of its topic, beside others that say something near.
+/// The changed memory stands at the end of its topic, beside others that say something near.
 #[test]
 fn a_changed_memory_comes_before_its_neighbours() {
     for (contents, changed, query) in [

@@ -1,8 +1,8 @@
-//! Repeats: of results that say the same only the first is shown, and it names the others.
+//! Repeats: if several results say the same, only the first is shown, and it names the others.
 //!
 //! Two memories say the same if their texts have the same words that count, in the same order (see [`words`]), or are
-//! equal but for blanks around them. Memories of different scopes, times, trust or keys never do, nor does a memory that
-//! supersedes or contradicts another. Different topics do: the result then names them.
+//! equal but for blanks around them. Memories of different scopes, times, trust or keys never say the same, nor does a
+//! memory that supersedes or contradicts another. Memories of different topics may; the result then names the topics.
 
 mod words;
 
@@ -22,13 +22,13 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 use words::Statement;
 
-/// Places behind a result within which its repeats are looked for. With more, a page of results is ranked for longer, and
-/// above the number of candidates the ranking itself would change.
+/// Places behind a result within which its repeats are sought. Raised, a page is ranked for longer; above the number of
+/// candidates the ranking itself would change.
 const AHEAD: usize = 20;
 
-/// Hidden memories whose repeats are left out. With more, a long session's hook compares for longer.
+/// Hidden memories whose repeats are left out. Raised, the hook of a long session compares for longer.
 const HIDDEN_MAX: usize = 512;
-/// Relations by which one memory says of another that it does not hold, or not alone.
+/// Relations by which a memory says that another one does not hold, or not alone.
 const OPPOSING: [&str; 2] = ["supersedes", "contradicts"];
 
 /// A memory to be compared with others.
@@ -43,12 +43,12 @@ pub struct Said<'m> {
     occurred_at_ms: Option<i64>,
     raw_excerpt: Option<&'m str>,
     metadata: Option<Cow<'m, str>>,
-    /// A link speaks against it, or it speaks against another memory.
+    /// `true` if a link speaks against it, or it speaks against another memory.
     is_opposed: bool,
 }
 
 impl<'m> Said<'m> {
-    /// Returns what a memory says; `None` if its text is withheld.
+    /// Returns the comparable parts of a memory; `None` if its text is withheld.
     pub fn of(memory: &'m Memory) -> Option<Said<'m>> {
         let text = memory.content.as_deref()?;
         let occurred_at = memory.occurred_at.as_deref();
@@ -72,7 +72,7 @@ impl<'m> Said<'m> {
         })
     }
 
-    /// The same. Links are not looked at.
+    /// Returns the same for a row version. Links are not looked at.
     fn of_version(version: &'m Version) -> Option<Said<'m>> {
         let text = version.content.as_deref()?;
         Some(Said {
@@ -90,13 +90,13 @@ impl<'m> Said<'m> {
         })
     }
 
-    /// Whether another memory says the same. Symmetric; no name, number, negation or rare word may differ.
+    /// Returns `true` if another memory says the same. Symmetric; no name, number, negation or rare word may differ.
     pub fn is_repeat_of(&self, other: &Said<'_>) -> bool {
         let may_differ = |one: Option<&str>, other: Option<&str>| {
             one.is_none() || other.is_none() || one == other
         };
         let is_text = match (&self.statement, &other.statement) {
-            // An agent speaks of itself alone.
+            // An agent that says *I* speaks of itself alone.
             (Some(one), Some(other_said)) => {
                 one == other_said && (!one.is_personal || self.agent == other.agent)
             }
@@ -110,7 +110,7 @@ impl<'m> Said<'m> {
             && self.occurred_at_ms == other.occurred_at_ms
             && may_differ(self.raw_excerpt, other.raw_excerpt)
             && may_differ(self.metadata.as_deref(), other.metadata.as_deref())
-            // With a key the topic and the key say what the text is of.
+            // Topic and key say what a text with a key is about.
             && match (self.key, other.key) {
                 (None, None) => true,
                 (Some(_), Some(_)) => false,
@@ -122,17 +122,17 @@ impl<'m> Said<'m> {
 /// A result of the search with its repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Group {
-    /// The place of the first of them.
+    /// The place of the first result.
     place: usize,
-    /// The place of the one that is shown.
+    /// The place of the result that is shown.
     kept: usize,
-    /// The places of the others.
+    /// The places of the other results.
     repeats: Vec<usize>,
 }
 
-/// The results of one page, each for all that say the same.
+/// The results of one page; each stands for all that say the same.
 pub(crate) struct Page {
-    /// What was found; the hits are those that are shown.
+    /// The result of the search; its hits are the ones that are shown.
     pub(crate) found: Found,
     /// The offset of each hit.
     pub(crate) offsets: Vec<usize>,
@@ -155,10 +155,11 @@ impl Page {
 
 impl Service {
     /// Searches, and returns the results from `offset` on that say different things: as many as the query's limit,
-    /// fewer where there are no more.
+    /// fewer if there are no more.
     ///
-    /// Offsets count all that the search finds, and which of them are repeats does not depend on the page. So no result
-    /// is on two pages, and each repeat is named by its result. Asks the views once more if repeats leave a page unfilled.
+    /// Offsets count all that the search finds, and the page has no influence on which of them are repeats. So no
+    /// result is on two pages, and each repeat is named by its result. Asks the views once more if repeats leave a page
+    /// unfilled.
     pub(crate) fn page(
         &self,
         views: &Views,
@@ -174,7 +175,7 @@ impl Service {
             Ok(!relations.any(|relation| OPPOSING.contains(&relation)))
         };
         let mut hidden: Vec<Version> = Vec::new();
-        // One more tells whether there are more.
+        // One result more tells if a next page exists.
         let least = offset + limit + 1;
         let horizon = query.ranking.candidates;
         for (is_last, asked) in asked_for(least, limit, horizon) {
@@ -190,7 +191,7 @@ impl Service {
             let hidden: Vec<Said<'_>> = hidden.iter().filter_map(Said::of_version).collect();
             let is_all = found.hits.len() < asked;
             let groups = groups(&found.hits, &hidden, horizon, &is_unopposed)?;
-            // Of a later result not all repeats are found.
+            // Behind `end`, repeats of a result may be missing.
             let end = match is_all || asked == horizon {
                 true => found.hits.len(),
                 false => asked - AHEAD,
@@ -223,8 +224,8 @@ fn hidden_of(
     Ok(hidden)
 }
 
-/// Returns how many results the views are asked for, one number after the other as long as a page is not filled, and
-/// whether it is the last. Up to the horizon the ranking is the same however many are asked for.
+/// Returns how many results the views are asked for, one number after the other until a page is filled, and `true` with
+/// the last one. Up to the horizon the ranking is the same for each number.
 fn asked_for(least: usize, limit: usize, horizon: usize) -> impl Iterator<Item = (bool, usize)> {
     let most = least.max(horizon) + 2 * (limit + AHEAD);
     let first = match least <= horizon {
@@ -266,10 +267,11 @@ fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
     }
 }
 
-/// Groups hits by what they say, in their order. Of those with the best score in a group the newest is kept.
+/// Groups hits that say the same, in their order. Among the hits with the best score of a group the newest is kept.
 ///
-/// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon.
-/// Repeats of hidden memories are left out. `is_unopposed` says that no link speaks against a memory. It is asked of repeats alone.
+/// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon. Repeats of
+/// hidden memories are left out. `is_unopposed` returns `true` if no link speaks against a memory; it is called for
+/// repeats alone.
 fn groups(
     hits: &[FoundHit],
     hidden: &[Said<'_>],
@@ -318,7 +320,7 @@ fn groups(
     Ok(groups)
 }
 
-/// Takes results away that a link brought in beside one that says the same; that one names them.
+/// Removes results that a link brought in and that repeat an earlier result. The earlier result names them.
 pub(crate) fn without_related_repeats(shown: Vec<Shown>) -> Vec<Shown> {
     let mut kept: Vec<Shown> = Vec::with_capacity(shown.len());
     for shown in shown {

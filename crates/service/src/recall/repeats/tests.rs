@@ -1,4 +1,4 @@
-//! Which memories are repeats of each other, and how an answer and its pages count them.
+//! Tests of repeats: which memories repeat each other, and how an answer and its pages count them.
 
 use std::collections::BTreeSet;
 
@@ -298,7 +298,7 @@ fn ten_spellings_are_one_result_and_one_line_and_one_record() {
     assert_eq!(hit.repeats.len(), 9);
     assert_eq!(hit.also_in.len(), 4, "{:?}", hit.also_in);
     assert!(!hit.also_in.contains(&hit.memory.topic));
-    // What was not shown is not recorded.
+    // A repeat that was not shown is not recorded.
     service.record_recalls();
     let (recorded, _) = service.recorded_recalls(1).expect("it reads");
     let shown: Vec<&String> = answer.results.iter().map(|hit| &hit.memory.id).collect();
@@ -326,7 +326,7 @@ fn ten_spellings_are_one_result_and_one_line_and_one_record() {
         "{}",
         context.text
     );
-    // Nor is a repeat of what a session has seen.
+    // A repeat of a memory that the session has seen is not shown either.
     let seen = RecallRequest {
         without: vec![hit.memory.id.clone()],
         ..request("use tabs")
@@ -426,7 +426,7 @@ fn pages_are_filled_and_show_each_result_once_and_lose_none() {
             ));
         }
     }
-    // Of more memories than there are candidates each page would have a ranking of its own.
+    // With more memories than candidates, each page would have a ranking of its own.
     for limit in [1, 3, 10, 60] {
         let (mut offset, mut shown, mut named) = (Some(0), Vec::new(), Vec::new());
         while let Some(from) = offset {

@@ -1,4 +1,4 @@
-//! The words by which a text says something. Two texts with the same ones in the same order say the same.
+//! The words that count in a text. Two texts with the same ones in the same order say the same.
 //!
 //! A word is left out only if a list here names it. So a negation, a number, a name or a rare word always counts.
 
@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-/// Bytes of the longest text that is read word by word. With more, a recall of long texts takes longer.
+/// Bytes of the longest text that is read word by word. Raised, a recall of long texts takes longer.
 const LEN_MAX: usize = 1_024;
-/// Characters of the shortest word whose plural counts as its singular.
+/// Characters of the shortest word whose plural counts as its singular. Lowered, short names lose an `s`.
 const PLURAL_CHARS_MIN: usize = 4;
-/// The mark of a question, which does not say what its words say.
+/// The mark of a question: a text with it says something else than its words.
 const QUESTION: &str = "?";
 /// The word that every form of *use* counts as.
 const USE: &str = "use";
@@ -34,20 +34,20 @@ const ENDS_PART: [char; 15] = [
 
 /// The kinds of a word, as bits.
 mod kind {
-    /// It adds nothing before another word: articles, *we*, forms of *to be*. No preposition is one, and no word for
-    /// who, when, how sure or how many.
+    /// Adds nothing before another word: articles, *we*, forms of *to be*. Prepositions are not of this kind, nor are
+    /// words that say who, when, how sure or how many.
     pub(super) const EMPTY: u8 = 1;
-    /// It adds nothing anywhere.
+    /// Adds nothing anywhere.
     pub(super) const ALWAYS_EMPTY: u8 = 2;
-    /// A part of such words before the others announces something.
+    /// A part of such words before other parts announces something.
     pub(super) const BEFORE: u8 = 4;
-    /// A part of such words behind the others asks or thanks.
+    /// A part of such words behind other parts asks or thanks.
     pub(super) const BEHIND: u8 = 8;
     /// A form of *use*, with which many rules begin.
     pub(super) const USE: u8 = 16;
     /// Its meaning depends on the author.
     pub(super) const FIRST_PERSON: u8 = 32;
-    /// It ends with an `s` and is no plural, or its singular says something else.
+    /// Ends with an `s` and is no plural, or its singular says something else.
     pub(super) const NO_PLURAL: u8 = 64;
 }
 
@@ -111,12 +111,12 @@ static KIND_OF: LazyLock<HashMap<&str, u8, FxBuildHasher>> = LazyLock::new(|| {
     kinds
 });
 
-/// What a text says.
+/// The words that count in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Statement {
     /// Hashes of the words that count.
     words: Vec<u64>,
-    /// Whether it depends on who says it.
+    /// `true` if the meaning depends on who says it.
     pub(super) is_personal: bool,
 }
 
@@ -139,23 +139,23 @@ impl Statement {
 /// A part of a text, up to a mark such as a comma or the end of a line.
 #[derive(Debug, Clone, Copy)]
 struct Part {
-    /// Where its words begin and end among those that count.
+    /// The range of its words among those that count.
     words: (usize, usize),
-    /// The kinds that each of its words has.
+    /// The kinds that all of its words have.
     kinds: u8,
 }
 
 /// A text that is being read.
 struct Reader<'t> {
     text: &'t str,
-    /// Whether small letters tell names apart.
+    /// `true` if the text has small letters, so that capitals mark names.
     has_lower: bool,
     /// Hashes of all words.
     all: Vec<u64>,
-    /// Hashes of those that count.
+    /// Hashes of the words that count.
     words: Vec<u64>,
     parts: Vec<Part>,
-    /// The kinds that each word of the part has so far.
+    /// The kinds that all words of the part have so far.
     kinds: u8,
     /// The empty word that was read last, until another word follows it in the part.
     waiting: Option<u64>,
@@ -222,7 +222,7 @@ impl<'t> Reader<'t> {
     /// Returns a token without the marks of prose around it, and the marks behind it.
     fn bare<'w>(&self, token: &'w str) -> (&'w str, &'w str) {
         let mut word = token.trim_start_matches(BEFORE_WORD);
-        // A file such as `.env` begins with one.
+        // A file name such as `.env` begins with a full stop.
         while let Some(rest) = word
             .strip_prefix('.')
             .filter(|rest| !rest.starts_with(char::is_alphanumeric))
@@ -230,7 +230,7 @@ impl<'t> Reader<'t> {
             word = rest;
         }
         let mut end = word.trim_end_matches(BEHIND_WORD);
-        // Not that of `f()`.
+        // The bracket of `f()` stays.
         while end.ends_with([')', ']', '}']) && !end.contains(['(', '[', '{']) {
             end = end[..end.len() - 1].trim_end_matches(BEHIND_WORD);
         }
@@ -242,7 +242,7 @@ impl<'t> Reader<'t> {
         }
         let inner = word.trim_end_matches('*');
         if inner.len() < word.len() && self.opens(&word[inner.len()..]) {
-            // What is emphasised may end with a mark.
+            // An emphasised word may end with a mark.
             word = inner.trim_end_matches(BEHIND_WORD);
             if word.len() < inner.len() {
                 behind = &inner[word.len()..];
@@ -254,7 +254,7 @@ impl<'t> Reader<'t> {
         (word, behind)
     }
 
-    /// Whether the text has these stars behind a word.
+    /// Returns `true` if the text has these stars behind a word.
     fn closes(&self, stars: &str) -> bool {
         let mut found = self.text.match_indices(stars);
         found.any(|(at, _)| {
@@ -262,7 +262,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Whether the text has these stars before a word.
+    /// Returns `true` if the text has these stars before a word.
     fn opens(&self, stars: &str) -> bool {
         let mut found = self.text.match_indices(stars);
         found.any(|(at, _)| self.text[at + stars.len()..].starts_with(char::is_alphanumeric))
@@ -320,7 +320,7 @@ impl<'t> Reader<'t> {
     }
 
     fn end_part(&mut self) {
-        // In `plan a` the last word says which one.
+        // In `plan a` the last word tells plans apart.
         if let Some(word) = self.waiting.take() {
             self.words.push(word);
         }
@@ -353,7 +353,7 @@ impl<'t> Reader<'t> {
         {
             parts.pop();
         }
-        // A title whose words come again.
+        // A title whose words come again is dropped.
         if let [title, rest @ ..] = &*parts {
             let title = of(title);
             if rest
@@ -371,7 +371,7 @@ impl<'t> Reader<'t> {
                 said.extend(of(part));
             }
         }
-        // `Tabs verwenden`, `verwende Tabs`.
+        // `Tabs verwenden` becomes `verwende Tabs`.
         if let [_, last] = &*said
             && *last == hash(USE)
         {

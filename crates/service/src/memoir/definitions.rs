@@ -1,4 +1,4 @@
-//! What concepts were ever said to mean: a function of the events about them, however they came.
+//! The definitions that concepts ever had: a function of the events about them, in any order of delivery.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::snapshot::QueryResult;
 use icm_api::when::rfc3339;
 use icm_api::{Definition, DefinitionStatus};
 
-/// An event that says what a concept means, or how sure that is.
+/// An event that defines a concept, or says how sure that is.
 struct Said {
     subject: SubjectId,
     stamp: Stamp,
@@ -21,7 +21,7 @@ struct Said {
     actor: ActorId,
     refs: Vec<EventId>,
     adds: bool,
-    /// It gives a definition, not a confidence alone.
+    /// `true` if it gives a definition, not a confidence alone.
     defines: bool,
     text: Option<String>,
     confidence_ppm: Option<u32>,
@@ -63,8 +63,8 @@ impl Said {
 }
 
 impl Service {
-    /// What these concepts, as of a position, were said to mean up to it. Reads each of the events once; of one
-    /// that was only added the row says it.
+    /// Returns the definitions of these concepts up to a position. Reads each of their events once. A concept that was
+    /// only added is read from its row.
     pub(super) fn definitions(
         &self,
         views: &Views,
@@ -77,7 +77,7 @@ impl Service {
             let is_new = version.graph.is_some_and(|graph| graph.revision == 1)
                 && holder(version) == Some(version.stamp.event)
                 && views.tally().undos == 0;
-            // One that was added twice, on two machines, was defined twice.
+            // A concept that was added on two machines was defined twice.
             if is_new && views.ids_of(*entity)?.len() == 1 {
                 definitions.insert(*entity, vec![self.as_added(views, version)]);
                 continue;
@@ -109,7 +109,7 @@ impl Service {
         Ok(definitions)
     }
 
-    /// The one definition of a concept that was added and nothing else.
+    /// Returns the one definition of a concept that was added and nothing else.
     fn as_added(&self, views: &Views, version: &Version) -> Definition {
         let confidence_ppm = version.graph.map_or(0, |graph| graph.confidence_ppm);
         Definition {
@@ -124,7 +124,7 @@ impl Service {
         }
     }
 
-    /// What the events about one concept come to.
+    /// Returns the definitions that follow from the events about one concept.
     fn told(
         &self,
         views: &Views,
@@ -138,7 +138,7 @@ impl Service {
             .map(|it| undos.in_force(&it.place))
             .map(|undos| undos.map(|undo| undo.event).min())
             .collect();
-        // Those that have a say in what the concept means: not the undone, nor what refines nothing.
+        // An event counts unless it is undone or refines a concept that was never added.
         let mut counts = Vec::with_capacity(said.len());
         let mut added = false;
         for (it, undone_by) in said.iter().zip(&undone_by) {
@@ -149,7 +149,7 @@ impl Service {
             .filter(|at| counts[*at] && said[*at].defines)
             .map(|at| (said[at].stamp.event, at))
             .collect();
-        // Which definition each of them was written upon.
+        // The definition that each event was written upon.
         let upon: Vec<Option<usize>> = said.iter().map(|it| upon(it, &said, &defining)).collect();
         let replaced: BTreeSet<usize> = defining.values().filter_map(|at| upon[*at]).collect();
         let holder = holder(version).and_then(|event| defining.get(&event).copied());
@@ -218,8 +218,8 @@ fn in_order(said: Vec<Said>) -> Vec<Said> {
     order.into_iter().filter_map(|at| said[at].take()).collect()
 }
 
-/// The definition that was shown to whoever wrote an event: the largest of those it names that no
-/// other one of them replaced.
+/// Returns the definition that the author of an event had seen: the largest of those that the event names, unless
+/// another of them replaced it.
 fn upon(it: &Said, said: &[Said], defining: &BTreeMap<EventId, usize>) -> Option<usize> {
     let seen = it.refs.iter().filter_map(|event| defining.get(event));
     let seen: Vec<usize> = seen.copied().collect();
@@ -231,7 +231,7 @@ fn upon(it: &Said, said: &[Said], defining: &BTreeMap<EventId, usize>) -> Option
     shown.max_by_key(|at| said[**at].stamp).copied()
 }
 
-/// The event whose definition a concept shows.
+/// Returns the event whose definition a concept shows.
 fn holder(version: &Version) -> Option<EventId> {
     let writers = version.writers.iter();
     let writers = writers.filter(|writer| writer.fields & fields::CONTENT != 0);

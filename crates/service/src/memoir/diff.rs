@@ -1,4 +1,4 @@
-//! What became of the graph between two moments.
+//! Differences of memoirs, concepts and their links between two moments.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +18,11 @@ use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{GraphChange, GraphDiff};
 
-/// Rows of one kind that differ, each with the memoir that it is in.
+/// Rows of one kind that differ, as they were before and after.
 type Moved = Vec<(Option<Version>, Version)>;
 
 impl Service {
-    /// What differs in memoirs, concepts and links, of one memoir or of all. Walks their concepts once, and
+    /// Returns the differences of memoirs, concepts and links, of one memoir or of all. Walks their concepts once, and
     /// the events between.
     pub(crate) fn graph_diff(
         &self,
@@ -108,7 +108,7 @@ impl Service {
         Ok(())
     }
 
-    /// Links that hold at one moment and not at the other, by the events between them.
+    /// Adds the links that hold at only one of the moments, by the events between them.
     fn compare_links(
         &self,
         views: &Views,
@@ -146,7 +146,7 @@ impl Service {
         Ok(())
     }
 
-    /// A concept of one of these memoirs that is to be seen at a position.
+    /// Returns the concept at a position, if it is alive and in one of these memoirs.
     fn shown_at(
         &self,
         views: &Views,
@@ -165,7 +165,7 @@ impl Service {
         Ok(memoir.is_some_and(Version::is_alive).then_some(version))
     }
 
-    /// The links of concepts that an event between two moments may have added or taken away.
+    /// Returns the links of concepts that an event between two moments may have added or removed.
     fn concept_links_touched(&self, views: &Views, from: At, to: At) -> QueryResult<Vec<Link>> {
         let kinds = [Kind::CONCEPT_LINKED, Kind::CONCEPT_UNLINKED];
         let touched = self.links_touched(views, [from, to], kinds, None)?;
@@ -187,7 +187,7 @@ impl Service {
     }
 }
 
-/// What differs between two versions of a memoir or a concept, if anything does.
+/// Returns the differences between two versions of a memoir or a concept, if there are any.
 fn change(before: &Version, after: &Version) -> Option<GraphChange> {
     let [mut old, mut new] = [before, after].map(fields_of);
     let name = after.graph.and_then(|row| row.memoir);

@@ -14,11 +14,11 @@ use icm_api::limits::KEYWORDS_MAX;
 use icm_api::{Action, Caller, GraphReceipt, LabelRequest};
 
 impl Service {
-    /// Adds labels to a concept, and takes others away.
+    /// Adds labels to a concept, and removes others.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for more labels than a concept may have, where none is named, and where
-    /// one is to be added and taken away.
+    /// `NotFound`; `Invalid` for more labels than a concept may have, for no label at all, and for a label that is to
+    /// be added and removed.
     pub fn concept_label(&self, caller: &Caller, request: &LabelRequest) -> Result<GraphReceipt> {
         let mut add = checked_labels(&request.add)?;
         let remove = checked_labels(&request.remove)?;
@@ -69,7 +69,7 @@ impl Service {
     }
 }
 
-/// Labels as they are kept: `namespace:value` without blanks around the colon, each once.
+/// Returns labels as they are kept: `namespace:value` without blanks around the colon, each once.
 pub(super) fn checked_labels(given: &[String]) -> Result<Vec<String>> {
     let mut trimmed = Vec::with_capacity(given.len());
     for label in given {
@@ -90,7 +90,7 @@ pub(super) fn checked_labels(given: &[String]) -> Result<Vec<String>> {
     limits::words("label", &trimmed)
 }
 
-/// The events that add labels which are not there, and take others away that are.
+/// Returns the events that add the missing ones of `add` and remove the present ones of `remove`.
 pub(super) fn labelled(known: &Version, add: &[String], remove: &[String]) -> Vec<NewEvent> {
     let there = labels(known);
     let new = add.iter().filter(|label| !there.contains(label));

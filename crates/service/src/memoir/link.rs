@@ -29,18 +29,18 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// What makes it one of its own, by whichever event it was added.
+    /// Returns the identity of the link, whichever event added it.
     pub(super) fn key(&self) -> (EntityId, EntityId, &str) {
         (self.from, self.to, &self.relation)
     }
 }
 
 impl Service {
-    /// Links a concept to another one of its memoir; one that is there already stays as it is. Concepts
-    /// may be linked in circles.
+    /// Links a concept to another one of its memoir. A link that is there already stays as it is. Links may form
+    /// circles.
     ///
     /// # Errors
-    /// `Invalid` for a relation there is none of, and for a concept and itself; `NotFound`.
+    /// `Invalid` for an unknown relation, and for a concept and itself; `NotFound`.
     pub fn concept_link(
         &self,
         caller: &Caller,
@@ -96,10 +96,10 @@ impl Service {
         Ok(answer)
     }
 
-    /// Takes the links from a concept to another one away that have this relation.
+    /// Removes the links of a relation from a concept to another one.
     ///
     /// # Errors
-    /// As [`Service::concept_link`], but for concepts that were deleted.
+    /// As [`Service::concept_link`], except that the concepts may be deleted.
     pub fn concept_unlink(
         &self,
         caller: &Caller,
@@ -138,7 +138,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// The relation, the reason as it is written, and what is to be told of it.
+    /// Returns the relation, the reason as it is written, and the warnings for the receipt.
     fn check_concept_link(&self, request: &ConceptLinkRequest) -> Result<CheckedLink> {
         let relation = relation_of(&request.relation)?;
         if let Some(reason) = &request.reason {
@@ -151,7 +151,7 @@ impl Service {
         Ok((relation, reason, guard.warnings()))
     }
 
-    /// Puts the reasons of links to them: links and positions of their events.
+    /// Fills in the reasons of links, given with the positions of their events.
     pub(super) fn put_reasons(
         &self,
         views: &Views,
@@ -174,8 +174,8 @@ impl Service {
         Ok(())
     }
 
-    /// The links from or to a concept whose other end is a concept too, as of a position: each once a
-    /// relation and direction. Whether the other end is to be seen is for the caller to ask.
+    /// Returns the links between a concept and others as of a position, each once a relation and direction. The caller
+    /// checks if the other concept is alive.
     pub(super) fn edges_at(
         &self,
         views: &Views,
@@ -183,13 +183,13 @@ impl Service {
         position: Position,
     ) -> QueryResult<Vec<Edge>> {
         let mut links = views.links_at(concept, position)?;
-        // Of several events that say the same every machine shows the same one.
+        // If several events say the same, every machine shows the same one.
         links.sort_unstable_by_key(|link| (link.origin, link.seq, link.event));
         let mut edges: BTreeMap<(EntityId, String, EntityId), Edge> = BTreeMap::new();
         for link in links {
             let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
             if from == to || link.relation == Relation::DERIVED_FROM {
-                // Two concepts that have turned out to be one; a memory.
+                // Two concepts turned out to be one, or the link goes to a memory.
                 continue;
             }
             let relation = relation_text(&link);
@@ -206,7 +206,7 @@ impl Service {
     }
 }
 
-/// The receipt of a link.
+/// Returns the receipt of a link.
 fn linked(receipt: GraphReceipt, to: &Version, relation: Relation) -> GraphReceipt {
     GraphReceipt {
         relation: relation.name().map(str::to_owned),
@@ -215,7 +215,7 @@ fn linked(receipt: GraphReceipt, to: &Version, relation: Relation) -> GraphRecei
     }
 }
 
-/// That each of two concepts is said to stand in the other's place.
+/// Returns the warning for two concepts that supersede each other.
 fn both_superseded(memoir: &Version, from: &Version, to: &Version) -> String {
     let [memoir, from, to] = [memoir.topic.as_ref(), from.key.as_ref(), to.key.as_ref()].map(shown);
     format!(
@@ -224,7 +224,7 @@ fn both_superseded(memoir: &Version, from: &Version, to: &Version) -> String {
     )
 }
 
-/// A link by the names of its ends.
+/// Returns a link by the names of its ends.
 pub(super) fn named(edge: &Edge, from: &Version, to: &Version) -> ConceptLink {
     ConceptLink {
         memoir: shown(from.topic.as_ref()),
@@ -256,7 +256,7 @@ fn refuse_self(from: &Version, to: &Version) -> Result<()> {
     }
 }
 
-/// The links that hold from a concept to another one and have this relation, oldest first.
+/// Returns the links in force from a concept to another one that have this relation, oldest first.
 fn links_between(
     views: &Views,
     from: EntityId,

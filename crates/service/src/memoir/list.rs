@@ -22,10 +22,10 @@ use icm_api::{
 type Whole = (BTreeMap<EntityId, Version>, Vec<(Position, ConceptLink)>);
 
 impl Service {
-    /// Every memoir by name, now or as of a moment.
+    /// Returns every memoir by name, now or as of a moment.
     ///
     /// # Errors
-    /// `Invalid` for a moment that is none.
+    /// `Invalid` for a text that is no moment.
     pub fn memoir_list(&self, at: Option<&str>) -> Result<MemoirList> {
         self.with_views(|views| {
             let at = self.at(views, at, None)?;
@@ -41,10 +41,10 @@ impl Service {
         })
     }
 
-    /// A memoir with its numbers and a page of its concepts.
+    /// Returns a memoir with its numbers and a page of its concepts.
     ///
     /// # Errors
-    /// `NotFound`, and `Nothing` for one that was deleted.
+    /// `NotFound`, and `Nothing` for a deleted memoir.
     pub fn memoir_show(&self, request: &ShowRequest) -> Result<MemoirShow> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -86,7 +86,7 @@ impl Service {
         })
     }
 
-    /// A whole memoir.
+    /// Returns a whole memoir.
     ///
     /// # Errors
     /// As [`Service::memoir_show`].
@@ -118,7 +118,7 @@ impl Service {
         })
     }
 
-    /// A whole memoir as text of this format.
+    /// Returns a whole memoir as text of a format.
     ///
     /// # Errors
     /// As [`Service::memoir_show`].
@@ -135,8 +135,8 @@ impl Service {
         })
     }
 
-    /// The concepts of a memoir that are to be seen, and the links between them in order, each with the
-    /// position of its event.
+    /// Returns the living concepts of a memoir, and the links between them in order, each with the position of its
+    /// event.
     pub(super) fn whole(&self, views: &Views, memoir: EntityId, at: At) -> QueryResult<Whole> {
         let concepts: BTreeMap<_, _> = self
             .concepts_at(views, memoir, at.position)?

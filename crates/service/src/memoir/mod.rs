@@ -1,6 +1,6 @@
 //! Memoirs and concepts: knowledge as a graph, beside the memories.
 //!
-//! Their rows follow the same rules as those of memories; what is asked for here is found by name.
+//! Their rows follow the same rules as those of memories, but are found by name.
 
 mod definitions;
 mod diff;
@@ -30,10 +30,10 @@ use icm_api::limits::{KEY_LEN_MAX, TOPIC_LEN_MAX, name};
 use icm_api::when::rfc3339;
 use icm_api::{Action, Concept, GraphReceipt, Memoir};
 
-/// The memoirs that are there, by what keys them.
+/// Memoirs by the ids that key their rows.
 pub(crate) type Memoirs = BTreeMap<EntityId, Version>;
 
-/// A name as it is shown.
+/// Returns a name as it is shown.
 fn shown(text: Option<&String>) -> String {
     text.cloned().unwrap_or_else(|| "(withheld)".to_owned())
 }
@@ -58,7 +58,7 @@ fn concept(memoir: &Version, version: &Version) -> Concept {
     }
 }
 
-/// The labels of a concept, each once.
+/// Returns the labels of a concept, each once.
 fn labels(version: &Version) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in version.keyword_texts() {
@@ -84,7 +84,7 @@ fn receipt(
     receipt_of(id, shown(memoir.topic.as_ref()), name, event, action)
 }
 
-/// Returns the receipt of an event on the memoir with this name, or on its concept with that one; nothing more to say.
+/// Returns the receipt of an event on the memoir `memoir`, or on its concept `name`, without warnings.
 fn receipt_of(
     id: SubjectId,
     memoir: String,
@@ -108,7 +108,7 @@ fn receipt_of(
     }
 }
 
-/// The receipt where nothing was to be done: the event that made the newest version.
+/// Returns the receipt of a command that changes nothing. It names the event that made the newest version.
 fn unchanged(memoir: &Version, concept: Option<&Version>) -> GraphReceipt {
     let version = concept.unwrap_or(memoir);
     let event = (version.stamp.event.to_string(), version.from.0);
@@ -124,14 +124,14 @@ fn no_memoir(name: &str, nearest: Vec<String>) -> QueryError {
 }
 
 impl Service {
-    /// The memoirs that live at a position.
+    /// Returns the memoirs that are alive at a position.
     fn memoirs_at(&self, views: &Views, position: Position) -> QueryResult<Memoirs> {
         let mut memoirs = self.all_memoirs_at(views, position)?;
         memoirs.retain(|_, memoir| memoir.is_alive());
         Ok(memoirs)
     }
 
-    /// Those that there were, too.
+    /// Returns the memoirs at a position, deleted ones too.
     pub(crate) fn all_memoirs_at(&self, views: &Views, position: Position) -> QueryResult<Memoirs> {
         let mut memoirs = Memoirs::new();
         for entity in views.members(MEMOIRS)? {
@@ -144,7 +144,7 @@ impl Service {
         Ok(memoirs)
     }
 
-    /// The memoir of this name or id that lives at a position.
+    /// Returns the memoir of this name or id that is alive at a position.
     fn memoir_at(
         &self,
         views: &Views,
@@ -167,7 +167,7 @@ impl Service {
         Err(ServiceError::nothing(message, hint).into())
     }
 
-    /// The same, deleted or not.
+    /// Returns the memoir of this name or id, deleted or not.
     fn any_memoir_at(
         &self,
         views: &Views,
@@ -199,7 +199,7 @@ impl Service {
         }
     }
 
-    /// What a full id stands for, if it is of this family.
+    /// Returns the row of a full id, if it is of this family.
     fn by_id(&self, views: &Views, given: &str, family: Family) -> QueryResult<Option<EntityId>> {
         let Some((id, _)) = id_range(given).filter(|(low, high)| low == high) else {
             return Ok(None);
@@ -210,7 +210,7 @@ impl Service {
         Ok(fits.then_some(entity))
     }
 
-    /// The concept of this name or id in a memoir that lives at a position.
+    /// Returns the concept of this name or id in a memoir that is alive at a position.
     fn concept_at(
         &self,
         views: &Views,
@@ -236,7 +236,7 @@ impl Service {
         Err(ServiceError::nothing(message, hint).into())
     }
 
-    /// The same, deleted or not.
+    /// Returns the concept of this name or id in a memoir, deleted or not.
     fn any_concept_at(
         &self,
         views: &Views,
@@ -264,7 +264,7 @@ impl Service {
         }))
     }
 
-    /// The concept that was ever called so in a memoir, or has this id.
+    /// Returns the concept of a memoir that ever had this name, or has this id.
     fn concept_named(
         &self,
         views: &Views,
@@ -287,7 +287,7 @@ impl Service {
         Ok(inside.then_some(entity))
     }
 
-    /// The concepts of a memoir that live at a position, in the order of ids.
+    /// Returns the concepts of a memoir that are alive at a position, by id.
     fn concepts_at(
         &self,
         views: &Views,
@@ -299,7 +299,7 @@ impl Service {
         Ok(concepts)
     }
 
-    /// The same, deleted or not.
+    /// Returns the concepts of a memoir, deleted or not.
     pub(crate) fn all_concepts_at(
         &self,
         views: &Views,
@@ -321,7 +321,7 @@ impl Service {
         Ok(concepts)
     }
 
-    /// How many concepts of a memoir live. Of now that is known, of earlier moments it is counted.
+    /// Returns the number of living concepts of a memoir. It is known for now, and counted for earlier moments.
     fn concept_count(
         &self,
         views: &Views,
@@ -338,7 +338,7 @@ impl Service {
         Ok(count)
     }
 
-    /// Memoirs that live at a position, and the living concepts in them.
+    /// Returns the numbers of living memoirs at a position, and of living concepts in them.
     pub(crate) fn graph_counts(
         &self,
         views: &Views,
@@ -352,8 +352,9 @@ impl Service {
         Ok((memoirs.len() as u64, concepts))
     }
 
-    /// When a memoir or a concept in it changed last (milliseconds since the epoch), as far as this machine
-    /// has learned; an undo is a change, too. Of now the list of its concepts says that, of earlier moments their versions.
+    /// Returns when a memoir or a concept in it last changed (milliseconds since the epoch), as far as this machine
+    /// knows. An undo is a change, too. For now the list of its concepts has the time; for earlier moments their
+    /// versions are read.
     fn changed_ms(
         &self,
         views: &Views,
@@ -393,10 +394,10 @@ impl Service {
     }
 }
 
-/// Concepts that are looked at to find one that was mistyped.
+/// Concepts that are compared to find a mistyped one. Raised, an unknown name costs more time.
 const NEAR_LOOK: usize = 10_000;
 
-/// Up to three names that look like what was given.
+/// Returns up to three names that look like `given`.
 fn near<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted: Vec<char> = given.to_lowercase().chars().collect();
     let mut near: Vec<(usize, &str)> = names

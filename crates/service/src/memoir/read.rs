@@ -1,4 +1,4 @@
-//! A concept, what it meant before, and what is around it.
+//! A concept with its earlier definitions and its neighbourhood.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,24 +15,24 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::{Around, AroundLink, Direction, InspectRequest, Inspected, Sources};
 
-/// Steps that may be walked.
+/// Steps along links that may be walked.
 const DEPTH_MAX: usize = 10;
-/// Concepts around one, unless it is said.
+/// Concepts of a neighbourhood if the request gives no limit.
 const AROUND_DEFAULT: usize = 1_000;
-/// And at most.
+/// The largest such limit.
 const AROUND_MAX: usize = 100_000;
 
-/// What a walk along links has met.
+/// A walk along links, and the concepts that it met.
 struct Walk<'a> {
     views: &'a Views,
     memoir: EntityId,
     position: Position,
-    /// Concepts of the memoir that were looked at; `None` for what is not to be seen.
+    /// Concepts of the memoir by id; `None` for one that is not to be seen.
     known: BTreeMap<EntityId, Option<Version>>,
 }
 
 impl Walk<'_> {
-    /// A concept, if it is one of the memoir that is to be seen.
+    /// Returns a concept if it is alive and in this memoir.
     fn look(&mut self, entity: EntityId) -> QueryResult<Option<&Version>> {
         if !self.known.contains_key(&entity) {
             let version = self.views.version_at(entity, self.position)?;
@@ -55,11 +55,11 @@ impl Walk<'_> {
 }
 
 impl Service {
-    /// A concept with its history and its neighbourhood: what can be reached in so many steps along
-    /// links, in both directions, breadth first, a page at a time. A later page costs the walk up to it.
+    /// Returns a concept with its history and its neighbourhood: the concepts within so many steps along links, in both
+    /// directions, breadth first, a page at a time. A later page costs the walk up to it.
     ///
     /// # Errors
-    /// `NotFound`, `Nothing` for what was deleted, `Invalid` for numbers out of bounds.
+    /// `NotFound`, `Nothing` for a deleted concept, `Invalid` for numbers out of bounds.
     pub fn inspect(&self, request: &InspectRequest) -> Result<Inspected> {
         let depth = request.depth.unwrap_or(1);
         if depth > DEPTH_MAX {
@@ -99,7 +99,7 @@ impl Service {
             let (mut around, mut edges, truncated) =
                 self.walk(&mut walk, start, depth, offset + limit, relation)?;
             if offset > 0 {
-                // What the pages before have told of.
+                // Links of the pages before are left out.
                 let (_, told, _) = self.walk(&mut walk, start, depth, offset, relation)?;
                 let told: BTreeSet<_> = told.iter().map(Edge::key).collect();
                 edges.retain(|edge| !told.contains(&edge.key()));
@@ -139,7 +139,7 @@ impl Service {
         })
     }
 
-    /// The concepts around one, the links that were met, and whether there are more of them.
+    /// Returns the concepts around one, the links that were met, and `true` if there are more concepts.
     fn walk(
         &self,
         walk: &mut Walk<'_>,
@@ -148,7 +148,7 @@ impl Service {
         limit: usize,
         relation: Option<&str>,
     ) -> QueryResult<(Vec<Around>, Vec<Edge>, bool)> {
-        // The place of each concept that was met, but of the first one.
+        // The place of each concept that was met, except the first.
         let mut met: BTreeMap<EntityId, Option<usize>> = BTreeMap::from([(start, None)]);
         let mut truncated = false;
         let mut seen_edges = BTreeSet::new();
@@ -172,7 +172,7 @@ impl Service {
                     };
                     if around.len() == limit && !met.contains_key(&other) {
                         truncated |= walk.look(other)?.is_some();
-                        // What is there already is told of whole, as far as this concept leads to it.
+                        // The links of the concepts on the page are complete, as far as this concept leads to them.
                         continue;
                     }
                     let Some(version) = walk.look(other)? else {
@@ -185,7 +185,7 @@ impl Service {
                     };
                     match met.get(&other) {
                         Some(place) => {
-                            // Of a concept as near as this one nothing is said but the link.
+                            // A concept that is already listed at this distance gets the link alone.
                             let known = place.and_then(|place| around.get_mut(place));
                             let known = known.filter(|it: &&mut Around| it.depth == depth);
                             if let Some(known) = known.filter(|it| !it.relations.contains(&link)) {
@@ -214,7 +214,7 @@ impl Service {
         Ok((around, edges, truncated))
     }
 
-    /// The memories that a concept is taken from and that are not forgotten.
+    /// Returns the living memories that a concept is derived from.
     pub(super) fn sources_of(
         &self,
         views: &Views,

@@ -1,4 +1,4 @@
-//! A memoir or a concept as answers show it, and the fields that two states of one differ in.
+//! A memoir or a concept as answers show it, and the fields by which two states of it differ.
 
 use icm_projections::fold::{Family, Version};
 use serde_json::{Map, Value};
@@ -8,10 +8,10 @@ use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
 use icm_api::{MemoirRow, UndoRow};
 
-/// A memoir or a concept as it stands.
+/// Returns a memoir or a concept as it stands.
 pub(crate) fn graph_row(version: &Version) -> UndoRow {
     match version.family() {
-        // A concept has the name of its memoir where a memory has its topic.
+        // A concept keeps the name of its memoir in the field for a memory's topic.
         Family::Concept => UndoRow::Concept(Box::new(concept(version, version))),
         _ => UndoRow::Memoir(Box::new(MemoirRow {
             id: id_text(version.id),
@@ -24,7 +24,7 @@ pub(crate) fn graph_row(version: &Version) -> UndoRow {
     }
 }
 
-/// Names of the fields of a memoir or a concept that differ.
+/// Returns the names of the fields of a memoir or a concept that differ.
 pub(crate) fn graph_fields(before: &Version, after: &Version) -> Vec<String> {
     let [old, new] = [before, after].map(fields_of);
     let names = FIELDS.into_iter().chain(["revision"]);
@@ -44,7 +44,7 @@ pub(super) const FIELDS: [&str; 6] = [
     "confidence",
 ];
 
-/// A memoir or a concept as JSON.
+/// Returns a memoir or a concept as JSON.
 pub(super) fn fields_of(version: &Version) -> Map<String, Value> {
     match serde_json::to_value(graph_row(version)) {
         Ok(Value::Object(fields)) => fields,

@@ -1,4 +1,4 @@
-//! Which concepts fit: by words, by meaning, by label.
+//! The search for concepts: by words, by meaning, by label.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use icm_api::limits::RECALL_LIMIT_MAX;
 use icm_api::{ConceptHit, ConceptSearch, ConceptSearchRequest, NearestConcept};
 
 impl Service {
-    /// Concepts that fit, in one memoir or in all. It is not recorded: only recalls of memories are.
+    /// Returns concepts that fit, in one memoir or in all. Only recalls of memories are recorded.
     ///
     /// # Errors
-    /// `Invalid` for a search for nothing, an empty label and a limit out of bounds; `NotFound` for the memoir.
+    /// `Invalid` for an empty search, an empty label and a limit out of bounds; `NotFound` for the memoir.
     pub fn concept_search(&self, request: &ConceptSearchRequest) -> Result<ConceptSearch> {
         let by_label = request.query.trim().is_empty();
         let label = request.label.as_deref().unwrap_or_default();
@@ -78,7 +78,7 @@ impl Service {
         let (living, gone): (Memoirs, Memoirs) =
             all.into_iter().partition(|(_, memoir)| memoir.is_alive());
         let without = tags_without(&living, &gone);
-        // Concepts do not follow one another as what is said in a talk does.
+        // Concepts do not follow one another as the sentences of a talk do.
         let ranking = asked.ranking(self.settings.ranking).alone();
         let query = |limit| RecallQuery {
             text: &request.query,
@@ -101,8 +101,8 @@ impl Service {
             ranking,
             model: asked.model(),
         };
-        // With more candidates the order of the best changes: so many stand first, as one page of them
-        // would have them, and only then all others, whatever the pages.
+        // With more candidates the order of the best changes. So the first `candidates` results are ranked as one page
+        // of them, and all others follow, whatever the page.
         let first = ranking.candidates.max(1);
         let found = views.recall(&query(page.end().min(first)), at.position)?;
         let mut hits = found.hits;
@@ -152,7 +152,7 @@ impl Service {
         })
     }
 
-    /// The concepts with a label, by memoir and name.
+    /// Returns the concepts with a label, by memoir and name.
     fn labelled_so(
         &self,
         views: &Views,
@@ -192,7 +192,7 @@ impl Service {
     }
 }
 
-/// Which of the results are asked for, and as of when.
+/// A page of the results, and its basis.
 struct Page {
     at: Option<String>,
     offset: usize,
@@ -217,12 +217,12 @@ impl Page {
         })
     }
 
-    /// How many results are needed to know this page, and whether there is another one.
+    /// Returns how many results are needed to fill this page and to know if another one follows.
     fn end(&self) -> usize {
         self.offset + self.limit + 1
     }
 
-    /// The page of all results, from the first on.
+    /// Returns the page of all results, counted from the first.
     fn cut(&self, at: At, mut results: Vec<ConceptHit>) -> ConceptSearch {
         let more = results.len() >= self.end();
         results.truncate(self.offset + self.limit);
@@ -240,7 +240,7 @@ impl Page {
     }
 }
 
-/// What stands for the memoirs that are gone, unless one that is there is called the same.
+/// Returns the topic tags of deleted memoirs, except names that a living memoir has.
 fn tags_without(living: &Memoirs, gone: &Memoirs) -> Vec<TopicTag> {
     let kept: Vec<TopicTag> = living.values().map(TopicTag::of).collect();
     let gone = gone.values().map(TopicTag::of);

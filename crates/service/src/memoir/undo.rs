@@ -1,4 +1,4 @@
-//! What undo chooses and says of memoirs and concepts.
+//! Memoirs and concepts in an undo: the events that it chooses, and the links that it shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use icm_api::ids::id_text;
 use icm_api::{UndoAction, UndoLink};
 
 impl Service {
-    /// A memoir with all that is or was in it.
+    /// Returns a memoir and all concepts that are or were in it.
     pub(crate) fn members_of_memoir(
         &self,
         views: &Views,
@@ -27,8 +27,8 @@ impl Service {
         Ok(members)
     }
 
-    /// The links that are hidden with concepts that an undo hides, or come back with them, by concept. Each is
-    /// told of once, and none whose own event is undone.
+    /// Returns the links that go or come back with the concepts that an undo hides or restores, by concept. Each link
+    /// is named once; a link whose own event is undone is left out.
     pub(crate) fn links_with(
         &self,
         views: &Views,

@@ -29,10 +29,10 @@ use icm_api::{
 };
 use icm_guard::frame::Frame;
 
-/// Memories that one summary can stand for: the events that name them are one batch.
+/// Memories that one summary can stand for. Raised, the events that name them no longer fit one batch.
 const ORIGINALS_MAX: usize = 500_000;
 
-/// A summary, and the versions of the memories that it was made of; `None` where somebody else made it.
+/// A summary, and the versions of the memories that it was made of; `None` if the caller made it.
 struct Draft {
     made: MadeSummary,
     of: Option<HashSet<EventId>>,
@@ -45,28 +45,28 @@ struct Originals {
 }
 
 impl Service {
-    /// Makes summaries by a command where nothing else is said.
+    /// Sets the command that makes summaries if a request says nothing else.
     #[must_use]
     pub fn with_summarizer(mut self, summarizer: Option<Summarizer>) -> Service {
         self.settings.summarizer = summarizer;
         self
     }
 
-    /// How many living memories of one scope a topic may have before the receipt of a store says how
-    /// many they are; 0: it never does. 7 unless it is said here.
+    /// Sets how many living memories of one scope a topic may have before the receipt of a store names their number; 0:
+    /// never. The default is 7.
     #[must_use]
     pub fn with_hint_over(mut self, memories: u64) -> Service {
         self.settings.hint_over = memories;
         self
     }
 
-    /// Stores a summary that stands for the living memories of a topic. They are covered by it:
-    /// forgotten, restorable, and back when the consolidation is undone. Where the summary is made
-    /// here, what changes or comes to the topic meanwhile stays beside it.
+    /// Stores a summary that stands for the living memories of a topic. The memories become tombstones; they can be
+    /// revived, and an undo of the consolidation brings them back. If the summary is made here, memories that change or
+    /// arrive meanwhile stay beside it.
     ///
     /// # Errors
-    /// `Nothing` for a topic with fewer than two living memories; `Invalid` for memories of several
-    /// scopes, for more than 500,000, and where no summary can be made; `Secret` as for a store.
+    /// `Nothing` for a topic with fewer than two living memories; `Invalid` for memories of several scopes, for more
+    /// than 500,000, and if no summary can be made; `Secret` as for a store.
     pub fn consolidate(
         &self,
         caller: &Caller,
@@ -75,10 +75,11 @@ impl Service {
         self.consolidate_watched(caller, request, &NoProgress)
     }
 
-    /// The same; a command that makes the summary is ended when `progress` says that nobody waits for it.
+    /// Consolidates as [`Service::consolidate`] does. If `progress` is cancelled, the command that makes the summary is
+    /// ended.
     ///
     /// # Errors
-    /// As [`Service::consolidate`], and `Invalid` then.
+    /// As [`Service::consolidate`], and `Invalid` if it was cancelled.
     pub fn consolidate_watched(
         &self,
         caller: &Caller,
@@ -134,8 +135,8 @@ impl Service {
         })
     }
 
-    /// What a consolidation would store, and in place of what. Runs the command that makes the summary,
-    /// if one does.
+    /// Returns the summary that a consolidation would store, and the memories that it would cover. Runs the command
+    /// that makes the summary, if one does.
     ///
     /// # Errors
     /// As [`Service::consolidate`].
@@ -166,7 +167,7 @@ impl Service {
         })
     }
 
-    /// The request with its topic as it is stored.
+    /// Returns the request with its topic as it is stored.
     fn with_known_topic(&self, request: &ConsolidateRequest) -> Result<ConsolidateRequest> {
         let topic = self.with_views(|views| self.topic_filter(views, &request.topic))?;
         Ok(ConsolidateRequest {
@@ -175,7 +176,7 @@ impl Service {
         })
     }
 
-    /// The summary as a store of it would be checked, with what is to be told of secrets.
+    /// Returns the summary as a store of it would be checked, with the warnings about secrets.
     fn check_summary(
         &self,
         caller: &Caller,
@@ -204,7 +205,7 @@ impl Service {
         Ok((checked, warnings))
     }
 
-    /// The summary that was asked for. Nothing is held while a command makes it.
+    /// Returns the summary that was asked for. No lock is held while a command makes it.
     fn draft(&self, request: &ConsolidateRequest, progress: &dyn Progress) -> Result<Draft> {
         let command = match &request.summary {
             Summary::Given(text) => {
@@ -329,8 +330,8 @@ impl Service {
         })
     }
 
-    /// Whether a living memory is there in place of this one, at the end of whatever way. In a circle the one
-    /// with the greatest id stands for the others.
+    /// Returns `true` if living memories that supersede this one, in any number of steps, end at one that nothing
+    /// supersedes. In a circle the memory with the greatest id stands for the others.
     fn is_superseded(&self, views: &Views, version: &Version) -> QueryResult<bool> {
         let start = views.resolve(version.id)?;
         let (mut met, mut next) = (BTreeSet::from([start]), vec![start]);
@@ -345,7 +346,7 @@ impl Service {
     }
 }
 
-/// The living memories that supersede one.
+/// Returns the living memories that supersede one.
 fn superseding(views: &Views, entity: EntityId) -> QueryResult<Vec<EntityId>> {
     let newest = views.tally().position;
     let mut found = Vec::new();
@@ -363,9 +364,9 @@ fn superseding(views: &Views, entity: EntityId) -> QueryResult<Vec<EntityId>> {
     Ok(found)
 }
 
-/// The events of a consolidation: each names, with the heads that it has seen of them, as many memories
-/// as its refs have room for. The last one stores the summary. Those before it store parts, which it
-/// covers too, so that every memory is covered by an event that has seen it.
+/// Returns the events of a consolidation. Each names as many memories as its refs have room for, with the heads that
+/// were seen. The last one stores the summary. The events before it store parts, which the summary covers too. So every
+/// memory is covered by an event that has seen it.
 fn events(
     command: &Command<'_>,
     summary: &ValidatedStore,
@@ -402,9 +403,9 @@ fn events(
             stored.content = format!("(part {} of {count} of a consolidation)", at + 1);
             stored.keywords.clear();
             stored.request_digest = None;
-            // It writes no field: nobody meets it as a memory.
+            // A part writes no field, so no answer shows it as a memory.
             facts.fields = 0;
-            // A tombstone from the start: its summary is in the same batch.
+            // A part is a tombstone from the start: its summary is in the same batch.
             parts.push(Covered {
                 id,
                 causal_length: 2,
@@ -426,7 +427,7 @@ fn events(
     (id, events)
 }
 
-/// What a command reads: what is asked for, and the memories as data.
+/// Returns the input of a summarizer: the task, and the memories as data.
 fn prompt<'v>(topic: &str, told: impl Iterator<Item = &'v Version>) -> String {
     let mut frame = Frame::new();
     let mut told: Vec<&Version> = told.collect();
@@ -449,8 +450,8 @@ fn prompt<'v>(topic: &str, told: impl Iterator<Item = &'v Version>) -> String {
     )
 }
 
-/// What is not said of the summary it has from what it stands for: the highest importance, the
-/// scope that all share, and their keywords, the commonest first.
+/// Fills what a summary leaves open from its memories: the highest importance, the scope that all share, and their
+/// keywords, the most frequent first.
 fn inherit(summary: &mut ValidatedStore, originals: &[Version]) {
     if summary.importance.is_none() {
         summary.importance = originals.iter().map(|version| version.importance).max();
@@ -460,7 +461,7 @@ fn inherit(summary: &mut ValidatedStore, originals: &[Version]) {
         summary.scope = scope;
     }
     if summary.keywords.is_empty() {
-        // Of words that are as common the first one met.
+        // Among equally frequent words the first one met comes first.
         let mut words: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for word in originals.iter().flat_map(Version::keyword_texts) {
             let met = words.len();

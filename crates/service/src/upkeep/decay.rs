@@ -1,5 +1,5 @@
-//! Decay: a tick says how memories fade up to a day. It costs the same however many there are: what it
-//! means for one is worked out when that is shown.
+//! Decay: a tick says how memories fade up to a day. Its cost does not depend on their number: the weight of a memory
+//! is computed when it is shown.
 
 use icm_log::facts::{Importance, MemoryDecayed};
 use icm_log::{Kind, NewEvent, SKEW_MAX_MS, SubjectId};
@@ -13,7 +13,7 @@ use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, TickAhead};
 
-/// The most and the least that a memory can matter, and all between.
+/// Every importance.
 const IMPORTANCES: [Importance; 4] = [
     Importance::Low,
     Importance::Medium,
@@ -21,7 +21,7 @@ const IMPORTANCES: [Importance; 4] = [
     Importance::Critical,
 ];
 
-/// The facts of a tick.
+/// Returns the facts of a tick.
 fn facts_of(policy: &DecayPolicy, day: u32) -> MemoryDecayed {
     MemoryDecayed {
         as_of_day: day,
@@ -34,14 +34,14 @@ fn facts_of(policy: &DecayPolicy, day: u32) -> MemoryDecayed {
 }
 
 impl Service {
-    /// How memories fade; unless it is said here they do by the defaults.
+    /// Sets how memories fade.
     #[must_use]
     pub fn with_decay(mut self, policy: DecayPolicy) -> Service {
         self.settings.decay = policy;
         self
     }
 
-    /// Writes the tick of today, unless memories fade so already.
+    /// Writes the tick of today, unless such a tick is already in force.
     ///
     /// # Errors
     /// `Invalid` for a rate that is not from 0 to 1.
@@ -88,7 +88,7 @@ impl Service {
         })
     }
 
-    /// Ticks for days that have not come, as far ahead as no other machine's clock may be.
+    /// Returns the ticks for days so far ahead that no correct clock can have reached them.
     pub(crate) fn ticks_ahead(&self, views: &Views) -> QueryResult<Vec<TickAhead>> {
         let ticks = views.ticks_after(day_of(self.now_ms().saturating_add(SKEW_MAX_MS)))?;
         let ahead = ticks.iter().map(|tick| TickAhead {
@@ -98,9 +98,8 @@ impl Service {
         Ok(ahead.collect())
     }
 
-    /// The tick that a recall writes on its way: today's, where none is for today yet and some memory
-    /// is of a day before. It goes before the recall in one batch: that is what tells it from one
-    /// that somebody asked for.
+    /// Returns the tick that a recall writes on its way: today's, if there is none yet and some memory is older than
+    /// today. It goes before the recall in one batch, which tells it from a tick that a user asked for.
     pub(crate) fn tick_due(&self) -> Option<NewEvent> {
         if !self.settings.decay.auto {
             return None;
@@ -128,7 +127,7 @@ fn tick(facts: MemoryDecayed) -> NewEvent {
     }
 }
 
-/// How many living memories lose something a day.
+/// Returns how many living memories lose weight each day.
 fn fading(views: &Views, rates: &Rates) -> u64 {
     let of = |importance: &Importance| {
         let fades = rates.rate_ppm > 0 && rates.factor_ppm(*importance) > 0;
@@ -137,7 +136,7 @@ fn fading(views: &Views, rates: &Rates) -> u64 {
     IMPORTANCES.iter().map(of).sum()
 }
 
-/// A share from 0 to 1, in parts per million.
+/// Returns a share from 0 to 1 in parts per million.
 pub(crate) fn share(what: &str, share: f64) -> Result<u32> {
     match (0.0..=1.0).contains(&share) {
         true => Ok((share * 1e6).round() as u32),
@@ -147,12 +146,12 @@ pub(crate) fn share(what: &str, share: f64) -> Result<u32> {
     }
 }
 
-/// Parts per million as they are shown.
+/// Returns parts per million as they are shown.
 pub(crate) fn decimal(ppm: u32) -> f64 {
     f64::from(ppm) / 1e6
 }
 
-/// A day as users write it.
+/// Returns a day as users write it.
 pub(crate) fn day_text(day: u32) -> String {
     let moment = Timestamp::from_second(i64::from(day) * 86_400);
     moment.map_or_else(

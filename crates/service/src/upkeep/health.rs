@@ -1,7 +1,7 @@
-//! What of the memories wants a look. Everything is counted; a few of each finding are named.
+//! Memories that want a look. Every finding is counted; a few memories of each are named.
 //!
-//! In memory are meanwhile 16 bytes a memory, some hundred bytes a memory of the largest topic, what is found,
-//! and 16 MiB of texts that are compared.
+//! Needs 16 bytes a memory, some hundred bytes a memory of the largest topic, the findings, and 16 MiB of texts that
+//! are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,25 +21,26 @@ use icm_api::{
 };
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Days after which a memory that no recall ever showed is worth a word.
+/// Days after which a memory that no recall ever showed is reported. Raised, fewer are.
 const NEVER_DAYS: u64 = 30;
 
 type Pair = (SubjectId, SubjectId);
 
-/// What a pass over the memories finds.
+/// The findings of a pass over the memories.
 #[derive(Default)]
 struct Pass {
     memories: u64,
     stale: Counted,
     never: Counted,
-    /// Living memories by topic and scope, those of each in the order of ordinals; none whose topic is withheld.
+    /// Living memories by topic and scope, those of each in the order of ordinals. Memories of a withheld topic are
+    /// left out.
     homes: Vec<(HomeTag, u64)>,
-    /// Those that another living one supersedes: what they repeat or contradict is settled.
+    /// Memories that another living one supersedes: their repeats and contradictions are settled.
     superseded: BTreeSet<SubjectId>,
     contradictions: BTreeSet<Pair>,
-    /// With how alike they are, in parts per million, where that is known.
+    /// Pairs with their similarity in parts per million, if it is known.
     similar: BTreeMap<Pair, Option<u32>>,
-    /// Linked pairs: from the one to the other.
+    /// Linked pairs: from the first to the second.
     linked: Vec<Pair>,
 }
 
@@ -82,11 +83,11 @@ struct Said {
     score_ppm: Option<u32>,
 }
 
-/// Links that say something of the memories that are looked at.
+/// Links between memories that bear on the findings.
 struct Links {
-    /// With the memories at both ends, by position.
+    /// The links, by position.
     links: Vec<Said>,
-    /// Living memories there, and whether they are looked at.
+    /// The memories at their ends: `None` until seen alive, then `true` if the pass looks at it.
     ends: FxHashMap<SubjectId, Option<bool>>,
 }
 
@@ -121,14 +122,14 @@ impl Links {
         Ok(Links { links, ends })
     }
 
-    /// Notes that a memory lives.
+    /// Notes that a memory is alive.
     fn meet(&mut self, entity: SubjectId, is_looked_at: bool) {
         if let Some(end) = self.ends.get_mut(&entity) {
             *end = Some(is_looked_at);
         }
     }
 
-    /// Adds what the links say to what was found.
+    /// Adds the findings from the links to a pass.
     fn tell(self, pass: &mut Pass) {
         for link in self.links {
             let (from, to) = link.pair;
@@ -152,8 +153,8 @@ impl Links {
 impl Service {
     /// Looks at every living memory, or at those of a topic, as of a moment.
     ///
-    /// Costs a pass over the row facts of all memories, and reads the texts that are named or may be near-duplicates. Of
-    /// those it finds most and not all: see [`Signature::bands`](icm_text::Signature::bands).
+    /// Costs a pass over the row facts of all memories, and reads the texts that are named or may be near duplicates.
+    /// Most near duplicates are found, not all: see [`Signature::bands`](icm_text::Signature::bands).
     pub fn health(&self, request: &HealthRequest) -> Result<Health> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -190,7 +191,7 @@ impl Service {
     ) -> QueryResult<Pass> {
         let mut pass = Pass::default();
         let mut links = Links::of(views, position)?;
-        // A topic that is withheld has the tag of the empty one.
+        // A topic that is withheld has the tag of the empty topic.
         let topics: Option<FxHashSet<TopicTag>> = match &request.topic {
             Some(asked) => {
                 let all = views.topics_ever()?;
@@ -245,14 +246,14 @@ impl Service {
         Ok(pass)
     }
 
-    /// Adds the pairs of each topic and scope that are nearly the same, each newer memory once: one that is linked to
-    /// a near one is there already.
+    /// Adds the near duplicates of each topic and scope, each newer memory once. A memory that is linked to a near one
+    /// is already counted.
     fn add_near(&self, views: &Views, pass: &mut Pass) -> QueryResult<()> {
         let least_ppm = match self.settings.dedup.similar_ppm {
             0 => Dedup::default().similar_ppm,
             least => least,
         };
-        // A link that goes with its other end is told of no more.
+        // A link to a superseded memory is not reported.
         let open = |to: &SubjectId| !pass.superseded.contains(to);
         let linked = pass.linked.iter().filter(|(_, to)| open(to));
         let linked: FxHashSet<SubjectId> = linked.map(|(from, _)| *from).collect();
@@ -284,7 +285,7 @@ impl Service {
         Ok(())
     }
 
-    /// Topics with too many memories of one scope, those with the most first; and how many there are.
+    /// Returns the number of topics with too many memories of one scope, and the largest of them.
     fn over_full(
         &self,
         views: &Views,
@@ -367,7 +368,7 @@ impl Service {
             for (pair, score) in found.iter().take(request.named) {
                 first.extend(self.named_pair(views, *pair, *score, position)?);
             }
-            // The newer of two that say the same, or the one that is right, stays.
+            // If two memories say the same, the newer one stays; if they contradict each other, the right one.
             let command = match first.first() {
                 Some(Found { ids, .. }) => format!("icm link {} {} -r supersedes", ids[1], ids[0]),
                 None => "icm link NEWER OLDER -r supersedes".to_owned(),
@@ -402,7 +403,7 @@ impl Service {
             first,
             command: command.to_owned(),
         };
-        // What never had a tick is as heavy as on its first day.
+        // Without any tick every memory has its first weight.
         let ticked = views.schedule_at(position)?.last_day();
         let stale = match ticked.is_some_and(|day| day >= day_of(now_ms)) {
             true => "icm prune --dry-run",
@@ -498,7 +499,8 @@ mod tests {
         assert_eq!(answer.results.len(), 1);
         service.record_recalls();
         assert_eq!(counts(), (Some(0), Some(2)));
-        // 91 days since they were stored, 60 since the one was recalled; the high one never is stale.
+        // The memories were stored 91 days ago and one was recalled 60 days ago; the one of high importance is never
+        // stale.
         pass(60);
         assert_eq!(counts(), (Some(1), Some(2)));
         pass(31);

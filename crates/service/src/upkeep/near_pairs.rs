@@ -1,4 +1,4 @@
-//! Pairs of one topic and scope that say nearly the same: found by signatures, then compared.
+//! Near duplicates: pairs of one topic and scope that say nearly the same, found by signatures, then compared.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -10,20 +10,20 @@ use rustc_hash::FxHashMap;
 
 use crate::snapshot::QueryResult;
 
-/// Older memories with one number of the signature of a memory that are looked at, the newest first. More find near ones in
-/// topics of more than 100,000 memories, and cost some nanoseconds each.
+/// Older memories that share a number of a signature and are looked at, the newest first. Raised, more pairs are found
+/// in topics of more than 100,000 memories, at some nanoseconds each.
 const LOOKED_AT_MAX: usize = 128;
-/// Older memories that a memory is compared with, those first whose signatures agree most. More find more of those that are
-/// just near enough, and cost some 10 µs each.
+/// Older memories that a memory is compared with, the most similar signatures first. Raised, more pairs just above the
+/// threshold are found, at some 10 µs each.
 const COMPARED_MAX: usize = 16;
-/// Words of texts that are held to be compared, 8 bytes each: 16 MiB. Fewer have texts read more than once.
+/// Words of texts that are kept for comparison, 8 bytes each: 16 MiB. Lowered, texts are read more than once.
 const WORDS_MAX: usize = 2 * 1_024 * 1_024;
-/// One, in parts per million.
+/// A similarity of one, in parts per million.
 const ONE_PPM: u32 = 1_000_000;
-/// No memory: the end of a chain.
+/// The end of a chain: no memory.
 const NONE: u32 = u32::MAX;
 
-/// Words of memories that were compared. Those that there is no room for are read again.
+/// The words of memories that were compared. Without room for more, texts are read again.
 #[derive(Default)]
 struct Texts {
     held: FxHashMap<u64, Rc<Words>>,
@@ -46,11 +46,13 @@ impl Texts {
     }
 }
 
-/// Hands out pairs of memories of one topic and scope that are at least as alike as `least_ppm`: the older one, the newer one,
-/// and how alike they are in parts per million. `members` are ordinals and rows of all of them, the oldest first.
+/// Calls `take` for pairs of memories of one topic and scope that are at least `least_ppm` similar: with the older one,
+/// the newer one, and their similarity in parts per million. `members` are the ordinals and rows of all memories, the
+/// oldest first.
 ///
-/// Each is compared with older ones that share a number of its signature ([`BANDS`]), and of those near it one is enough. Most
-/// pairs are found, not all. None is looked for of the newer ones that `is_told` is true of. Memory: about 350 bytes a member.
+/// Each memory is compared with older ones that share a number of its signature ([`BANDS`]), until one of them is near.
+/// Most pairs are found, not all. Newer memories for which `is_told` returns `true` are skipped. Memory: about 350
+/// bytes a member.
 pub(super) fn near_pairs(
     views: &Views,
     members: &[(u64, Row)],
@@ -60,7 +62,7 @@ pub(super) fn near_pairs(
 ) -> QueryResult<()> {
     let likely = Likely::at_least(least_ppm);
     let mut texts = Texts::default();
-    // The newest member with a number, and of each member the one before it with the same number.
+    // The newest member with a number, and for each member the one before it with the same number.
     let mut newest: FxHashMap<(u8, u16), u32> = FxHashMap::default();
     let mut before: Vec<[u32; BANDS]> = Vec::with_capacity(members.len());
     let mut candidates: Vec<(Reverse<u32>, u32)> = Vec::new();
@@ -89,7 +91,7 @@ pub(super) fn near_pairs(
         candidates.sort_unstable();
         candidates.dedup();
         let mut is_repeat = false;
-        // The text is read once, and only where there is something to compare it with.
+        // The text is read once, and only if there is an older text to compare it with.
         if !candidates.is_empty() && !is_told(row.entity) {
             let one = texts.of(views, (*ordinal, row))?;
             for (_, older) in candidates.iter().take(COMPARED_MAX) {
@@ -103,7 +105,7 @@ pub(super) fn near_pairs(
                 }
             }
         }
-        // Whatever is near a repetition is as near to what it repeats.
+        // A memory that is near a repetition is as near to the original.
         if !is_repeat {
             newest.extend(numbers().map(|number| (number, at as u32)));
         }
@@ -128,7 +130,7 @@ mod tests {
 
     const LEAST_PPM: u32 = 850_000;
 
-    /// A service that stores near texts without a word.
+    /// Returns a service that stores near texts without linking them.
     fn quiet(folder: &std::path::Path) -> Service {
         service(folder).with_dedup(Dedup {
             on_similar: OnSimilar::Off,
@@ -147,7 +149,7 @@ mod tests {
         stored.expect("it stores").id
     }
 
-    /// Twenty words of its own, but for those that are others.
+    /// Returns twenty words of number `n`, some of them replaced.
     fn text(n: usize, others: &[(usize, &str)]) -> String {
         let mut words: Vec<String> = (0..20).map(|at| format!("word{}", n * 20 + at)).collect();
         for (at, other) in others {
@@ -156,7 +158,7 @@ mod tests {
         words.join(" ")
     }
 
-    /// The texts of the pairs that are found, the older one first.
+    /// Returns the texts of the pairs that are found, the older one first.
     fn pairs(service: &Service) -> Vec<(String, String)> {
         let found = service.with_views(|views| {
             let mut members = Vec::new();
@@ -200,7 +202,7 @@ mod tests {
         let mut expected = BTreeSet::new();
         for n in 0..40 {
             store(&service, &text(n, &[]), None);
-            // Alike, but elsewhere; too far from the one; and the same words in another order.
+            // A similar text of another scope; a text too far from the first; and the same words in another order.
             store(&service, &text(n, &[(3, "other")]), Some("project:p"));
             store(
                 &service,
@@ -239,7 +241,7 @@ mod tests {
         assert_eq!((found.len(), newer.len()), (299, 299));
     }
 
-    /// How many near-duplicates a look at the store counts.
+    /// Returns how many near duplicates the health of the store counts.
     fn counted(service: &Service) -> u64 {
         let health = service.health(&HealthRequest::default());
         let findings = health.expect("an answer").findings;
@@ -277,7 +279,7 @@ mod tests {
         assert_eq!(counted(&service), 1);
     }
 
-    /// The row facts of every version.
+    /// Returns the row facts of every version.
     fn rows(service: &Service) -> Vec<Row> {
         let rows = service.with_views(|views| {
             let rows = (0..views.tally().next_ordinal).map(|ordinal| views.row(ordinal));
@@ -327,7 +329,7 @@ mod tests {
         redacted.expect("it redacts");
         assert!(!signatures().contains(&before[0]));
         assert!(signatures().contains(&before[1]));
-        // Nothing is near it any more.
+        // No memory is near it any more.
         let request = StoreRequest {
             topic: "t".to_owned(),
             content: text(0, &[(7, "seven")]),

@@ -1,5 +1,5 @@
-//! The parts of a consolidation of many memories: its summary covers them as it covers the memories,
-//! and who asks about the summary is told of memories alone.
+//! The parts of a consolidation of many memories. Its summary covers the parts as it covers memories; answers show
+//! memories alone.
 
 use icm_log::facts::Facts;
 use icm_log::{CommandId, Kind, Position, SubjectId};
@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 
 impl Service {
-    /// The summary that a part belongs to, which the same command stored; any other id is its own.
+    /// Returns the summary of a part, which the same command stored. For any other id, returns its own memory.
     pub(crate) fn summary_of(
         &self,
         views: &Views,
@@ -29,7 +29,7 @@ impl Service {
         Ok(views.resolve(by.unwrap_or(entity))?)
     }
 
-    /// What a consolidation covers, with what its parts cover in their place; in the order of ids.
+    /// Returns the memories that a consolidation covers, with those of its parts in place of the parts, by id.
     pub(crate) fn without_parts(
         &self,
         views: &Views,
@@ -56,7 +56,7 @@ impl Service {
         Ok(memories)
     }
 
-    /// The consolidation of a command that stands at a position: its summary, and what it covers.
+    /// Returns the consolidation of a command at a position: its summary, and the ids that it covers.
     fn consolidation_at(
         &self,
         views: &Views,

@@ -1,4 +1,4 @@
-//! Prune: forgetting what has faded, in one command that undo takes back whole.
+//! Prune: forgetting faded memories in one command, which one undo takes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ use icm_api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
 
 /// Memories that an answer shows; it counts all of them.
 const FIRST: usize = 10;
-/// Memories that one event names. Few enough that it also names the newest events of each: then the
-/// fold has nothing to look up, and an undo little to look through.
+/// Memories that one event names, few enough to name the newest events of each, too. Raised, the fold would have to
+/// look them up, and an undo to search more.
 const EVENT_MEMORIES: usize = 256;
 const _: () = assert!(EVENT_MEMORIES <= MemoryPruned::COVERS_MAX && EVENT_MEMORIES <= REFS_MAX);
 
@@ -35,12 +35,12 @@ struct Faded {
 }
 
 impl Service {
-    /// Forgets the living memories of medium and low importance that have faded, or says which. Every
-    /// one of them goes; none of high importance or critical does.
+    /// Forgets all faded memories of medium and low importance, or returns the plan of that. Memories of high and
+    /// critical importance stay.
     ///
     /// # Errors
-    /// `Invalid` for a threshold that is not from 0 to 1; `OtherPlan` when it would be others than
-    /// those that were agreed to.
+    /// `Invalid` for a threshold that is not from 0 to 1; `OtherPlan` if the plan differs from the one that was agreed
+    /// to.
     pub fn prune(&self, caller: &Caller, request: &PruneRequest) -> Result<PruneAnswer> {
         let threshold_ppm = match request.threshold {
             Some(threshold) => share("threshold", threshold)?,
@@ -112,7 +112,8 @@ impl Service {
         Ok((answer, faded))
     }
 
-    /// The memories that the longest pause since they were stored takes below the threshold of itself, by pause.
+    /// Returns the memories that a pause alone takes below the threshold, by pause. For each the longest since it was
+    /// stored counts.
     fn pauses_of(
         &self,
         views: &Views,
@@ -123,7 +124,7 @@ impl Service {
             return Ok(Vec::new());
         }
         let Ok(days) = EventDays::read(&self.log, day_of(self.now_ms())) else {
-            // Damage to the log is told elsewhere, and keeps nobody from a preview.
+            // Damage to the log is told elsewhere, and does not prevent a preview.
             return Ok(Vec::new());
         };
         let schedule = views.schedule_at(views.tally().position)?;
@@ -150,7 +151,8 @@ impl Service {
 }
 
 impl Faded {
-    /// Whether it would go if it had lived through this pause alone, and would stay if there had been none.
+    /// Returns `true` if this pause alone would take the memory below the threshold, and it would stay without the
+    /// pause.
     fn goes_by(&self, pause: Pause, schedule: &Schedule, threshold_ppm: u32) -> bool {
         let Some(last_day) = schedule.last_day() else {
             return false;
@@ -176,7 +178,7 @@ impl Faded {
     }
 }
 
-/// Tells one plan from another.
+/// Returns a digest that tells one plan from another.
 fn plan_of(threshold_ppm: u32, faded: &[Faded]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&threshold_ppm.to_le_bytes());
@@ -185,7 +187,7 @@ fn plan_of(threshold_ppm: u32, faded: &[Faded]) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Divides them into events that have room to name the newest events of each.
+/// Divides memories into events that have room to name the newest events of each.
 fn chunks_of(mut faded: &[Faded]) -> Vec<&[Faded]> {
     let mut chunks = Vec::with_capacity(faded.len() / EVENT_MEMORIES + 1);
     while !faded.is_empty() {

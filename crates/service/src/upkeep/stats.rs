@@ -1,4 +1,4 @@
-//! The store in numbers.
+//! Statistics of a store.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{ByImportance, ByScope, ByTrust, PartSizes, Stats, ViewProgress};
 
-/// What a pass over the memories counts.
+/// The counts of a pass over the memories.
 #[derive(Debug, Default, PartialEq)]
 struct Living {
     importance: ByImportance,
@@ -59,7 +59,7 @@ impl Living {
     }
 }
 
-/// What is counted in the log.
+/// The counts of the log.
 struct Told {
     events: u64,
     recalls: u64,
@@ -68,8 +68,8 @@ struct Told {
 }
 
 impl Service {
-    /// The whole store in numbers, as of a moment. Reads the row facts of all memories; of an earlier moment every memory,
-    /// and the log up to there.
+    /// Returns the statistics of the store as of a moment. Reads the row facts of all memories; for an earlier moment
+    /// every memory, and the log up to there.
     pub fn stats(&self, at: Option<&str>) -> Result<Stats> {
         let log_bytes = self.log.len_bytes()?;
         let dir = &self.options.dir;
@@ -129,7 +129,7 @@ impl Service {
                 log_bytes,
                 positions: at.position.0,
                 store: self.options.dir.clone(),
-                // Without a readable `store.toml` it is that of the chain that is read.
+                // Without a readable `store.toml`, the origin is that of the chain that is read.
                 origin: (self.log.origin())
                     .or_else(|| self.log.tip().map(|tip| tip.origin))
                     .map(|origin| origin.to_string()),
@@ -144,7 +144,7 @@ impl Service {
         })
     }
 
-    /// What the log holds up to a position.
+    /// Returns the counts of the log up to a position.
     fn told_until(&self, position: Position) -> QueryResult<Told> {
         let mut told = Told {
             events: 0,
@@ -174,7 +174,7 @@ impl Service {
         }
     }
 
-    /// The numbers as of now, from the row facts.
+    /// Returns the counts as of now, from the row facts.
     fn living_now(&self, views: &Views) -> QueryResult<Living> {
         let mut living = Living {
             forgotten: views.tally().forgotten,
@@ -184,14 +184,14 @@ impl Service {
             let facts = (row.facts.importance, row.scope_kind, row.facts.trust);
             living.add(facts, row.created_ms, weight_ppm);
         })?;
-        // Memories whose topic is withheld have none, and count as one more.
+        // Memories of a withheld topic count as one more topic.
         let named = views.topics()?;
         let in_named: u64 = named.iter().map(|topic| topic.memories).sum();
         living.topics = named.len() as u64 + u64::from(in_named < living.memories);
         Ok(living)
     }
 
-    /// The numbers as of an earlier moment.
+    /// Returns the counts as of an earlier moment.
     fn living_then(&self, views: &Views, position: Position) -> QueryResult<Living> {
         let mut living = Living::default();
         let mut topics = HashSet::new();
@@ -220,7 +220,7 @@ impl Service {
     }
 }
 
-/// Bytes of the files below a folder.
+/// Returns the bytes of the files below a folder.
 fn folder_len(dir: &std::path::Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return 0;

@@ -1,37 +1,37 @@
-//! A summary by rules: the sentences of the memories themselves, the weightiest first, none twice.
+//! A summary by rules: sentences of the memories themselves, the most important first, none twice.
 //!
-//! Nothing is written anew, so nothing is made up; and it is a function of the memories alone.
+//! No sentence is new, so nothing is made up. The summary is a function of the memories alone.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use icm_log::facts::Importance;
 
-/// The most bytes of a summary by rules: about a thousand tokens.
+/// Bytes of the longest summary by rules: about a thousand tokens.
 pub(crate) const RULES_LEN_MAX: usize = 4 * 1_024;
 
-/// One memory that goes into a summary.
+/// A memory that goes into a summary.
 pub(crate) struct Part<'a> {
     pub(crate) importance: Importance,
     pub(crate) created_ms: u64,
     pub(crate) content: &'a str,
 }
 
-/// What became of the sentences.
+/// A summary, and the sentences that it leaves out.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extract {
-    /// A line a memory of which something is left.
+    /// One line for each memory that has a sentence left.
     pub(crate) text: String,
-    /// Sentences that others say too.
+    /// Number of sentences that an earlier memory says, too.
     pub(crate) repeated: u64,
-    /// Sentences for which there was no room.
+    /// Number of sentences for which there was no room.
     pub(crate) no_room: u64,
 }
 
-/// Puts the sentences of the memories together, by importance, then by age, the oldest first; of those
-/// that are the same, but for case, blanks and the mark at the end, the first. At most `len_max` bytes.
+/// Returns the sentences of the memories, by importance, then by age, the oldest first, in `len_max` bytes at most. If
+/// sentences are equal but for case, blanks and the mark at the end, the first one stays.
 ///
-/// What is only alike is kept: one other number or name is another fact.
+/// Sentences that are merely similar are all kept: another number or name is another fact.
 pub(crate) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
     parts.sort_by_key(|part| (Reverse(part.importance), part.created_ms));
     let mut extract = Extract::default();
@@ -39,7 +39,7 @@ pub(crate) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
     for part in parts {
         let mut goes_on = false;
         for sentence in sentences(part.content) {
-            // Before the dear comparison: once it is full there is nothing to compare.
+            // Room is checked before the costly comparison: a full summary needs none.
             if extract.text.len() + 1 + sentence.len() > len_max {
                 extract.no_room += 1;
                 continue;
@@ -58,15 +58,15 @@ pub(crate) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
     extract
 }
 
-/// A sentence as it is compared with others.
+/// Returns a sentence in the form in which it is compared with others.
 fn plain(sentence: &str) -> String {
     let ends = |c: char| c.is_whitespace() || ".!?;,。！？".contains(c);
     let words = sentence.trim_end_matches(ends).split_whitespace();
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The sentences of a text, trimmed: they end with a line, or with `.`, `!`, `?` and space behind it, or
-/// with their like of Chinese and Japanese.
+/// Returns the sentences of a text, trimmed. A sentence ends with a line, with `.`, `!` or `?` and a space, or with
+/// such a mark of Chinese or Japanese.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     let next = move || {

@@ -1,4 +1,4 @@
-//! The topics with what is in each and below it.
+//! Topics as a tree, with the numbers of each and of those below it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{Basis, TopicNode, TopicSum, TopicSummary, Topics, TopicsRequest};
 
-/// Numbers of the memories of a topic, or of many.
+/// Numbers of the memories of one topic, or of many.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     topics: u64,
@@ -45,18 +45,19 @@ impl Sum {
     }
 }
 
-/// A topic, or a level above some.
+/// A topic, or a level above topics.
 struct Node<'t> {
     /// Its name.
     topic: &'t str,
-    /// Number of its levels.
+    /// The number of its levels.
     levels: usize,
     own: Sum,
     below: Sum,
     children: usize,
 }
 
-/// The bytes that topics are sorted by: each topic stands right behind the one above it. No topic holds a zero.
+/// Returns the bytes that topics are sorted by, so that each topic stands right behind the one above it. No topic holds
+/// a zero.
 fn order(topic: &str) -> impl Iterator<Item = u8> {
     topic
         .bytes()
@@ -64,7 +65,7 @@ fn order(topic: &str) -> impl Iterator<Item = u8> {
 }
 
 impl Service {
-    /// Topics that have a living memory, by name.
+    /// Returns the topics that have a living memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicSummary>> {
         self.with_views(|views| {
             let topics = views.topics()?;
@@ -79,8 +80,9 @@ impl Service {
         })
     }
 
-    /// Topics and the levels above them, with their weights, as of a moment. Reads the counts of topics, and where memories fade
-    /// or one is withheld the row facts of all; of an earlier moment, every memory asked about.
+    /// Returns the topics and the levels above them, with their weights, as of a moment. Reads the counts of topics.
+    /// Reads the row facts of all memories, too, if memories fade or a topic is withheld; for an earlier moment, every
+    /// memory asked about.
     pub fn topic_tree(&self, request: &TopicsRequest) -> Result<Topics> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -109,10 +111,10 @@ impl Service {
         Ok(sums.into_iter().collect())
     }
 
-    /// The sums of the topics that fit, as of now. `None` where counts and row facts disagree.
+    /// Returns the sums of the topics that fit, as of now; `None` if counts and row facts disagree.
     ///
-    /// Reads row facts where memories fade, or some have a withheld topic: those count as of one without a name. Two topics
-    /// in some thousand millions share a tag; of the memories there alone the table is asked.
+    /// Reads row facts if memories fade, or some have a withheld topic; those count as one topic without a name. Two
+    /// topics in some thousand millions share a tag. Only for the memories of such topics the table is read.
     fn sums_of_topics(
         &self,
         views: &Views,
@@ -129,7 +131,7 @@ impl Service {
             });
             return Ok(Some(sums.collect()));
         }
-        // By tag: the weight, and whether the tag is that of one topic.
+        // By tag: the weight, and `true` if only one topic has the tag.
         let mut weights: FxHashMap<u32, (u64, bool)> = FxHashMap::default();
         for topic in &topics {
             let tag = weights.entry(topic.tag());
@@ -228,7 +230,7 @@ impl Service {
             }
         }
         if at.is_now {
-            // What moved elsewhere was a change, too.
+            // A memory that moved elsewhere is a change of its old topic, too.
             for topic in views.topics()? {
                 if let Some(sum) = sums.get_mut(&topic.topic) {
                     sum.changed_ms = topic.changed_ms;
@@ -240,12 +242,12 @@ impl Service {
     }
 }
 
-/// The topics and the levels above them, each right behind the one above it.
+/// Returns the topics and the levels above them, each right behind the one above it.
 fn nodes(sums: &[(String, Sum)], top: usize) -> Vec<Node<'_>> {
     let mut sorted: Vec<&(String, Sum)> = sums.iter().collect();
     sorted.sort_by(|(a, _), (b, _)| order(a).cmp(order(b)));
     let mut nodes: Vec<Node<'_>> = Vec::with_capacity(sorted.len());
-    // The levels of the topic before, by their places.
+    // The places of the levels of the topic before.
     let mut open: Vec<usize> = Vec::new();
     for (topic, sum) in sorted {
         let is_above = |level: &str| {
@@ -289,7 +291,7 @@ fn tree(
     let nodes = nodes(sums, top);
     let deepest = request.depth.map(|depth| top + depth as usize);
     let wanted = |node: &&Node<'_>| {
-        // A level of its own says something where ways part, or where nothing below it is shown.
+        // A level without memories is shown if it has several children, or nothing below it is shown.
         let says = !request.flat && (node.children > 1 || deepest == Some(node.levels));
         (node.own.memories > 0 || says) && deepest.is_none_or(|deepest| node.levels <= deepest)
     };
@@ -408,7 +410,7 @@ mod tests {
 
     type Told = Vec<(String, u64, u64, u64)>;
 
-    /// By the counts of topics and the row facts, and by every memory.
+    /// Returns the sums by the counts of topics and row facts, and by every memory.
     fn both(service: &Service) -> (Told, Told) {
         let told = |(topic, sum): (String, Sum)| {
             assert_eq!(sum.topics, 1);
@@ -459,7 +461,7 @@ mod tests {
         let stored = store(&service, "secret", "quorl");
         clock.0.fetch_add(10 * 24 * 3_600_000, Ordering::Relaxed);
         store(&service, "t", "vimble");
-        // The event alone: the memory lives on, without its words.
+        // Only the event is redacted: the memory stays alive, without its words.
         let request = RedactRequest {
             targets: vec![format!("@{}", stored.position)],
             ..RedactRequest::default()

@@ -1,4 +1,5 @@
-//! The living memories with their weights, as of now: from row facts, and from the table where recalls slow fading down.
+//! The weights of living memories as of now: from row facts, and from the table for memories that recalls slow down in
+//! fading.
 
 use icm_log::facts::Importance;
 use icm_projections::fold::day_of;
@@ -8,18 +9,18 @@ use rustc_hash::FxHashMap;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 
-/// One, in parts per million: the weight of what nothing takes any of.
+/// The full weight, in parts per million.
 pub(super) const FULL_PPM: u32 = 1_000_000;
 
 impl Service {
-    /// Whether every memory that lives now has its full weight.
+    /// Returns `true` if every living memory has its full weight.
     pub(super) fn all_weigh_full(&self, views: &Views) -> QueryResult<bool> {
         let schedule = views.schedule_at(views.tally().position)?;
         Ok(schedule.last_day().is_none())
     }
 
-    /// Hands out the row facts of every memory that lives now, and its weight in parts per million. Reads the table for
-    /// those alone that recalls showed.
+    /// Calls `each` with the row facts of every living memory and its weight in parts per million. Reads the table only
+    /// for memories that recalls showed.
     pub(super) fn each_weighed(
         &self,
         views: &Views,

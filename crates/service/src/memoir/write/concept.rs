@@ -19,14 +19,14 @@ use icm_api::limits;
 use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX};
 use icm_api::{Action, Caller, ConceptRequest, GraphReceipt};
 
-/// How sure a new concept is.
+/// Confidence of a new concept, in parts per million.
 const CONFIDENCE_FIRST_PPM: u32 = 500_000;
-/// How much surer a refinement makes it.
+/// Confidence that a refinement adds, in parts per million.
 const CONFIDENCE_STEP_PPM: u32 = 100_000;
 /// Sources that one command may name.
 const SOURCES_MAX: usize = 100;
 
-/// A request about a concept whose values are checked.
+/// A request about a concept, checked.
 struct CheckedConcept {
     memoir: String,
     name: String,
@@ -36,10 +36,10 @@ struct CheckedConcept {
 }
 
 impl Service {
-    /// Adds a concept to a memoir. One that was deleted comes back with what is said of it now.
+    /// Adds a concept to a memoir. A deleted concept comes back with the new definition.
     ///
     /// # Errors
-    /// `Invalid` where the memoir has the concept already; `NotFound`; `Secret`.
+    /// `Invalid` if the memoir already has the concept; `NotFound`; `Secret`.
     pub fn concept_add(&self, caller: &Caller, request: &ConceptRequest) -> Result<GraphReceipt> {
         let (checked, warnings) = self.check_concept(request)?;
         if checked.definition.is_none() {
@@ -95,11 +95,11 @@ impl Service {
         Ok(GraphReceipt { warnings, ..answer })
     }
 
-    /// Gives a concept another definition, labels and sources on top, another confidence, or some of these;
-    /// what it said before stays in its history.
+    /// Gives a concept another definition, more labels and sources, another confidence, or some of these. The earlier
+    /// definition stays in its history.
     ///
     /// # Errors
-    /// `NotFound`, `Nothing` for a concept that was deleted, `Invalid` where nothing is given; `Secret`.
+    /// `NotFound`, `Nothing` for a deleted concept, `Invalid` if nothing is given; `Secret`.
     pub fn concept_refine(
         &self,
         caller: &Caller,
@@ -150,7 +150,7 @@ impl Service {
         Ok(GraphReceipt { warnings, ..answer })
     }
 
-    /// Deletes a concept; its links are hidden with it until it is revived.
+    /// Deletes a concept. Its links are hidden with it until it is revived.
     ///
     /// # Errors
     /// `NotFound`.
@@ -232,7 +232,7 @@ impl Service {
         Ok((checked, guard.warnings()))
     }
 
-    /// The living memories that are named as sources.
+    /// Returns the living memories that are named as sources.
     fn sources(&self, views: &Views, given: &[String]) -> QueryResult<Vec<SubjectId>> {
         let mut sources = Vec::new();
         for id in given {
@@ -244,7 +244,7 @@ impl Service {
         Ok(sources)
     }
 
-    /// The events that name sources of a concept which it does not have yet.
+    /// Returns the events that add sources which a concept does not have yet.
     fn links_to(
         &self,
         views: &Views,
@@ -262,7 +262,7 @@ impl Service {
         Ok(events)
     }
 
-    /// The memories that a concept is taken from, to be seen or not.
+    /// Returns the memories that a concept is derived from, living or not.
     pub(in crate::memoir) fn source_ids(
         &self,
         views: &Views,
@@ -363,7 +363,7 @@ fn refined(
     }
 }
 
-/// A concept is taken from a memory.
+/// Returns the event that derives a concept from a memory.
 fn taken_from(concept: SubjectId, memory: SubjectId) -> NewEvent {
     NewEvent {
         kind: Kind::CONCEPT_LINKED,

@@ -15,10 +15,10 @@ use icm_api::limits::{CONTENT_LEN_MAX, TOPIC_LEN_MAX};
 use icm_api::{Action, Caller, GraphReceipt, MemoirRequest};
 
 impl Service {
-    /// Creates a memoir. One whose creation was undone comes back, with the concepts that are in it.
+    /// Creates a memoir. A memoir whose creation was undone comes back with its concepts.
     ///
     /// # Errors
-    /// `Invalid` for a name that is taken, by a deleted memoir too; `Secret`.
+    /// `Invalid` for a name that is taken, also by a deleted memoir; `Secret`.
     pub fn memoir_create(&self, caller: &Caller, request: &MemoirRequest) -> Result<GraphReceipt> {
         let (name, description, warnings) = self.check_memoir(request)?;
         let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
@@ -34,7 +34,7 @@ impl Service {
             if let Some(known) = known.as_ref().filter(|known| !known.hidden) {
                 return Err(taken(known).into());
             }
-            // What was undone and is created again is the same memoir.
+            // A memoir that was undone and is created again is the same memoir.
             let (id, refs) = match &known {
                 Some(hidden) => (hidden.id, hidden.observed()),
                 None => (command.new_id(), Vec::new()),
@@ -71,7 +71,7 @@ impl Service {
     /// Gives a memoir another description.
     ///
     /// # Errors
-    /// `NotFound` and `Invalid` for a memoir that is not there; `Secret`.
+    /// `NotFound` and `Invalid` for a missing memoir; `Secret`.
     pub fn memoir_describe(
         &self,
         caller: &Caller,
@@ -102,7 +102,7 @@ impl Service {
         Ok(GraphReceipt { warnings, ..answer })
     }
 
-    /// Deletes a memoir: its concepts and links are hidden with it until it is revived.
+    /// Deletes a memoir. Its concepts and links are hidden with it until it is revived.
     ///
     /// # Errors
     /// `NotFound`.

@@ -1,4 +1,4 @@
-//! Commands that change memoirs and concepts. A file for each; the front has what both need.
+//! Commands that change memoirs and concepts, a file for each. This file has the parts that both need.
 
 mod concept;
 mod memoir;
@@ -19,7 +19,7 @@ fn place(appended: &Appended) -> Place {
 }
 
 impl Service {
-    /// An empty store has no memoir, and asking for one does not make it a store.
+    /// Returns `NotFound` if the store is empty. Asking for a memoir does not make a store.
     pub(in crate::memoir) fn refuse_no_memoirs(&self, name: &str) -> Result<()> {
         match self.is_empty()? {
             false => Ok(()),
@@ -32,7 +32,7 @@ impl Service {
     }
 }
 
-/// Forgets or revives a row; nothing where it is so already.
+/// Forgets or revives a row. Returns `None` if the row is in that state already.
 fn turn(
     command: &mut Command<'_>,
     views: &Views,

@@ -1,4 +1,4 @@
-//! Backups that were cut, changed, or made up by somebody else: nothing of them is restored.
+//! Backups that were cut, changed or forged: nothing of them is restored.
 
 use std::fs;
 use std::io::Write;
@@ -53,7 +53,7 @@ impl Bed {
         self.folder.path().join(name)
     }
 
-    /// Restores a file; nothing is left of one that fails.
+    /// Restores a file, and checks that a failed restore leaves nothing.
     fn restore(&self, name: &str) -> Result<u64, ServiceError> {
         let target = self.path("restored");
         let restored = restore(&self.path(name), &target, &NoProgress);
@@ -74,7 +74,7 @@ impl Bed {
         Ok(restored?.position)
     }
 
-    /// The backup's entries, unpacked.
+    /// Returns the backup's entries, unpacked.
     fn entries(&self) -> Vec<(String, Vec<u8>)> {
         let bytes = fs::read(self.path("good")).expect("a backup");
         let tar = zstd::decode_all(bytes.as_slice()).expect("zstd");
@@ -91,7 +91,7 @@ impl Bed {
     }
 }
 
-/// One entry of an archive that somebody made up.
+/// Appends one entry of a forged archive.
 fn entry(tar: &mut Vec<u8>, name: &str, kind: EntryType, size: u64, bytes: &[u8]) {
     let mut header = tar::Header::new_ustar();
     header.as_ustar_mut().expect("ustar").name[..name.len()].copy_from_slice(name.as_bytes());
@@ -145,12 +145,12 @@ fn a_backup_restores_and_goes_on_under_a_new_origin() {
     assert_eq!(heads.len(), 2);
     let own = heads.iter().find(|head| head.own).expect("an own chain");
     assert_ne!(own.origin, before[0].origin);
-    // Nor does the one that was backed up change.
+    // The store that was backed up keeps its origin, too.
     let origin = store(&open(&bed.path("store")), "other");
     assert_eq!(origin, 6);
 }
 
-/// The very folder that was backed up, with the very number: the fingerprint would fit.
+/// The folder that was backed up, with the same inode: the fingerprint would fit.
 #[test]
 fn a_store_that_is_restored_in_its_own_folder_mints_an_origin_too() {
     let bed = Bed::new();
@@ -187,7 +187,7 @@ fn what_was_cut_anywhere_is_refused() {
         let named = matches!(error, ServiceError::BadBackup { .. });
         assert!(named || len < 4, "{len}: {error}");
     }
-    // Cut where the tar has no end either, in a frame that is whole.
+    // The tar is cut before its end, in a frame that is whole.
     let tar = archive(&bed.entries());
     let end = tar
         .iter()
@@ -215,7 +215,7 @@ fn what_was_changed_is_refused() {
         fs::write(bed.path("bad"), &bad).expect("a file");
         match bed.restore("bad") {
             Err(_) => refused += 1,
-            // Another way to say the same bytes, which the frame's own check vouches for.
+            // Other bytes for the same content, which the frame's own check accepts.
             Ok(position) => {
                 assert_eq!(position, 5);
                 let heads = open(&bed.path("restored")).heads().expect("heads");
@@ -277,7 +277,7 @@ fn what_does_not_belong_in_a_store_is_refused() {
             matches!(error, ServiceError::BadBackup { .. }),
             "{name}: {error}"
         );
-        // After the manifest too.
+        // Such an entry after the manifest is refused, too.
         let mut tar = archive(&entries);
         entry(&mut tar, name, kind, size.min(4), bytes);
         write(&bed.path("evil"), tar);
@@ -301,7 +301,7 @@ fn files_that_are_missing_or_others_are_refused() {
         write(&bed.path("bad"), archive(&other));
         bed.restore("bad").expect_err("one is another");
     }
-    // Somebody who also writes the manifest anew cannot make a log that does not verify into one.
+    // A forged manifest does not make a log valid that does not verify.
     let mut forged = entries.clone();
     let at = entries.len() - 2;
     let middle = forged[at].1.len() / 2;
@@ -315,7 +315,7 @@ fn files_that_are_missing_or_others_are_refused() {
     write(&bed.path("bad"), archive(&forged));
     let error = bed.restore("bad").expect_err("the log is damaged");
     assert!(matches!(error, ServiceError::BadBackup { .. }), "{error}");
-    // Nor a store.toml that is bound to a folder into one of a copy.
+    // Nor does a forged manifest make a copy of a `store.toml` that is bound to a folder.
     let mut bound = entries.clone();
     let before = blake3::hash(&bound[0].1).to_hex().to_string();
     bound[0].1 = fs::read(bed.path("store").join("store.toml")).expect("a store");

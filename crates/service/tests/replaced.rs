@@ -1,4 +1,5 @@
-//! A newer statement stands before the one that it seems to replace, of one scope and topic, unless a link says otherwise.
+//! Tests that a newer statement of one scope and topic stands before the one that it seems to replace, unless a link
+//! says otherwise.
 
 use std::time::Duration;
 
@@ -76,7 +77,7 @@ fn the_newer_one_stands_first_by_its_valid_time() {
             std::slice::from_ref(old)
         );
         assert_eq!(answer.results[1].seems_replaced_by.as_ref(), Some(new));
-        // A receipt names what is older, never what is newer.
+        // A receipt names older memories only.
         let named = stored[1].seems_to_replace.first().map(|it| &it.id);
         assert_eq!(named, (newer == 1).then_some(old));
     }
@@ -103,7 +104,7 @@ fn one_that_was_not_found_is_brought_in_beside_the_found_one() {
         let results = answer.expect("it answers").results;
         let ids: Vec<&String> = results.iter().map(|hit| &hit.memory.id).collect();
         let both = [&new.id, &old.id];
-        // Alone, the found one keeps its place and says what seems to replace it.
+        // With room for one result, the found one keeps its place and names the memory that seems to replace it.
         assert_eq!(ids, both[2 - limit..]);
         let found = results.last().expect("it is found");
         assert_eq!(found.seems_replaced_by.as_ref(), Some(&new.id));
@@ -158,7 +159,7 @@ fn a_link_wins_and_no_links_leaves_it_out() {
             ..RecallRequest::default()
         };
         assert!(!says(&asked(&service, without)));
-        // Even the older one may be said to supersede the newer one.
+        // Even a link by which the older one supersedes the newer one wins.
         let link = LinkRequest {
             from: old.id.clone(),
             to: new.id.clone(),
@@ -213,7 +214,7 @@ fn the_judge_gets_no_secret_that_the_store_masks() {
     assert!(!asked.contains(&secret), "{asked}");
 }
 
-/// Stores a fact that a later one replaces in other words, and what came after.
+/// Stores a fact, and a later one that replaces it in other words.
 fn renamed(service: &Service) -> [icm_api::Receipt; 2] {
     let old = "The default branch of the monorepo is master.";
     let new = "In the monorepo, master was renamed to main.";

@@ -1,5 +1,5 @@
-//! Nothing leaks sideways: whatever is stored and linked where, an answer holds what is seen from where
-//! it is asked, all of that where there is room, and nothing else.
+//! Tests that nothing leaks between scopes. Whatever is stored and linked, an answer holds what its caller sees, all of
+//! that if there is room, and nothing else.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const RELATIONS: [&str; 5] = [
     "similar_to",
 ];
 
-/// Whether one sees a scope, said another way than the code says it.
+/// Returns `true` if a scope is seen, by another rule than the code's.
 fn is_seen(scope: &str, project: Option<&str>, session: Option<&str>) -> bool {
     match scope.split_once(':') {
         None => true,

@@ -1,4 +1,4 @@
-//! Whether a store is whole, and what is taken out of it: verify, redact, repair, doctor.
+//! The integrity of a store: verify, redact, repair, doctor.
 
 pub(crate) mod doctor;
 pub(crate) mod redact;

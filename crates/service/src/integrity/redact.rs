@@ -1,7 +1,7 @@
 //! Redaction: taking texts out of every byte under the store, while the log still verifies.
 //!
-//! A marker is written, then the event, then the bodies go out of the log, then the views go. Whoever
-//! opens the store while the marker is there does the rest.
+//! A redaction writes a marker, then the event, then takes the bodies out of the log, then removes the views. A process
+//! that opens the store while the marker is there does the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -31,7 +31,7 @@ use icm_guard::leak_search::Needle;
 /// Single events that an answer lists; it counts all of them.
 const EVENTS_MAX: usize = 100;
 
-/// What lies beyond a store's reach, told with every receipt.
+/// Places beyond a store's reach, named in every receipt.
 const OUT_OF_REACH: [&str; 4] = [
     "exports, backups and other copies that were made before: redact or delete them too",
     "answers that were given before: what agents and terminals keep of them",
@@ -39,17 +39,17 @@ const OUT_OF_REACH: [&str; 4] = [
     "the digests that stay in the log: names of memories with a key, scopes, sessions",
 ];
 
-/// Nothing is left to be done, as it was begun by an earlier run.
+/// Returns `true` if nothing is left to do, because an earlier run began it.
 fn is_idle(answer: &RedactAnswer) -> bool {
     answer.events == 0 && answer.torn.is_empty()
 }
 
-/// A redaction as it would be done now.
+/// The plan of a redaction.
 struct Plan {
     /// Every id of the memories.
     subjects: BTreeSet<SubjectId>,
     singles: Vec<EventId>,
-    /// Files that hold the text, relative to the store.
+    /// Files of `torn/` that hold the text, relative to the store.
     torn: Vec<PathBuf>,
     answer: RedactAnswer,
 }
@@ -61,29 +61,29 @@ struct Sweep {
     subjects: BTreeSet<SubjectId>,
     /// Single events, by id.
     found: BTreeMap<EventId, (Position, RedactEvent)>,
-    /// How many of the events are about a memory.
+    /// The number of such events about each memory.
     touched: BTreeMap<SubjectId, u64>,
-    /// Summaries of memories that are to go.
+    /// Summaries of memories that are to be redacted.
     summaries: BTreeSet<SubjectId>,
-    /// Events whose body is to go.
+    /// Events whose body is to be removed.
     bodies: u64,
     /// Events of the log that have a body.
     all: u64,
-    /// A single event that is redacted already.
+    /// A single event that is already redacted.
     already: Option<Position>,
 }
 
 impl Service {
-    /// Takes the texts of memories or single events out of the store, or says what that would take.
+    /// Takes the texts of memories or single events out of the store, or returns the plan of that.
     ///
     /// # Errors
-    /// `Invalid` when nothing is named; `Nothing` when nothing matches, or is redacted already.
+    /// `Invalid` if nothing is named; `Nothing` if nothing matches, or is redacted already.
     pub fn redact(&self, caller: &Caller, request: &RedactRequest) -> Result<RedactAnswer> {
         check(request)?;
         if self.is_empty()? {
             return Err(nothing());
         }
-        // Before anything is changed, a store that is a copy given its own origin included.
+        // The plan comes before any change, also before a copied store gets its own origin.
         let look = self.with_views(|views| Ok(self.redact_plan(views, request)?.answer))?;
         if request.dry_run || is_idle(&look) {
             return Ok(look);
@@ -105,7 +105,7 @@ impl Service {
                 let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
                 let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
                 let mut events = Vec::new();
-                // Nothing is redacted where only files of `torn/` hold the text.
+                // No event is redacted if only files of `torn/` hold the text.
                 loop {
                     let (subjects, refs) = (subjects.next(), singles.next());
                     if plan.answer.events == 0 || (subjects.is_none() && refs.is_none()) {
@@ -141,8 +141,8 @@ impl Service {
         })
     }
 
-    /// What names a request in the marker of a redaction, so that it is known when it is run again; none
-    /// while there is no store.
+    /// Returns the key of a request in the marker of a redaction, by which a repeated run is recognised. `None` if
+    /// there is no store yet.
     fn redaction_key(&self, request: &RedactRequest) -> Result<Option<RequestKey>> {
         let asked = serde_json::to_string(&(&request.targets, &request.pattern));
         let asked = asked.map_err(|error| ServiceError::Internal(error.to_string()))?;
@@ -158,7 +158,7 @@ impl Service {
             None => Vec::new(),
         };
         let sweep = self.sweep(views, &entities, &singles, needle.as_ref())?;
-        // Run again after it was killed, a redaction finds its work done.
+        // A run after one that was killed finds its work done.
         if sweep.bodies == 0 && torn.is_empty() && !self.was_begun(request)? {
             return Err(match sweep.already {
                 Some(position) => {
@@ -230,7 +230,7 @@ impl Service {
         Ok((entities, singles))
     }
 
-    /// Walks the whole log for what is to go.
+    /// Walks the whole log for the events to redact.
     fn sweep(
         &self,
         views: &Views,
@@ -246,7 +246,7 @@ impl Service {
                 Ok(entity) => entities.contains(&entity),
                 Err(_) => false,
             };
-            // What is damaged may still be read by eye.
+            // A damaged payload may still be legible.
             let there = event.body != Body::Withheld;
             sweep.all += u64::from(there);
             let about = concerns(event, of);
@@ -288,7 +288,7 @@ impl Service {
             ControlFlow::Continue(())
         })?;
         if !withheld.is_empty() {
-            // What a repair found gone may come back, unless a redaction names it.
+            // A payload that a repair found gone may come back, unless a redaction names it.
             let about_all = withheld.len();
             let named = self.log.redacted()?;
             let is_named = |(origin, id): &(OriginId, EventId)| {
@@ -302,24 +302,24 @@ impl Service {
         Ok(sweep)
     }
 
-    /// Whether this process has finished what the same request had begun.
+    /// Returns `true` if this process has finished a redaction that the same request began.
     fn was_begun(&self, request: &RedactRequest) -> Result<bool> {
         let key = self.redaction_key(request)?;
         Ok(key.is_some_and(|key| locked(&self.begun).contains(&key)))
     }
 
-    /// Whether what is left of a damaged payload holds a text.
+    /// Returns `true` if the rest of a damaged payload holds a text.
     fn holds_damaged(&self, event: &Event<'_>, needle: &Needle) -> bool {
         let place = &event.place;
         let mut bytes = vec![0; place.len];
         let file = self.disk().open(place.path, OpenMode::Read);
         let read = file.and_then(|file| file.read_at(&mut bytes, place.offset));
-        // What cannot be read cannot be told either; the walk has just read it.
+        // A failed read counts as no match; the walk has just read the same bytes.
         read.is_ok_and(|read| needle.is_in_bytes(&bytes[..read]))
     }
 }
 
-/// The memories that events are about, each with the number of them.
+/// Returns the memories that the events are about, each with the number of its events.
 fn redact_memories(
     views: &Views,
     touched: &BTreeMap<SubjectId, u64>,
@@ -353,7 +353,7 @@ fn redact_memory(version: &Version, whole: bool) -> RedactMemory {
     }
 }
 
-/// Whether an event is about a memory that fits, or showed it.
+/// Returns `true` if an event is about a memory that fits, or showed it.
 fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     let subject = event.head.subject();
     let of_log = event.head.kind().name().starts_with("log.");
@@ -366,11 +366,11 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     }
 }
 
-/// Whether a payload holds this text: in a value, or within the JSON of its metadata. The names of its
-/// fields are everywhere the same, and no secret.
+/// Returns `true` if a payload holds this text: in a value, or within the JSON of its metadata. The names of its fields
+/// are the same everywhere, and no secret.
 fn holds(payload: &[u8], needle: &Needle) -> bool {
     let Some(Value::Object(fields)) = payload::to_json(payload) else {
-        // Nothing that this version can read: the bytes as they stand.
+        // This version cannot decode the payload: the bytes are searched as they stand.
         return needle.is_in_bytes(payload);
     };
     let metadata = fields.get("metadata").and_then(Value::as_str);
@@ -430,7 +430,7 @@ fn check(request: &RedactRequest) -> Result<()> {
     }
 }
 
-/// Where an event is not found no memory was either.
+/// Returns the error for a text that names neither a memory nor an event.
 fn neither(error: QueryError) -> QueryError {
     match error {
         QueryError::Service(ServiceError::NotFound { id, nearest, .. }) => ServiceError::NotFound {
@@ -457,7 +457,7 @@ fn nothing() -> ServiceError {
     }
 }
 
-/// The event that says what is redacted.
+/// Returns the event that names the redacted memories and events.
 pub(crate) fn redacted(
     singles: &[EventId],
     subjects: &[SubjectId],

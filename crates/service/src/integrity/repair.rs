@@ -1,4 +1,4 @@
-//! Repairing the log: the files below, then the views, which are computed anew.
+//! Repairing the log: first its files, then the views, which are rebuilt.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,12 @@ use icm_api::{
 };
 
 impl Service {
-    /// Puts a damaged log in order, or says what that would take: what is damaged is set aside, what
-    /// verifies is kept, `spares` stand in for what is gone, and the log says what is gone for good.
-    /// It does nothing, and says so, where there is nothing to repair.
+    /// Puts a damaged log in order, or returns the plan of that. Damaged records are set aside, verified ones stay,
+    /// `spares` replace missing ones, and the log names the losses. If there is nothing to repair, nothing is changed,
+    /// and the answer says so.
     ///
     /// # Errors
-    /// `NewerFormat` where a newer version wrote; `Invalid` when `plan` is no longer what would be
-    /// done.
+    /// `NewerFormat` if a newer version wrote to the log; `Invalid` if `plan` is no longer the plan.
     pub fn log_repair(
         &self,
         caller: &Caller,
@@ -54,10 +53,10 @@ impl Service {
         let reason = reason.map(|text| self.without_secret(text));
         let planned = self.look(spares, progress)?;
         if planned.is_empty() {
-            // Nothing is locked, let alone written.
+            // Nothing is locked or written.
             return Ok(answer(&planned, false, None));
         }
-        // Afterwards there are no views that remember what the payloads said.
+        // After the repair no view remembers the lost payloads.
         let memories = self.memories_of(&planned);
 
         self.snapshots.put(None);
@@ -77,7 +76,8 @@ impl Service {
                 "look again with `icm log repair --dry-run`",
             ));
         }
-        // Views go whatever happens on the way; what a spare brings back of a redacted event goes too.
+        // The views are removed in any case. A spare may bring back the text of a redacted event, which is removed,
+        // too.
         writer.begin_rewrite()?;
         let session = caller.session.as_deref();
         let batch = Batch {
@@ -110,8 +110,8 @@ impl Service {
         Ok(named(answer(&report, false, event), &memories))
     }
 
-    /// The memories that lose a payload, with their topics as far as those are known without it: from
-    /// the views that are on disk, else from the rest of the log. Nothing is written.
+    /// Returns the memories that lose a payload, with their topics as far as these are known otherwise: from the views
+    /// on disk, else from the rest of the log. Writes nothing.
     fn memories_of(&self, report: &Report) -> BTreeMap<String, (String, Option<String>)> {
         let about = |gone: &&PayloadGone| !gone.subject.is_zero();
         let said = report
@@ -127,7 +127,7 @@ impl Service {
             return memories;
         }
         let dir = self.views_dir();
-        // What cannot be asked says nothing; the ids are known anyway.
+        // If the views cannot be asked, the ids are still known.
         let _ = catching_panics(|| {
             let views = match Views::were_built(&dir) {
                 true => Views::open(&dir, &self.log)?,

@@ -1,4 +1,4 @@
-//! Looking after a store: verify, rebuild.
+//! Verifying a store, and rebuilding its views.
 
 use icm_log::verify::{Report, Severity};
 use icm_projections::fold::fold_afresh;
@@ -11,8 +11,8 @@ use icm_api::error::{Result, ServiceError, plain};
 use icm_api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
 
 impl Service {
-    /// The chain alone. `expect` is text that [`Service::heads`] was printed as earlier: today's log
-    /// must still contain that history.
+    /// Verifies the chains. `expect` is an earlier output of [`Service::heads`]: today's log must still contain that
+    /// history.
     pub fn log_verify(
         &self,
         expect: Option<&str>,
@@ -62,14 +62,14 @@ impl Service {
         Ok(())
     }
 
-    /// The chain, every byte of the views' files, and a fresh fold of the log against what the
-    /// views say. Views that turn out to be wrong are rebuilt.
+    /// Verifies the chains and every byte of the views' files, and compares the views with a fresh fold of the log.
+    /// Wrong views are rebuilt.
     pub fn verify(&self, progress: &dyn Progress) -> Result<VerifyReport> {
         self.retry_while_rewritten(|| self.verify_once(progress), |report| !report.ok)
     }
 
     fn verify_once(&self, progress: &dyn Progress) -> Result<VerifyReport> {
-        // What is left of a redaction would change the log in between.
+        // The rest of a redaction would change the log in between.
         self.resume_redaction()?;
         let mut report = self.log_verify_once(None, progress)?;
         if self.log.tip().is_none() {
@@ -88,7 +88,7 @@ impl Service {
         };
         let mut fresh = match fold() {
             Ok(tally) => tally,
-            // The chain's findings say where the log cannot be read.
+            // If the log cannot be read, the findings of the chains say where.
             Err(_) if !report.ok => return Ok(report),
             Err(error) => return Err(error.into()),
         };
@@ -108,7 +108,7 @@ impl Service {
             }
         };
         if shown.position != fresh.position {
-            // Somebody appended between the fold and the look at the views.
+            // Another process appended between the fold and the look at the views.
             fresh = fold()?;
             report.state_hash = Some(fresh.state_hash().to_string());
         }
@@ -129,7 +129,7 @@ impl Service {
         Ok(report)
     }
 
-    /// Rebuilds views that verify found wrong, and says so: nothing is lost with a view.
+    /// Rebuilds views that verify found wrong, and adds a notice: nothing is lost with a view.
     fn rebuild_after(&self, error: &ViewError, report: &mut VerifyReport) -> Result<()> {
         let one_at_a_time = self.snapshots.write();
         self.snapshots.put(None);
@@ -139,7 +139,7 @@ impl Service {
         let said = error.to_string();
         let message = match in_memory {
             None => format!("{}: rebuilt from the log", plain(said)),
-            // One reason is enough where the disk alone is in the way.
+            // If only the disk is in the way, one reason is enough.
             Some(reason) if said.contains(" (os error ") => {
                 format!("the views on disk were not checked: {reason}")
             }
@@ -158,7 +158,7 @@ impl Service {
         Ok(())
     }
 
-    /// Builds all views from the log alone.
+    /// Rebuilds all views from the log alone.
     pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
         self.retry_while_rewritten(|| self.rebuild_once(progress), |_| false)
     }
@@ -230,7 +230,7 @@ pub(crate) fn verify_report(report: &Report) -> VerifyReport {
                     Some(case) => format!("{} (case {case:?})", finding.message),
                     None => finding.message.clone(),
                 },
-                // What is said of the store as a whole has no file.
+                // A finding about the store as a whole has no file.
                 file: Some(finding.file.display().to_string()).filter(|file| !file.is_empty()),
                 seq: finding.seq.map(|seq| seq.0),
             })

@@ -1,5 +1,5 @@
-//! The log as CloudEvents: JSON lines that other programs, and people, read. The mapping is described in
-//! `schemas/cloudevents.md`; what an event says is what `icm log --json` says of it.
+//! The log as CloudEvents: JSON lines for other programs and for people. The mapping is described in
+//! `schemas/cloudevents.md`; the data of an event are those of `icm log --json`.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -12,14 +12,14 @@ use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{ExportSince, LogEntry, LogExported, Progress};
 
-/// Before the kind, in `type`: no domain is claimed.
+/// The text before the kind in `type`. It claims no domain.
 const TYPE_PREFIX: &str = "icm";
-/// Before the origin, in `source`.
+/// The text before the origin in `source`.
 const SOURCE_PREFIX: &str = "icm://origin/";
 
 impl Service {
-    /// Writes the events that [`Service::export_log`] would, in the order of positions, a CloudEvent a line. There
-    /// is no way back: what can be imported is a bundle.
+    /// Writes the events that [`Service::export_log`] would, by position, one CloudEvent a line. They cannot be
+    /// imported; a bundle can.
     ///
     /// # Errors
     /// As [`Service::export_log`].
@@ -78,8 +78,8 @@ impl Service {
     }
 }
 
-/// An event of the log. In this order: who reads it with their eyes sees first what it is, and `log import` knows
-/// it by how it begins.
+/// An event of the log. The order of the fields matters: a person reads first what the event is, and `log import`
+/// recognises its first bytes.
 #[derive(Serialize)]
 struct CloudEvent {
     specversion: &'static str,
@@ -89,7 +89,7 @@ struct CloudEvent {
     time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
-    /// An integer of CloudEvents has 32 bits, so these two are texts; this one sorts as one.
+    /// An integer of CloudEvents has 32 bits, so these two are texts. `sequence` sorts as a text.
     sequence: String,
     position: String,
     actor: String,
@@ -142,7 +142,7 @@ fn writing(source: io::Error) -> ServiceError {
     }
 }
 
-/// A text that may be an attribute: without control characters, and code points that are none.
+/// Returns a text that may be an attribute: without control characters and noncharacters.
 fn attribute(text: &str) -> String {
     let is_none = |c: char| {
         let code = u32::from(c);

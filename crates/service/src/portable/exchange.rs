@@ -1,4 +1,4 @@
-//! The log as a file: out to another machine, and in from one.
+//! Bundles: the log as a file, written for another machine and imported from one.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -19,18 +19,20 @@ use crate::snapshot::unknown;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ChainPlace, ExportSince, LogExported, LogImportAnswer, Progress};
 
-/// How the lines of `icm log export --format cloudevents` begin.
+/// The first bytes of the lines of `icm log export --format cloudevents`.
 const CLOUDEVENT_START: &[u8] = b"{\"specve";
 
-/// `log.imported` events of one batch: each may be as long as an event can.
+/// `log.imported` events of one batch. Raised, a batch may be too long, as each may have the longest length of an
+/// event.
 pub(crate) const IMPORTS_MAX: usize = 32;
 
-/// Events of an import that are looked at for the conflicts that they open.
+/// Events of an import up to which the conflicts that they open are counted. Raised, a large import takes longer to
+/// answer.
 const LOOK_EVENTS_MAX: u64 = 10_000;
 
 impl Service {
-    /// Writes every chain that is held into `out`, less what `since` says is there already: whoever has
-    /// that and imports it has the same events.
+    /// Writes every chain of this store into `out`, except the events that `since` names as present at the receiver. A
+    /// receiver that imports the file then has the same events.
     pub fn export_log(
         &self,
         since: &ExportSince,
@@ -56,7 +58,8 @@ impl Service {
         })
     }
 
-    /// The same for who knows to the event what is there; ends with the batch that reaches `limit_bytes`.
+    /// Exports the events that the receiver lacks, which knows its own to the event. Ends with the batch that reaches
+    /// `limit_bytes`.
     ///
     /// # Errors
     /// As [`Service::export_log`].
@@ -77,18 +80,18 @@ impl Service {
         exported.map_err(|error| self.explained(error))
     }
 
-    /// What this store holds of every chain.
+    /// Returns the ranges of every chain that this store holds.
     ///
     /// # Errors
-    /// Where the log cannot be read.
+    /// If the log cannot be read.
     pub fn held_ranges(&self) -> Result<Vec<ChainRange>> {
         (self.log.held_ranges()).map_err(|error| self.explained(error))
     }
 
-    /// What of these ranges this store lacks.
+    /// Returns the parts of these ranges that this store lacks.
     ///
     /// # Errors
-    /// Where the log cannot be read.
+    /// If the log cannot be read.
     pub fn lacking(&self, ranges: &[ChainRange]) -> Result<Lacking> {
         (self.log.lacking(ranges)).map_err(|error| self.explained(error))
     }
@@ -108,12 +111,12 @@ impl Service {
         })
     }
 
-    /// Takes in what an export of a log holds and this store does not, or says what that would be.
-    /// All of it is checked before any of it is taken.
+    /// Imports the events of an export that this store lacks, or returns the plan of that. The whole file is checked
+    /// before any of it is imported.
     ///
     /// # Errors
-    /// `BadExport` for one that is not whole, `DoesNotFit` where something between it and this store
-    /// is missing: nothing was taken.
+    /// `BadExport` for an export that is not whole; `DoesNotFit` if events between it and this store are missing.
+    /// Nothing is imported then.
     pub fn import_log(
         &self,
         caller: &Caller,
@@ -122,7 +125,7 @@ impl Service {
         progress: &dyn Progress,
     ) -> Result<LogImportAnswer> {
         let bundle = file.read(progress)?;
-        // A bundle of nothing makes no store where none is.
+        // A bundle without events makes no store.
         if dry_run || (bundle.events() == 0 && !self.is_there()) {
             let learned = self.log.would_learn(&bundle, self.now_ms())?;
             return Ok(answer(&learned, dry_run));
@@ -149,7 +152,7 @@ impl Service {
         }
         self.rebuild_after_import(learned.events);
         if appended.is_some() && learned.events <= LOOK_EVENTS_MAX {
-            // What was taken in is there, whatever becomes of this.
+            // The import counts, whether or not this look succeeds.
             let opened = self.with_views(|views| self.opened_since(views, before));
             told.conflicts = opened.ok();
         }
@@ -217,7 +220,7 @@ pub struct ExportFile {
 }
 
 impl ExportFile {
-    /// Reads and checks all of it.
+    /// Reads and checks the whole export.
     fn read(&self, progress: &dyn Progress) -> Result<Bundle> {
         progress.start("reading", self.file.len().ok());
         let file = Arc::clone(&self.file);
@@ -228,15 +231,15 @@ impl ExportFile {
         Ok(read?)
     }
 
-    /// What a repair can take from it.
+    /// Returns the records that a repair can take from the export.
     ///
     /// # Errors
-    /// `BadExport` for one that is not whole.
+    /// `BadExport` for an export that is not whole.
     pub fn spares(&self, progress: &dyn Progress) -> Result<Vec<Spare>> {
         Ok(self.read(progress)?.spares())
     }
 
-    /// A file. What is no regular file (a pipe) is read to its end first.
+    /// Opens a file. Anything but a regular file (a pipe) is read to its end first.
     pub fn open(path: &Path) -> Result<ExportFile> {
         let failed = |source: io::Error| ServiceError::Io {
             doing: format!("reading {}", path.display()),
@@ -258,7 +261,7 @@ impl ExportFile {
         Ok(ExportFile { file, name })
     }
 
-    /// What a file is that begins so, and is none.
+    /// Returns the error text for a file with this start, which is no export.
     pub fn what_else(start: &[u8], name: &str) -> String {
         match start.starts_with(CLOUDEVENT_START) {
             true => format!(
@@ -271,11 +274,10 @@ impl ExportFile {
         }
     }
 
-    /// A stream, which is read to its end into a nameless file first: a bundle is checked before
-    /// anything of it is taken.
+    /// Reads a stream to its end into a nameless file, as a bundle is checked before any of it is imported.
     pub fn spool(input: &mut dyn Read, name: &str) -> Result<ExportFile> {
         let failed = |doing: String| move |source| ServiceError::Io { doing, source };
-        // What is no export at all is not read to its end, which it may not have.
+        // Only an export is read to its end: another stream may have none.
         let mut start = Vec::new();
         let begun = input
             .take(BUNDLE_MAGIC.len() as u64)

@@ -1,4 +1,4 @@
-//! Exporting what lives, as JSON lines or as Markdown: `import_jsonl` and `import_markdown` take it back.
+//! Exports of the living memories, as JSON lines or Markdown; `import_jsonl` and `import_markdown` read them.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,12 +15,12 @@ use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::markdown;
 
-/// Memories read at once. More of them cost memory; fewer cost a look at the log for each page.
+/// Memories that are read at once. Raised, they take more memory; lowered, the log is looked at more often.
 const PAGE_MEMORIES: usize = 512;
-/// Bytes of their texts, at which a page ends.
+/// Bytes of their texts at which a page ends. Raised, a page takes more memory.
 const PAGE_LEN: usize = 1_024 * 1_024;
 
-/// Writes a file of an export, once it is called with where to write.
+/// A function that writes one file of an export to the writer that it gets.
 pub(crate) type WriteTopic<'a> = &'a mut dyn FnMut(&mut dyn Write) -> Result<()>;
 
 fn written(error: std::io::Error) -> ServiceError {
@@ -30,7 +30,7 @@ fn written(error: std::io::Error) -> ServiceError {
     }
 }
 
-/// Living memories that were read together.
+/// A page: living memories that were read together.
 #[derive(Default)]
 struct Page {
     versions: Vec<(EntityId, Version)>,
@@ -41,7 +41,7 @@ struct Page {
 }
 
 impl Page {
-    /// Takes up a memory. Whether there is room for more.
+    /// Adds a memory. Returns `true` if there is room for more.
     fn take(&mut self, entity: EntityId, version: &Version) -> bool {
         if !version.is_alive() {
             return true;
@@ -70,8 +70,8 @@ struct Shelves {
 }
 
 impl Service {
-    /// Every living memory as a JSON line, oldest first. Returns how many. Memories are read and written a page at a
-    /// time.
+    /// Writes every living memory as a JSON line, oldest first. Returns their number. Memories are read and written a
+    /// page at a time.
     pub fn export_jsonl(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
         let at = self.with_views(|views| self.at(views, at, None))?;
         let mut memories = 0;
@@ -82,7 +82,7 @@ impl Service {
         Ok(memories)
     }
 
-    /// Every living memory in one Markdown document, topics by name. Returns how many.
+    /// Writes every living memory into one Markdown document, topics by name. Returns their number.
     pub fn export_markdown(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
         let Shelves {
             at,
@@ -109,10 +109,11 @@ impl Service {
         Ok(memories)
     }
 
-    /// The same, a file a topic: `each` gets its name, and what writes it. Returns how many memories there are.
+    /// Exports one Markdown file for each topic: `each` gets its name and the function that writes it. Returns the
+    /// number of memories.
     ///
     /// # Errors
-    /// Where memories cannot be read, and those of `each`.
+    /// If memories cannot be read, and every error of `each`.
     pub fn export_markdown_files<E: From<ServiceError>>(
         &self,
         at: Option<&str>,
@@ -136,7 +137,7 @@ impl Service {
         Ok(shelves.memories)
     }
 
-    /// The living memories that can be written down, by topic; the others are told of.
+    /// Returns the living memories that can be exported, by topic. A notice counts the others.
     fn shelves(&self, at: Option<&str>) -> Result<Shelves> {
         let at = self.with_views(|views| self.at(views, at, None))?;
         let mut topics: BTreeMap<String, Vec<EntityId>> = BTreeMap::new();
@@ -157,7 +158,8 @@ impl Service {
         })
     }
 
-    /// Hands out the memories that lived at a position and can be written down, oldest first; the others are told of.
+    /// Calls `each` for the memories that were alive at a position and can be exported, oldest first. A notice counts
+    /// the others.
     fn each_living(
         &self,
         position: Position,
@@ -181,7 +183,7 @@ impl Service {
         Ok(())
     }
 
-    /// Hands out those of these memories that lived at a position, in their order.
+    /// Calls `each` for those of these memories that were alive at a position, in their order.
     fn each_of(
         &self,
         mut ids: &[EntityId],
@@ -207,7 +209,7 @@ impl Service {
     }
 }
 
-/// The living memories from an id on, and the id that the next page starts at.
+/// Returns the living memories from an id on, and the id at which the next page starts.
 fn page_from(
     views: &Views,
     first: EntityId,
@@ -254,10 +256,10 @@ fn line_of(version: &Version) -> Map<String, Value> {
     }
     optional("trust", json!(memory.trust));
     optional("metadata", json!(memory.metadata));
-    // For show where it is imported: what a store does with time goes by its own log.
+    // For show after an import: a store computes with the times of its own log.
     optional("created_at", json!(memory.created_at));
     optional("updated_at", json!(memory.updated_at));
-    // Also where nothing is known of it: what has none gets that of the import.
+    // An empty source is written, too: without one the import would fill in its own.
     line.insert("source".to_owned(), json!(memory.source));
     line
 }

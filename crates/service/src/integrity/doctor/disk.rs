@@ -1,4 +1,4 @@
-//! What the store lies on: how much room there is, and whether it is a disk of this machine.
+//! Checks of the disk under the store: its free space, and if it belongs to this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::quoted;
 use super::{Checks, Patient};
 use crate::service::Service;
 
-/// Less room than this is a warning.
+/// Free bytes below which the doctor warns. Raised, it warns earlier.
 #[cfg(unix)]
 const SPACE_MIN_BYTES: u64 = 200 * 1_024 * 1_024;
 
@@ -27,7 +27,7 @@ pub(super) fn space(patient: &Patient<'_>, checks: &mut Checks) {
             return checks.warning("space", icm_api::error::plain(why), None);
         }
     };
-    // A segment may be written anew beside the old one.
+    // A segment may be rewritten beside the old one.
     let needed = SPACE_MIN_BYTES.max(2 * newest_segment_len(patient).unwrap_or(0));
     let said = format!("{} MiB free", free / (1_024 * 1_024));
     match free < needed {
@@ -42,7 +42,7 @@ pub(super) fn space(patient: &Patient<'_>, checks: &mut Checks) {
 #[cfg(not(unix))]
 pub(super) fn space(_: &Patient<'_>, _: &mut Checks) {}
 
-/// The folder itself, or what it is going to lie in.
+/// Returns the folder itself, or the nearest existing folder above it.
 fn nearest_folder(dir: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(dir).ok()?;
     let mut folders = absolute.ancestors();
@@ -73,7 +73,7 @@ const SYNCED: [(&str, &str); 5] = [
     ("Google Drive", "Google Drive"),
 ];
 
-/// Whether somebody else may change the files beneath a running icm.
+/// Checks that no other program or machine can change the files beneath a running icm.
 pub(super) fn place(patient: &Patient<'_>, checks: &mut Checks) {
     let Some(there) = nearest_folder(patient.dir) else {
         return;
@@ -111,7 +111,7 @@ pub(super) fn place(patient: &Patient<'_>, checks: &mut Checks) {
 }
 
 impl Service {
-    /// What the store's disk is called, where it is one of another machine.
+    /// Returns the type of the store's file system, if it belongs to another machine.
     pub fn network_disk(&self) -> Option<String> {
         #[cfg(target_os = "linux")]
         {
@@ -134,7 +134,7 @@ impl Service {
     }
 }
 
-/// The file system that holds `path`, if it is one of another machine.
+/// Returns the type of the file system that holds `path`, if it belongs to another machine.
 #[cfg(any(target_os = "linux", test))]
 fn network_mount<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     const NETWORK: [&str; 12] = [
@@ -158,7 +158,7 @@ fn network_mount<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
             continue;
         };
         let at = at.replace("\\040", " ").replace("\\134", "\\");
-        // Of two mounts at one place the later one is seen.
+        // If two file systems are mounted at one place, the later one is seen.
         if path.starts_with(&at) && holds.is_none_or(|(len, _)| at.len() >= len) {
             holds = Some((at.len(), kind));
         }

@@ -1,4 +1,4 @@
-//! The store's folder: whether there is one, who may use it, and what lies in it.
+//! Checks of the store's folder: its existence, its permissions, and foreign files in it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::service::store_folder as place;
 use icm_api::CheckStatus;
 use icm_api::error::plain;
 
-/// Whether there is a folder to look into.
+/// Checks that the folder exists and can be read. Returns `true` if the other checks can look into it.
 pub(super) fn store(patient: &Patient<'_>, checks: &mut Checks) -> bool {
     let dir = patient.dir;
     if let Err(error) = place::check(dir) {
@@ -74,7 +74,7 @@ pub(super) fn permissions(patient: &Patient<'_>, checks: &mut Checks) {
     }
 }
 
-/// Who may read the secret, and whether this user may write.
+/// Checks who may read the secret, and that this user may write.
 #[cfg(unix)]
 pub(super) fn permissions(patient: &Patient<'_>, checks: &mut Checks) {
     use std::os::unix::fs::MetadataExt;
@@ -96,7 +96,7 @@ pub(super) fn permissions(patient: &Patient<'_>, checks: &mut Checks) {
     let mut strangers = Vec::new();
     let mut shut = Vec::new();
     for path in &paths {
-        // What is not there is no finding, and what a link leads to is not ours to judge.
+        // A missing file is no finding. The target of a link is not icm's to judge.
         let Ok(found) = std::fs::symlink_metadata(path) else {
             continue;
         };
@@ -148,7 +148,7 @@ pub(super) fn permissions(patient: &Patient<'_>, checks: &mut Checks) {
     }
 }
 
-/// The same as the user whom the store belongs to, where that is another one.
+/// Returns the command that runs the doctor as the store's owner, if that is another user.
 pub(super) fn other_user(patient: &Patient<'_>) -> Option<String> {
     #[cfg(unix)]
     {
@@ -173,7 +173,7 @@ fn shown(name: &Path, dir: &Path) -> String {
     }
 }
 
-/// Links, pipes, sockets and devices: nothing of ours is one.
+/// Checks for links, pipes, sockets and devices: a store has none but its sockets.
 pub(super) fn plain_files(patient: &Patient<'_>, checks: &mut Checks) {
     let mut odd = Vec::new();
     odd_below(patient.dir, 0, &mut odd);
@@ -210,13 +210,13 @@ pub(super) fn plain_files(patient: &Patient<'_>, checks: &mut Checks) {
 }
 
 const LINK: &str = "a symbolic link";
-/// Deeper than any folder of a store.
+/// Levels of folders that are searched, more than a store has. Raised, a foreign folder takes longer.
 const DEPTH_MAX: usize = 8;
-/// Enough to see what is wrong.
+/// Odd files that are collected, enough to see the trouble.
 const ODD_MAX: usize = 10;
 
 fn odd_below(dir: &Path, depth: usize, odd: &mut Vec<(PathBuf, &'static str)>) {
-    // What cannot be read is said of permissions.
+    // The check of permissions reports unreadable folders.
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     for entry in entries {
         if odd.len() >= ODD_MAX {

@@ -1,4 +1,4 @@
-//! Who writes now. Locks are the operating system's: one whose process is gone is free.
+//! Checks of the locks: which processes hold them now. The operating system frees the locks of a process that is gone.
 
 use icm_log::LOCK_FILE;
 
@@ -12,7 +12,7 @@ const LOCKS: [(&str, &str); 3] = [
     ("views/build.lock", "builds views"),
 ];
 
-/// How often the list of locks is read for one that is held: the doctor has time.
+/// Times that the list of locks is read to find the holder of a lock. Raised, the doctor takes longer.
 const LISTINGS: usize = 10;
 
 pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
@@ -40,7 +40,7 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
     }
 }
 
-/// Who answers other processes.
+/// Checks which process answers for others.
 pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
     if let Some(as_them) = files::other_user(patient) {
         let why = "the store is another user's, whose servers answer theirs alone";

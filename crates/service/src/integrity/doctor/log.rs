@@ -1,4 +1,4 @@
-//! The log: its ends, or all of it; what a newer version wrote; the clock.
+//! Checks of the log: its ends or all events, kinds of newer versions, and the clock.
 
 use std::ops::ControlFlow;
 
@@ -12,11 +12,12 @@ use crate::upkeep::decay::day_text;
 use icm_api::error::plain;
 use icm_api::when::rfc3339;
 
-/// A clock that runs so much behind the newest event is no news.
+/// Milliseconds that a clock may run behind the newest event without a warning.
 const SKEW_FINE_MS: u64 = 60_000;
-/// Days without an event from which on a wrong clock is likelier than a store that rested.
+/// Days without an event from which on a wrong clock is likelier than an unused store. Raised, fewer pauses are
+/// reported.
 const PAUSE_FINE_DAYS: u32 = 365;
-/// A log up to this is read whole in no time.
+/// Bytes up to which the whole log is read, which takes no time to notice. Raised, the doctor takes longer.
 const READ_ALL_MAX_BYTES: u64 = 32 << 20;
 
 pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
@@ -59,7 +60,7 @@ pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     }
 }
 
-/// The ends, where reading all takes long and they give no reason to.
+/// Checks the ends of the log, if reading all takes long and the ends are in order; else checks every event.
 fn ends(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     let (len_bytes, heads) = match (log.len_bytes(), log.heads()) {
         (Ok(len_bytes), Ok(heads)) => (len_bytes, heads),
@@ -67,7 +68,7 @@ fn ends(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         (Ok(_), Err(LogError::Damaged { .. })) => return every_event(patient, log, checks),
         (Err(error), _) | (_, Err(error)) => return checks.failed("log", &error.into()),
     };
-    // So does a chain of which nothing is known to be durable.
+    // The head is missing, too, if nothing of a chain is known to be durable.
     let is_headed = |tip: Tip| heads.iter().any(|head| head.origin == tip.origin);
     match log.tip() {
         Some(tip) if len_bytes > READ_ALL_MAX_BYTES && is_headed(tip) => {
@@ -124,7 +125,7 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         Severity::Damage => {
             checks.damaged = true;
             let command = match finding.code.as_str() {
-                // It says itself what takes it out.
+                // The message of the finding says how to remove it.
                 "redacted_payload" => "log verify",
                 _ => "log repair",
             };
@@ -134,8 +135,8 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     unknown_kinds(log, checks);
 }
 
-/// What to do about what is no damage. Most of it is known and explained, as what a repair could
-/// not save: no command changes it.
+/// Returns the advice for a finding that is no damage. Most of these are known and explained, such as the losses of a
+/// repair: no command changes them.
 fn advice(patient: &Patient<'_>, finding: &Finding, more: bool) -> (&'static str, Option<String>) {
     let (advice, command) = match finding.code.as_str() {
         "stray_file" => {
@@ -159,7 +160,7 @@ fn unknown_kinds(log: &Log, checks: &mut Checks) {
         unknown += u64::from(event.head.kind().info().is_none());
         ControlFlow::Continue(())
     });
-    // Where it stops is said of the log.
+    // The check of the log says where it cannot be read.
     match unknown {
         0 if scanned.is_err() => {}
         0 => checks.ok("format", "every kind of event is known"),
@@ -170,7 +171,7 @@ fn unknown_kinds(log: &Log, checks: &mut Checks) {
     }
 }
 
-/// Events never go back in time, so a clock that does is met by every write.
+/// Checks the clock. Events never go back in time, so a clock that does affects every write.
 pub(super) fn clock(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     let Some(tip) = log.tip() else { return };
     let now_ms = patient.env.now_ms();
@@ -194,7 +195,7 @@ pub(super) fn clock(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     }
 }
 
-/// A clock that was behind, or is ahead, leaves a pause in the log, as does a store that rests.
+/// Checks for pauses in the log: a clock that was wrong leaves one, and so does a store that is not used.
 fn pauses(patient: &Patient<'_>, log: &Log, tip: Tip, checks: &mut Checks) {
     let now_ms = patient.env.now_ms();
     let (newest_day, today) = (day_of(tip.time.ms()), day_of(now_ms));
@@ -210,7 +211,7 @@ fn pauses(patient: &Patient<'_>, log: &Log, tip: Tip, checks: &mut Checks) {
         );
     }
     let is_read = patient.whole || log.len_bytes().is_ok_and(|len| len <= READ_ALL_MAX_BYTES);
-    // Of a log that cannot be read it is said elsewhere.
+    // Another check reports a log that cannot be read.
     let days = is_read
         .then(|| EventDays::read(log, today))
         .and_then(Result::ok);

@@ -1,7 +1,7 @@
-//! A look at everything a store stands on, and what to do about what is wrong.
+//! The doctor: a look at everything a store stands on, with advice about each finding.
 //!
-//! Never writes, never waits, and never needs the store to open: each check looks for itself, and
-//! one that cannot look says why.
+//! The doctor never writes, never waits, and never needs the store to open. Each check looks for itself; a check that
+//! cannot look says why.
 
 mod disk;
 mod files;
@@ -24,13 +24,13 @@ use icm_api::error::{ServiceError, plain};
 use icm_api::{Check, CheckStatus, Checkup, Progress};
 use icm_guard::shell;
 
-/// Checks as they are made.
+/// The checks so far.
 struct Checks {
     list: Vec<Check>,
     damaged: bool,
 }
 
-/// A store that is looked at.
+/// The store that is looked at.
 struct Patient<'a> {
     dir: &'a Path,
     whole: bool,
@@ -41,15 +41,15 @@ struct Patient<'a> {
 }
 
 impl Patient<'_> {
-    /// A command about this store.
+    /// Returns a command line about this store.
     fn icm(&self, command: &str) -> String {
         format!("icm {command} --db {}", quoted(self.dir))
     }
 }
 
 impl Service {
-    /// Looks at the store in `dir` without opening it for use. With `whole` every event and every
-    /// byte of the views is read, else the ends of the log and how the files look.
+    /// Looks at the store in `dir` without opening it for use. With `whole` every event and every byte of the views is
+    /// read; else the ends of the log and the state of the files.
     pub fn doctor(
         dir: &Path,
         whole: bool,
@@ -150,15 +150,15 @@ fn views(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     }
 }
 
-/// What is wrong with the views, taken to the end of the log in memory: a file of theirs, or what they
-/// say against a fresh fold of the log.
+/// Returns the trouble with the views, followed in memory to the end of the log: an unusable file, or a difference from
+/// a fresh fold of the log.
 fn wrong(patient: &Patient<'_>, dir: &Path, log: &Log) -> Option<String> {
     patient.progress.start("folding the log afresh", None);
     let compared = catching_panics(|| {
         let mut views = Views::open(dir, log)?;
         views.follow(log)?;
         let fresh = fold_afresh(log, &mut |_| {})?;
-        // Somebody may append meanwhile; a log that stops is the log's own finding.
+        // Another process may append meanwhile; a log that stops is a finding of its own.
         let same_place = views.tally().position == fresh.position;
         Ok(same_place && *views.tally() != fresh)
     });
@@ -166,7 +166,7 @@ fn wrong(patient: &Patient<'_>, dir: &Path, log: &Log) -> Option<String> {
     match compared {
         Ok(false) => None,
         Ok(true) => Some("they say something else than a fresh fold of the log".to_owned()),
-        // The log's own findings, or somebody who writes them now.
+        // The log has its own findings, or a process writes the views now.
         Err(QueryError::Service(_)) => None,
         Err(QueryError::View(error))
             if !matches!(error, ViewError::Unusable { .. } | ViewError::Io { .. }) =>
@@ -208,7 +208,7 @@ impl Checks {
         });
     }
 
-    /// What could not be looked at.
+    /// Adds the problem of a check that could not look.
     fn failed(&mut self, name: &'static str, error: &ServiceError) {
         self.damaged |= matches!(error, ServiceError::Damaged { .. });
         let message = match error.hint() {
@@ -218,7 +218,7 @@ impl Checks {
         self.problem(name, message, None);
     }
 
-    /// Makes checks. A panic in one is a bug of ours, and no reason to leave out the others.
+    /// Runs a check. If it panics, that is a bug of ours, and the other checks still run.
     fn guarded(&mut self, name: &'static str, make: impl FnOnce(&mut Checks)) {
         let make = std::panic::AssertUnwindSafe(|| make(self));
         if std::panic::catch_unwind(make).is_err() {
@@ -228,7 +228,7 @@ impl Checks {
     }
 }
 
-/// A path as a shell takes it.
+/// Returns a path in the form that a shell takes.
 fn quoted(path: &Path) -> String {
     shell::word(&path.to_string_lossy()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Reading a backup: entry by entry, trusting none of them.
+//! Reading a backup entry by entry, without trust in any of them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -25,10 +25,10 @@ fn bad(file: &Path, why: impl Into<String>) -> ServiceError {
     }
 }
 
-/// Reads a whole backup and checks it against its manifest; unpacks it below `into`, a folder with
-/// nothing in it, where one is given. What is unpacked is durable when this returns.
+/// Reads a whole backup and checks it against its manifest. With `into`, an empty folder, it is also unpacked there.
+/// The unpacked files are durable on return.
 pub(super) fn read(file: &Path, into: Option<&Path>, progress: &dyn Progress) -> Result<Manifest> {
-    // Asked before it is opened: a pipe without another end would never open.
+    // The kind is asked before opening: a pipe without another end would never open.
     let about = std::fs::metadata(file).map_err(failed("opening", file))?;
     if !about.is_file() {
         return Err(ServiceError::invalid(format!(
@@ -79,7 +79,7 @@ pub(super) fn read(file: &Path, into: Option<&Path>, progress: &dyn Progress) ->
         }
         seen.push(unpack(&mut entry, name, file, into)?);
     }
-    // What the frame's own end says is read too: a backup that was cut has none.
+    // The end of the frame is read, too: a backup that was cut has none.
     let mut frame = archive.into_inner();
     let mut rest = [0; 4_096];
     loop {
@@ -104,7 +104,7 @@ pub(super) fn read(file: &Path, into: Option<&Path>, progress: &dyn Progress) ->
     Ok(manifest)
 }
 
-/// The name of a plain file's entry; anything else is refused.
+/// Returns the name of a plain file's entry; any other entry is refused.
 fn name_of<R: Read>(entry: &Entry<'_, R>) -> std::result::Result<String, String> {
     let name = String::from_utf8(entry.path_bytes().into_owned());
     let name = name.map_err(|_| "a name in it is not UTF-8".to_owned())?;
@@ -114,7 +114,7 @@ fn name_of<R: Read>(entry: &Entry<'_, R>) -> std::result::Result<String, String>
     }
 }
 
-/// A name that a stranger chose.
+/// Returns the name of an entry, which may come from a stranger, in a form that can be shown.
 fn shown(name: &str) -> String {
     let name = icm_guard::sanitize::clean_line(name);
     name[..name.floor_char_boundary(100)].to_owned()
@@ -143,7 +143,7 @@ fn read_manifest<R: Read>(entry: &mut Entry<'_, R>, file: &Path) -> Result<Manif
         .ok_or_else(|| bad(file, "its manifest cannot be read"))
 }
 
-/// Reads an entry, into a file if there is a folder for it.
+/// Reads an entry, into a file if a folder is given.
 fn unpack<R: Read>(
     entry: &mut Entry<'_, R>,
     name: String,
@@ -198,7 +198,7 @@ fn sync_folders(dir: &Path) -> Result<()> {
     RealDisk.sync_dir(dir).map_err(failed("syncing", dir))
 }
 
-/// Tells how far a file was read.
+/// A reader that reports its progress.
 struct Counted<'p, R> {
     input: R,
     progress: &'p dyn Progress,
@@ -212,7 +212,7 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// Counts and hashes what passes, on its way into an archive.
+/// A reader that counts and hashes the bytes on their way into an archive.
 pub(super) struct Hashed<R> {
     pub(super) input: R,
     pub(super) hasher: blake3::Hasher,
@@ -228,7 +228,7 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// Appends a plain file for its owner only.
+/// Appends a plain file that only its owner may read.
 pub(super) fn append<W: Write>(
     builder: &mut tar::Builder<W>,
     name: &str,

@@ -1,48 +1,48 @@
-//! The last entry of a backup: what must have come before it.
+//! The last entry of a backup: the list of all entries before it.
 
 use serde::{Deserialize, Serialize};
 
-/// Name of the entry.
+/// The name of the entry.
 pub(super) const MANIFEST: &str = "manifest.json";
-/// What this version writes and reads.
+/// The version that this program writes and reads.
 pub(super) const VERSION: u32 = 1;
-/// Bytes of a manifest: a hundred thousand files.
+/// Bytes of the longest manifest: a hundred thousand files. Raised, a forged backup takes more memory.
 pub(super) const MANIFEST_LEN_MAX: u64 = 32 * 1_024 * 1_024;
-/// Bytes of a file of a backup; segments are of 64 MiB.
+/// Bytes of the longest file in a backup; segments have 64 MiB. Raised, a forged backup takes more of the disk.
 pub(super) const FILE_LEN_MAX: u64 = 1_024 * 1_024 * 1_024;
 
-/// Says what a backup holds.
+/// The list of the files of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     /// `icm backup`.
     pub(super) format: String,
     /// See [`VERSION`].
     pub(super) version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the backup.
     pub(super) program: String,
-    /// Newest position.
+    /// The newest position.
     pub(super) position: u64,
-    /// The event there, hex.
+    /// The event at that position, in hex.
     pub(super) event: String,
-    /// Every other entry, in order.
+    /// All other entries, in order.
     pub(super) files: Vec<FileNote>,
 }
 
 /// One file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileNote {
-    /// Below the store, with `/` between folder and file.
+    /// The name below the store, with `/` between folder and file.
     pub(super) name: String,
-    /// Its length.
+    /// The length of the file.
     pub(super) bytes: u64,
-    /// BLAKE3 of its bytes, hex.
+    /// The BLAKE3 of the file, in hex.
     pub(super) blake3: String,
 }
 
 impl Manifest {
     pub(super) const FORMAT: &str = "icm backup";
 
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     pub(super) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }

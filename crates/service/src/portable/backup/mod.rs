@@ -1,11 +1,11 @@
 //! Backups: a store in one file, and back.
 //!
-//! A backup is a tar in a zstd frame: `store.toml`, `acked`, the segments, what lies in `torn/`, and
-//! at its end `manifest.json`, which names every file with its length and BLAKE3. So a backup that
-//! was cut has no manifest, or no end of its frame, and says so. Its `store.toml` is bound to no
-//! folder: whoever unpacks it, with icm or by hand, has a copy that mints an origin at its next write.
+//! A backup is a tar in a zstd frame: `store.toml`, `acked`, the segments, the files of `torn/`, and at its end
+//! `manifest.json`, which names every file with its length and BLAKE3. So a backup that was cut has no manifest, or no
+//! end of its frame, and is refused. Its `store.toml` is bound to no folder: unpacked by icm or by hand, the copy mints
+//! an origin at its next write.
 //!
-//! A restore reads everything beside the target, checks it, and puts it in place with one rename.
+//! A restore reads the backup beside the target, checks it, and puts it in place with one rename.
 
 mod archive;
 mod manifest;
@@ -25,7 +25,7 @@ use crate::integrity::verify::verify_report;
 use icm_api::error::{Result, ServiceError, plain};
 use icm_api::{Progress, VerifyReport};
 
-/// The error of a file operation; a full disk is named as one.
+/// Returns the error of a file operation; a full disk is named as such.
 fn failed(doing: &str, path: &Path) -> impl Fn(io::Error) -> ServiceError {
     let doing = format!("{doing} {}", path.display());
     move |source| match source.kind() {
@@ -41,7 +41,7 @@ fn failed(doing: &str, path: &Path) -> impl Fn(io::Error) -> ServiceError {
     }
 }
 
-/// Reads an unpacked copy as `icm log verify` does; whether it may be used is the caller's to say.
+/// Reads an unpacked copy as `icm log verify` does. The caller decides if it may be used.
 fn verified(dir: &Path, progress: &dyn Progress) -> Result<(VerifyReport, u64)> {
     let log = Log::open(std::sync::Arc::new(RealDisk), dir)?;
     let len = log.len_bytes()?;
@@ -55,7 +55,7 @@ fn verified(dir: &Path, progress: &dyn Progress) -> Result<(VerifyReport, u64)> 
     Ok((report, len))
 }
 
-/// The first thing that is wrong with a copy.
+/// Returns the first trouble with a copy.
 fn trouble(report: &VerifyReport) -> Option<String> {
     let bad = (report.findings.iter()).find(|finding| finding.severity != "notice");
     match (bad, report.ok) {

@@ -1,4 +1,4 @@
-//! Restoring a backup into a folder that holds nothing yet.
+//! Restoring a backup into an absent or empty folder.
 
 use std::fs;
 use std::io;
@@ -14,14 +14,14 @@ use super::{archive, failed, trouble, verified};
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Progress, RestoreReceipt, VerifyReport};
 
-/// Makes the store in `dir`, which must be absent or empty, of a backup. Everything is checked
-/// before it gets its name, in one step: a process that is killed leaves no store or a whole one.
-/// Where the very store is there already, and nothing was written to it since, that is fine too.
+/// Restores a backup to `dir`, which must be absent or empty. The copy gets its name in one step after all checks: a
+/// process that is killed leaves no store or a whole one. If the same store is there already and nothing was written to
+/// it since, nothing changes.
 ///
-/// The next write to the store mints an origin that continues what was restored.
+/// The next write to the store mints an origin that continues the restored history.
 ///
 /// # Errors
-/// `BadBackup` for one that is cut, changed or holds what does not belong there.
+/// `BadBackup` for a backup that is cut, changed, or holds foreign files.
 pub fn restore(file: &Path, dir: &Path, progress: &dyn Progress) -> Result<RestoreReceipt> {
     let target = target_of(dir)?;
     let staging = Staging::take(&target, "restore")?;
@@ -53,7 +53,7 @@ pub fn restore(file: &Path, dir: &Path, progress: &dyn Progress) -> Result<Resto
     })
 }
 
-/// What was unpacked, if it is whole and what the manifest says.
+/// Checks that the unpacked copy is whole and as the manifest says. Returns the report.
 fn checked(
     file: &Path,
     copy: &Path,
@@ -87,7 +87,7 @@ fn checked(
     Ok(report)
 }
 
-/// The folder by its real name; those above it are created.
+/// Returns the folder by its real name, and creates the folders above it.
 fn target_of(dir: &Path) -> Result<PathBuf> {
     if let Ok(real) = dir.canonicalize() {
         return Ok(real);
@@ -109,7 +109,7 @@ fn target_of(dir: &Path) -> Result<PathBuf> {
     Ok(parent.join(name))
 }
 
-/// Whether nothing is there.
+/// Returns `true` if the folder is absent or empty.
 fn is_free(target: &Path) -> Result<bool> {
     match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -122,12 +122,12 @@ fn is_free(target: &Path) -> Result<bool> {
     }
 }
 
-/// Whether a store is there to which nothing was written since it was restored.
+/// Returns `true` if a store is there that was not written to since it was restored.
 fn is_restored(target: &Path) -> bool {
     fs::read(target.join(STORE_FILE)).is_ok_and(|bytes| check_unbound(target, &bytes).is_ok())
 }
 
-/// Whether a store is there that holds what the manifest says, byte by byte, and no other event.
+/// Returns `true` if the store has the files of the manifest, byte by byte, and no other segment.
 fn is_same(target: &Path, manifest: &Manifest) -> bool {
     let same = |name: &str, blake3: &str| {
         let mut hasher = blake3::Hasher::new();

@@ -1,5 +1,5 @@
-//! A folder beside a target, for what is not whole yet. One process at a time has it; what a dead
-//! one left behind goes when the next one takes it.
+//! A folder beside a target, for files that are not whole yet. One process at a time holds it, and removes the files
+//! that a dead process left in it.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use icm_api::error::{Result, ServiceError};
 
 const LOCK: &str = "lock";
 
-/// The folder, while this process has it. Removed at the end, whatever that is.
+/// The folder, held by this process. It is removed at the end, after failures too.
 pub(super) struct Staging {
     dir: PathBuf,
     _lock: Box<dyn DiskLock>,
@@ -46,7 +46,7 @@ impl Staging {
         Ok(staging)
     }
 
-    /// A place in it for something with nothing there yet.
+    /// Returns a path in the folder that is not in use.
     pub(super) fn place(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
@@ -68,7 +68,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // What cannot be removed now goes when the folder is taken again.
+        // A file that cannot be removed now is removed when the folder is taken again.
         let _: io::Result<()> = fs::remove_dir_all(&self.dir);
     }
 }

@@ -15,14 +15,13 @@ use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{BackupReceipt, Progress};
 
-/// zstd's own default: quick, and a third of the size.
+/// The default of zstd: quick, and a third of the size.
 const LEVEL: i32 = 3;
 
 impl Service {
-    /// Writes the whole store into one file while others go on writing to it; everything that was
-    /// acknowledged before the call is in it. The file is read back, unpacked beside itself and
-    /// verified before this returns; a failure leaves nothing behind. It holds the store's secret
-    /// and is for its owner only.
+    /// Writes the whole store into one file while other processes go on writing. Everything that was acknowledged
+    /// before the call is in it. The file is read back, unpacked beside itself and verified before the return; a
+    /// failure leaves nothing behind. The backup holds the store's secret and is for its owner only.
     pub fn backup(
         &self,
         file: &Path,
@@ -142,7 +141,7 @@ fn len_of(file: &CopyFile) -> u64 {
     }
 }
 
-/// Where the backup goes, by its folder's real name; never into the store itself.
+/// Returns the target by its folder's real name; never a place inside the store.
 fn target_of(file: &Path, store: &Path) -> Result<PathBuf> {
     let Some(name) = file.file_name().filter(|_| file != Path::new("-")) else {
         return Err(ServiceError::invalid_with(
@@ -181,7 +180,7 @@ fn refuse_existing(target: &Path, force: bool) -> Result<()> {
     }
 }
 
-/// The backup while it is not whole, in the staging folder, which goes with all that is in it.
+/// The backup while it is not whole, in the staging folder. Both are removed together.
 struct Partial {
     path: PathBuf,
     file: Arc<dyn DiskFile>,
@@ -194,7 +193,7 @@ impl Partial {
         Ok(Partial { path, file })
     }
 
-    /// Gives it its name, durably; its length.
+    /// Gives the backup its name, durably. Returns its length.
     fn keep_as(&self, target: &Path) -> Result<u64> {
         let bytes = self.file.len().map_err(failed("reading", &self.path))?;
         RealDisk
@@ -208,7 +207,7 @@ impl Partial {
     }
 }
 
-/// A file of a [`Disk`], from its start on.
+/// A reader of a file of a [`Disk`], from its start on.
 struct At {
     file: Arc<dyn DiskFile>,
     offset: u64,

@@ -9,20 +9,20 @@ use icm_projections::fold::{Family, Version};
 use crate::command::{Change, Command, NEWEST, ValidatedStore};
 use crate::snapshot::QueryResult;
 
-/// A good line on its way into the log.
+/// A valid line on its way into the log.
 pub(super) struct Line {
-    /// From 1, in its file.
+    /// The number of the line in its file, from 1.
     pub(super) number: u64,
     pub(super) warnings: Vec<String>,
     pub(super) checked: ValidatedStore,
-    /// Names the memory: by its key, or by scope, topic, content and how often they came before.
+    /// The name of the memory: by its key, or by scope, topic, content and how often these came before.
     pub(super) name: Name,
-    /// The memory that it was exported from, which this store may have.
+    /// The memory that the line was exported from, if this store may have it.
     pub(super) id: Option<SubjectId>,
 }
 
-/// How many memories that no name tells apart had a content in a topic (and scope) before the
-/// import: lines that say the same are not news.
+/// Memories without a name by topic, scope and content, counted before the import. A line that repeats one of them
+/// changes nothing.
 #[derive(Default)]
 pub(super) struct Unnamed {
     topics: HashMap<String, HashMap<(String, String), u32>>,
@@ -64,7 +64,7 @@ pub(super) enum Fate {
     Unchanged(Option<SubjectId>),
 }
 
-/// The versions of the memory that a line is about, and whether a name led to it; none where it is new here.
+/// Returns the versions of the memory that a line is about, and `true` if its name led there; `None` for a new memory.
 fn known(views: &Views, line: &Line) -> QueryResult<Option<(Vec<Version>, bool)>> {
     type Found = QueryResult<Option<(Vec<Version>, bool)>>;
     let named = || -> Found {
@@ -78,14 +78,14 @@ fn known(views: &Views, line: &Line) -> QueryResult<Option<(Vec<Version>, bool)>
             return Ok(None);
         };
         let versions = views.versions(views.resolve(id)?, NEWEST)?;
-        // One that was copied to make another one of it, with a key or in a topic of its own, is not meant.
+        // A line copied to make another memory, with another key or in another topic, does not mean this one.
         let is_same =
             |newest: &Version| newest.family() == Family::Memory && newest.key == line.checked.key;
         let was_in_topic = |version: &Version| version.topic.as_ref() == Some(&line.checked.topic);
         let is_meant = versions.last().is_some_and(is_same) && versions.iter().any(was_in_topic);
         Ok(is_meant.then_some((versions, false)))
     };
-    // A key is the writer's own word for it; without one the name is of the content, which may be new.
+    // A key is the writer's own name for the memory. Without a key the name comes from the content, which may be new.
     let has_key = line.checked.key.is_some();
     let first = if has_key { named()? } else { with_id()? };
     match first {
@@ -117,7 +117,7 @@ pub(super) fn import_batch(
             fates.push(Fate::Added(id));
             continue;
         };
-        // What was ever stored here is not news, even if it was changed or forgotten since.
+        // A text that was ever stored here changes nothing, even if it was changed or forgotten since.
         if let Some(hidden) = versions.last().filter(|it| it.hidden && by_name) {
             // An import that was undone is done anew.
             events.push(line.checked.stored_over(hidden));

@@ -1,4 +1,4 @@
-//! Reading JSON lines, and telling what a file holds in place of them.
+//! Reading JSON lines, and recognising files that hold something else.
 
 use std::io::BufRead;
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use icm_api::error::{Result, ServiceError};
 use icm_guard::json;
 
-/// Bytes of a line.
+/// Bytes of the longest line.
 const LINE_LEN_MAX: usize = 1_024 * 1_024;
 
-/// A memory of a file, or what is wrong where one should be.
+/// A memory of a file, or the error of its line.
 pub(super) struct Entry {
-    /// From 1.
+    /// The number of the line, from 1.
     pub(super) line: u64,
     pub(super) fields: Result<Map<String, Value>>,
 }
 
-/// Hands out the objects of JSON lines.
+/// Calls `take` for the object of each JSON line.
 pub(super) fn json_lines(
     input: &mut dyn BufRead,
     name: &str,
@@ -53,14 +53,14 @@ pub(super) fn json_lines(
     Ok(())
 }
 
-/// The form of a file that has no JSON lines, and the way to make some of it.
+/// Messages for files without JSON lines, with the way to convert them.
 const ARRAY: &str =
     "this is a JSON array, and one object a line is wanted: convert the file with `jq -c '.[]'`";
 const SPREAD: &str = "this is a JSON object over several lines, and one object a line is wanted: convert the file with `jq -c .`";
 const TABLE: &str = "this is a table (CSV), and one JSON object a line is wanted: convert the file with `mlr --icsv --ojsonl cat`";
 
-/// Says what a file holds in place of JSON lines, by its first line that is not blank and the line after it; `None`
-/// where it may hold JSON lines, good or bad ones.
+/// Returns the message for a file without JSON lines, by its first line that is not blank and the line after it. `None`
+/// if the file may hold JSON lines, valid or not.
 fn no_lines(first: &[u8], next: Option<&[u8]>) -> Option<&'static str> {
     let wrong = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).err();
     let why = wrong(first)?;
@@ -92,7 +92,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// The object of a line; none of one that is blank.
+/// Returns the object of a line; `None` for a blank line.
 fn object_of(text: Vec<u8>) -> Result<Option<Map<String, Value>>> {
     if text.len() > LINE_LEN_MAX {
         return Err(ServiceError::invalid(format!(
@@ -114,11 +114,11 @@ fn object_of(text: Vec<u8>) -> Result<Option<Map<String, Value>>> {
     }
 }
 
-/// Some editors put it before the first line.
+/// The mark that some editors put before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The next line without its end, and the first one without a byte order mark; `None` at the end of the input. A line far beyond the limit is
-/// read to its end, but not kept.
+/// Returns the next line without its end, and the first one without a byte order mark; `None` at the end of the input.
+/// A line far beyond the limit is read to its end, but not kept.
 pub fn next_line(input: &mut dyn BufRead, name: &str, number: u64) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     loop {
@@ -145,7 +145,7 @@ pub fn next_line(input: &mut dyn BufRead, name: &str, number: u64) -> Result<Opt
                 line.pop();
             }
             if line.is_empty() {
-                // An empty line in the middle is no end.
+                // An empty line inside the file is not its end.
                 line.push(b' ');
             }
             return Ok(Some(line));

@@ -1,5 +1,5 @@
-//! Importing memories, as JSON lines or Markdown: a file a command, a batch of lines at a time. Whatever the
-//! format, a memory is the JSON object of a line.
+//! Importing memories from JSON lines or Markdown: one command a file, one batch of lines at a time. In either format,
+//! a memory is the JSON object of a line.
 
 mod batch;
 mod lines;
@@ -33,9 +33,9 @@ pub use lines::next_line;
 
 /// The name of an input that is no file.
 pub const STDIN: &str = "stdin";
-/// Lines that are appended, and made durable, together.
+/// Lines that are appended and made durable together. Raised, a batch holds the lock longer.
 const BATCH_LINES: usize = 256;
-/// Bytes of content that are appended together, at most about.
+/// Bytes of content of a batch, about. Raised, a batch holds the lock longer.
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 const FIELDS: [&str; 11] = [
     "topic",
@@ -51,7 +51,7 @@ const FIELDS: [&str; 11] = [
     "metadata",
 ];
 
-/// How files of memories are written.
+/// The format of a file of memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Jsonl,
@@ -59,7 +59,7 @@ enum Format {
 }
 
 impl Format {
-    /// Returns `1 line`, `2 lines`, or the same of memories.
+    /// Returns the number of lines or memories in words, as in `1 line`, `2 lines`.
     fn count(self, n: u64) -> String {
         match (self, n) {
             (Format::Jsonl, 1) => "1 line".to_owned(),
@@ -70,29 +70,29 @@ impl Format {
     }
 }
 
-/// Names and ids of the lines so far: 9 to 19 bytes a line each.
+/// Names and ids of the lines so far: 9 to 19 bytes a line.
 #[derive(Default)]
 struct Seen {
-    /// The lines without a key.
+    /// The lines without a key, by a short form of their first name.
     lines: HashSet<u64>,
-    /// How often those were there that came again.
+    /// The number of equal lines, for names that came again.
     again: HashMap<Name, u32>,
     ids: HashSet<u64>,
-    /// Fields that mean nothing here, of all files.
+    /// Unknown fields, of all files.
     ignored: BTreeSet<String>,
-    /// Memories of another program whose `created_at` became `occurred_at`, of all files.
+    /// Number of memories of another program whose `created_at` became `occurred_at`, of all files.
     occurred: u64,
 }
 
 impl Seen {
-    /// Begins with another file.
+    /// Begins another file.
     fn clear(&mut self) {
         self.lines.clear();
         self.again.clear();
         self.ids.clear();
     }
 
-    /// Takes up a line without a key by its first name. Returns how many of the same there are now.
+    /// Adds a line without a key by its first name. Returns how many equal lines there are now.
     fn count(&mut self, name: Name) -> u32 {
         if self.lines.insert(short(&name.0)) {
             return 1;
@@ -103,7 +103,8 @@ impl Seen {
     }
 }
 
-/// Stands for a name or an id, half of which at least is random: two are the same but for one chance in 2^64.
+/// Returns a short form of a name or an id. At least half of their bits are random, so two collide with a chance of 1
+/// in 2^64.
 fn short(bytes: &[u8; 16]) -> u64 {
     let (high, low) = (
         u128::from_be_bytes(*bytes) >> 64,
@@ -113,10 +114,10 @@ fn short(bytes: &[u8; 16]) -> u64 {
 }
 
 impl Service {
-    /// Imports JSON lines of files by their names ([`STDIN`] where it is none). A line that names no
-    /// `source.file` gets the file's, unless it has a whole `source`. Names are used in rejections, too. Good lines
-    /// are kept whatever the others are. Importing again what is there adds nothing. A line that holds a secret is
-    /// a bad one, unless the policy or `allow_secret` says otherwise.
+    /// Imports JSON lines from named files ([`STDIN`] for an input that is no file). A line without `source.file` gets
+    /// the file's name, unless it has a whole `source`. Rejections name the file, too. Valid lines are kept, whatever
+    /// the others are. Importing the same file again adds nothing. A line with a secret is rejected, unless the policy
+    /// or `allow_secret` says otherwise.
     pub fn import_jsonl(
         &self,
         caller: &Caller,
@@ -134,8 +135,8 @@ impl Service {
         )
     }
 
-    /// Imports one file of JSON lines as [`Service::import_jsonl`] does, and reports each good line once its events are
-    /// durable. The report has the bad lines.
+    /// Imports one file of JSON lines as [`Service::import_jsonl`] does, and reports each valid line once its events
+    /// are durable. The report has the rejected lines.
     ///
     /// # Errors
     /// As [`Service::import_jsonl`].
@@ -156,8 +157,8 @@ impl Service {
         )
     }
 
-    /// Imports memories in Markdown, as [`Service::export_markdown`] writes them. A section stands for a line, and errors
-    /// name the line that the section begins at. Else as [`Service::import_jsonl`].
+    /// Imports memories in Markdown, as [`Service::export_markdown`] writes them. A section stands for a line; errors
+    /// name the line at which the section begins. Else as [`Service::import_jsonl`].
     pub fn import_markdown(
         &self,
         caller: &Caller,
@@ -277,7 +278,7 @@ impl Service {
 
     fn rejected(&self, line: u64, name: &str, error: &ServiceError) -> Rejected {
         let mut why = error.to_string();
-        // How to go on, where a word on the command line is all that it takes.
+        // The hint is added if an argument of the command line is enough to go on.
         if let (ServiceError::Secret { .. }, Some(hint)) = (error, error.hint()) {
             why = format!("{why}; {hint}");
         }
@@ -348,21 +349,21 @@ impl Service {
             created_ms,
             updated_ms: time_of("updated_at").unwrap_or(created_ms),
         });
-        // Of another program's memory it is the only time there is.
+        // A memory of another program has no other time.
         let occurred_ms = match (id, &request.occurred_at) {
             (None, None) => created_ms,
             _ => None,
         };
         request.occurred_at = (request.occurred_at).or(occurred_ms.map(rfc3339_signed));
         let unknown = fields.keys().filter(|field| match field.as_str() {
-            // Not every program's ids are ours.
+            // An `id` of another program counts as an unknown field.
             "id" => id.is_none(),
             "created_at" => carried.is_none() && occurred_ms.is_none(),
             "updated_at" => carried.is_none(),
             field => !FIELDS.contains(&field),
         });
         seen.ignored.extend(unknown.cloned());
-        // What says all of where it is from does not come from here.
+        // A line with a whole source takes none from this import.
         let nobody = Caller::default();
         let from = match fields.get("source") {
             Some(Value::Object(_)) => &nobody,
@@ -409,14 +410,14 @@ impl Service {
         })
     }
 
-    /// Returns the time that a `created_at` or `updated_at` names, milliseconds since the epoch: a text as users write
-    /// it, or a number of seconds or milliseconds. `None` for anything else.
+    /// Returns the time in a `created_at` or `updated_at`, in milliseconds since the epoch: a text as users write it,
+    /// or a number of seconds or milliseconds. `None` for anything else.
     fn time_of(&self, value: &Value) -> Option<i64> {
         let ms = match value {
             Value::String(text) => {
                 when::parse_ms(text, self.now_ms(), &self.zone(), DayMeans::Start).ok()??
             }
-            // In seconds these are the years up to 5138, in milliseconds 1973.
+            // As seconds, smaller numbers reach the year 5138; as milliseconds, larger ones begin in 1973.
             Value::Number(number) => match number.as_i64()? {
                 seconds if seconds.unsigned_abs() < 100_000_000_000 => seconds * 1_000,
                 ms => ms,
@@ -429,7 +430,7 @@ impl Service {
     }
 }
 
-/// The memory that is named, if it is named whole.
+/// Returns the memory of a full id.
 fn whole_id(id: &Value) -> Option<SubjectId> {
     let text = id.as_str()?.trim();
     let (low, high) = id_range(text)?;
@@ -443,7 +444,7 @@ fn reading(name: &str, source: io::Error) -> ServiceError {
     }
 }
 
-/// The name of a file without its folders, which are nobody's business elsewhere; none for stdin.
+/// Returns the name of a file without its folders, which may be private; `None` for stdin.
 fn file_name(name: &str) -> Option<&str> {
     let file = (name != STDIN).then(|| Path::new(name).file_name())??;
     file.to_str()

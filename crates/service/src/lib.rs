@@ -1,9 +1,9 @@
 //! The service of icm: commands and queries on one store.
 //!
 //! [`Service`] turns requests (the types of `icm-api`) into events of the log, and answers queries from the views. Its
-//! folders are named after what a person does: memory, recall, history, memoir, upkeep, portable and
-//! integrity. They stand on three others: `service` (the open store and its parts), `snapshot` (the views in use) and
-//! `command` (every write passes it). No module uses one that uses it; a test refuses such circles.
+//! folders are named after what a person does: memory, recall, history, memoir, upkeep, portable and integrity. They
+//! stand on three others: `service` (the open store and its parts), `snapshot` (the views in use) and `command` (every
+//! write passes it). Modules use one another in one direction only; a test refuses circles.
 //!
 //! This crate knows no socket, no protocol and no terminal. Another process that answers for the same store is a
 //! [`peer::Peer`]. The clock, randomness and the disk come in as [`Ground`].

@@ -12,7 +12,7 @@ use icm_api::limits::CONTENT_LEN_MAX;
 use icm_api::{Progress, Summarizer};
 use icm_guard::sanitize::clean_line;
 
-/// Bytes of stderr that are kept.
+/// Bytes of stderr that are kept. Raised, a noisy command takes more memory.
 const SAID_LEN_MAX: usize = 64 * 1_024;
 /// Characters of the last line of stderr that an error repeats.
 const SAID_SHOWN: usize = 200;

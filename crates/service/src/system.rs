@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use icm_log::env::Env;
 
-/// The real [`Env`].
+/// The [`Env`] of this machine.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemEnv;
 

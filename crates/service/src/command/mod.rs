@@ -75,7 +75,7 @@ impl Service {
         Ok(command.writer.commit(Durability::Lazy)?)
     }
 
-    /// Why writes are refused, if they are.
+    /// Returns the reason why the log refuses writes, if it does.
     pub fn refusal(&self) -> Option<Refusal> {
         self.log.refusal()
     }

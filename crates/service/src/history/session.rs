@@ -19,7 +19,7 @@ impl Service {
     /// events is returned as it is. A text of hexadecimal digits costs a walk through the log.
     ///
     /// # Errors
-    /// `Invalid` if the ids of several sessions begin so.
+    /// `Invalid` if the ids of several sessions begin with the text.
     pub fn session_meant(&self, text: &str) -> Result<SessionId> {
         let named = hash::session_id(text);
         let digits = text.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Finding the memory that a command is about, in the state that the command needs.
+//! Look-ups of the memory that a command names, in the state that the command needs.
 
 use icm_log::Kind;
 use icm_projections::Views;

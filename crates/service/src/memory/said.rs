@@ -32,7 +32,7 @@ pub(crate) struct Said {
     pub(crate) scope: String,
     key: Option<String>,
     pub(crate) content: String,
-    /// When it happened, else when it was stored, in milliseconds.
+    /// When the event in the memory happened, else when the memory was stored, in milliseconds.
     pub(crate) valid_ms: i64,
     /// When the memory last changed, if it has no time of its own: its text may be as new as that of another memory.
     changed_ms: Option<i64>,

@@ -1,4 +1,4 @@
-//! What leaves a store and comes in: JSON lines, Markdown, bundles of events, CloudEvents, backups.
+//! Formats for leaving and entering a store: JSON lines, Markdown, bundles of events, CloudEvents, backups.
 
 pub(crate) mod backup;
 pub(crate) mod cloudevents;

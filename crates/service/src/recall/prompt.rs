@@ -14,7 +14,8 @@ const PLAIN_PERCENT: usize = 70;
 const TELLING_WORDS: usize = 2;
 /// Characters of the shortest word that says what a question is about. Raised, fewer questions count as telling.
 const TELLING_CHARS: usize = 4;
-/// Characters of a script without blanks that count as [`TELLING_WORDS`].
+/// Characters of a script without blanks that count as [`TELLING_WORDS`]. Raised, fewer such questions count as
+/// telling.
 const TELLING_DENSE_CHARS: usize = 5;
 
 /// First words of a question without a mark.
@@ -129,7 +130,7 @@ pub(super) fn is_telling(text: &str) -> bool {
     telling >= TELLING_WORDS || dense >= TELLING_DENSE_CHARS
 }
 
-/// Returns the end of a part that is too long.
+/// Returns the last [`PART_MAX`] bytes of a part that is longer.
 pub(super) fn cut(text: &str, part: &Range<usize>) -> Range<usize> {
     let start = part.start.max(part.end.saturating_sub(PART_MAX));
     text.ceil_char_boundary(start)..part.end
@@ -277,7 +278,7 @@ mod tests {
             fenced.iter().map(|line| line.is_own).collect::<Vec<_>>(),
             [true, false]
         );
-        // A fence without an end hides nothing.
+        // A fence without a second one hides nothing.
         assert!(lines("```\nWhy does it fail?")[0].is_own);
     }
 
@@ -308,7 +309,7 @@ mod tests {
                 assert_eq!(asked(&text), [question], "{text}");
             }
         }
-        // Several, the last first; and those of a log if there is no other.
+        // Several questions come last first; questions of a log count only if there are no others.
         assert_eq!(
             asked("Why now? It fails. And who knows?"),
             ["And who knows?", "Why now?"]

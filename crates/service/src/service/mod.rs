@@ -1,4 +1,4 @@
-//! The open store: its parts, how it is opened and set up, its folder, and the wait for its lock.
+//! The open store: its parts, its opening and settings, its folder, and the wait for its lock.
 //!
 //! This folder uses no other folder of the service. A folder that needs another method of [`Service`] adds an `impl` of
 //! its own.

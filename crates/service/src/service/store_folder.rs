@@ -134,7 +134,7 @@ impl Service {
     /// Returns `true` while nothing was ever stored here.
     pub(crate) fn is_empty(&self) -> Result<bool> {
         if self.log.tip().is_some() {
-            return Ok(false); // what is in the log stays there
+            return Ok(false); // events stay in the log
         }
         self.log.refresh()?;
         Ok(self.log.tip().is_none() && self.log.origin().is_none() && self.log.refusal().is_none())

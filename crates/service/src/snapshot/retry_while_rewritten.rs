@@ -48,7 +48,7 @@ impl Service {
                 }
             }
         });
-        // At the deadline damage is told.
+        // Damage is reported at the deadline.
         let lost = || Err(ServiceError::Internal("nothing was read".to_owned()));
         whole.or(last).unwrap_or_else(lost)
     }

@@ -1,4 +1,4 @@
-//! The effect of an undo on a row, as a plan shows it.
+//! The effects of an undo on rows, as a plan shows them.
 
 use icm_projections::Views;
 use icm_projections::fold::{Change, Family, Link, Version, difference};

@@ -55,7 +55,7 @@ impl Chosen {
             }
             let mut in_force = undos.in_force(&picked.at).peekable();
             if in_force.peek().is_none() {
-                // An undo has no text of a memory: taking it back needs none.
+                // An undo holds no text of a memory, so none is needed to take it back.
                 let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
                 if stays {
                     redacted.push(picked.clone());

@@ -1,4 +1,5 @@
-//! Decides for each valid line of an import whether it adds a memory, updates one or changes nothing, and appends the events.
+//! Decides for each valid line of an import if it adds a memory, updates one or changes nothing, and appends the
+//! events.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -6,10 +6,10 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::limits::KEYWORDS_MAX;
 use icm_api::{Importance, Source, StoreRequest, Trust};
 
-/// Returns the request of an object.
+/// Returns the request that the object of a line stands for.
 ///
 /// # Errors
-/// `Invalid` for a field that is missing, or of a form that no memory has.
+/// `Invalid` for a missing field, and for a field in a form that no memory has.
 pub(super) fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
     let text = |field: &str| match object.get(field) {
         None | Some(Value::Null) => Ok(None),
@@ -76,7 +76,7 @@ pub(super) fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
     })
 }
 
-/// The importance that a word names.
+/// Returns the importance that a word names.
 pub(crate) fn parse_importance(word: &str) -> Result<Importance> {
     serde_json::from_value(Value::String(word.trim().to_ascii_lowercase())).map_err(|_| {
         ServiceError::invalid_with(

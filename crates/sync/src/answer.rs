@@ -1,4 +1,4 @@
-//! What a sync did.
+//! The answer of a sync: counts of the events and files that were received and sent.
 
 use icm_api::{ChainPlace, LogImportAnswer};
 use serde::Serialize;
@@ -6,55 +6,56 @@ use serde::Serialize;
 use crate::index::Listed;
 use crate::refused::Refused;
 
-/// What a sync did, or would do.
+/// The result of a sync, or of a dry run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SyncAnswer {
     /// The target, as it was given.
     pub target: String,
-    /// Nothing was done.
+    /// `true` if nothing was changed.
     pub dry_run: bool,
-    /// Machines that have files there.
+    /// Number of machines with an index at the target.
     pub machines: u64,
-    /// What came.
+    /// Events received by this store.
     pub received: Taken,
-    /// What went.
+    /// Events sent to the target.
     pub sent: Sent,
-    /// Files that were left alone, for what they hold is not what their machine wrote.
+    /// Files that were not imported: changed files, files of a newer version, and indexes that cannot be read.
     pub refused: Vec<Refused>,
-    /// Files that are not there, or not all of them, yet: the target may be on its way.
+    /// Files that are missing, cut short or unreadable at the moment, and bundles that go on from events not yet there.
     pub not_there: Vec<Refused>,
 }
 
-/// What came from a target.
+/// Counts of the events received from a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Taken {
-    /// Files that were read, or would be.
+    /// Bundles read; in a dry run, bundles to read.
     pub files: u64,
-    /// Their bytes.
+    /// Total length of these bundles, in bytes.
     pub bytes: u64,
-    /// Events that are new here; without doing it, that may be.
+    /// Events that are new here; a dry run gives an upper bound.
     pub events: u64,
-    /// Texts of this store that were taken out, since a redaction came along.
+    /// Texts taken out of this store because a received redaction names them.
     pub redacted: u64,
-    /// Texts that were left out, since a redaction names them.
+    /// Received texts left out because a redaction names them.
     pub left_out: u64,
     /// Events and texts that were lost here and came back.
     pub refilled: u64,
-    /// Where chains branch that are new.
+    /// Points at which a chain has a new branch.
     pub forks: Vec<ChainPlace>,
-    /// What was left out, by the first event of each chain: it lies too far in the future, nothing vouches for it,
-    /// or it undoes what is not here.
+    /// The first event of each chain that was left out, because its time lies too far in the future, because no event
+    /// vouches for it, or because it undoes events that are missing here.
     pub held_back: Vec<ChainPlace>,
-    /// Where this machine's own chain goes on otherwise there, from events that are gone here: that is left out.
+    /// Points at which the target has other events of this machine's own chain, after events that are lost here. These
+    /// branches are left out.
     pub own_forks: Vec<ChainPlace>,
-    /// Newest position of this store after it; `None` where nothing was appended.
+    /// Newest position of this store after the sync; `None` if no event was appended.
     pub position: Option<u64>,
-    /// Fields that are in conflict now and were not before, as far as they were looked for.
+    /// Fields that this sync put in conflict, as far as they were looked for.
     pub conflicts: u64,
 }
 
 impl Taken {
-    /// One more file was read.
+    /// Counts a bundle that was read.
     pub(crate) fn read(&mut self, listed: &Listed) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(listed.bytes);
@@ -74,22 +75,22 @@ impl Taken {
     }
 }
 
-/// What went to a target.
+/// Counts of the events sent to a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Sent {
-    /// Events that nobody had there.
+    /// Events that no machine had at the target.
     pub events: u64,
-    /// Files that were written.
+    /// Bundles written.
     pub files: u64,
-    /// Their bytes, of bundles alone.
+    /// Total length of these bundles, in bytes.
     pub bytes: u64,
-    /// Files were written anew, since texts were redacted that they held, or on request.
+    /// `true` if all bundles of this machine were written anew: on request, or because they held redacted texts.
     pub anew: bool,
-    /// Earlier origins of this store whose files there may hold what was redacted since. They may be those of another
-    /// copy of it, so that they are removed on request alone.
+    /// Earlier origins of this store whose files at the target may hold texts redacted since. Another copy of the store
+    /// may have written these files, so they are removed on request only.
     pub outdated: Vec<String>,
-    /// What another store that answers left out, by the first event of each chain: as `held_back` of what came.
+    /// The first event of each chain that another store left out, with the reasons of [`Taken::held_back`].
     pub held_back: Vec<ChainPlace>,
-    /// Origins of whose events some are damaged or missing here: what comes after them was left out.
+    /// Origins with damaged or missing events here: the events after these were left out.
     pub incomplete: Vec<String>,
 }

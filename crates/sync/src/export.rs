@@ -1,4 +1,4 @@
-//! A bundle of this store, in a temporary file.
+//! Writes bundles of this store's events to temporary files.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
@@ -8,18 +8,18 @@ use icm_api::error::{Result, ServiceError};
 use icm_log::bundle::{ChainRange, Exported};
 use icm_service::{ExportFile, Service};
 
-/// How long a bundle is, in bytes, unless somebody wants shorter ones.
+/// Default length of a bundle, in bytes. Raised, there are fewer files, but an interrupted sync repeats more.
 pub(crate) const BUNDLE_LEN: u64 = 32 << 20;
 
-/// A bundle of what is not there.
+/// A bundle in a temporary file, and the description of its content.
 pub(crate) struct Export {
-    /// At its start.
+    /// Positioned at the start.
     pub(crate) file: File,
     pub(crate) exported: Exported,
 }
 
 impl Export {
-    /// A bundle of what this store has and is not in `there`, or of as much of it as one bundle takes.
+    /// Exports the events of this store that are not in `there`, up to one bundle of `bundle_len` bytes.
     pub(crate) fn of(
         service: &Service,
         there: &[ChainRange],
@@ -34,7 +34,7 @@ impl Export {
         Ok(Export { file, exported })
     }
 
-    /// What the bundles would hold, all of them.
+    /// Describes all events that are not in `there`, as one bundle; writes nothing.
     pub(crate) fn all(
         service: &Service,
         there: &[ChainRange],
@@ -43,7 +43,7 @@ impl Export {
         service.export_lacking(there, u64::MAX, &mut io::sink(), progress)
     }
 
-    /// An empty one.
+    /// Exports an empty bundle.
     pub(crate) fn of_nothing(service: &Service, progress: &dyn Progress) -> Result<Export> {
         Export::of(service, &service.held_ranges()?, BUNDLE_LEN, progress)
     }
@@ -53,7 +53,7 @@ impl Export {
     }
 }
 
-/// A file without a name.
+/// Creates an unnamed temporary file.
 pub(crate) fn temporary() -> Result<File> {
     tempfile::tempfile().map_err(spooling)
 }

@@ -1,4 +1,4 @@
-//! A folder: on a stick, a network disk, or one that another program keeps the same on several machines.
+//! A folder as a target: on a stick, on a network disk, or kept the same on several machines by another program.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Seek};
@@ -8,18 +8,18 @@ use icm_api::error::{Result, ServiceError};
 
 use crate::target::{Target, UNFINISHED};
 
-/// A folder that is there.
+/// A target that is a folder.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// A folder outside the store. One that is missing is made, if the folder that it is to lie in is there: a disk
-    /// that is not mounted is no empty target.
+    /// Opens a folder outside the store. The folder may be missing if its parent exists; then the first `put` creates
+    /// it. A missing parent is an error, because an unmounted disk is not an empty target.
     ///
     /// # Errors
-    /// `Invalid` for what is no folder, or within the store; `Io` where it cannot be made.
+    /// `Invalid` if the path is not a folder, or if it lies within the store or around it; `Io` if it cannot be read.
     pub fn open(path: &Path, store: &Path) -> Result<Folder> {
         if is_within(path, store) || is_within(store, path) {
             return Err(invalid(
@@ -35,7 +35,7 @@ impl Folder {
                     "name a folder that all your machines reach",
                 ));
             }
-            // It is made when something is put there.
+            // The folder is created by the first `put`.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
                 if !parent.is_none_or(Path::is_dir) {
@@ -54,7 +54,7 @@ impl Folder {
 }
 
 impl Folder {
-    /// Nothing is read, written or removed behind a link.
+    /// Refuses a link or a file in the place of `folder`: nothing is read, written or removed behind a link.
     fn plain(&self, folder: &str) -> Result<()> {
         let path = self.path.join(folder);
         match fs::symlink_metadata(&path) {
@@ -79,7 +79,7 @@ fn failed(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> ServiceError {
     move |source| ServiceError::Io { doing, source }
 }
 
-/// Whether one path lies within another, or is it, whether or not they are there yet.
+/// Returns `true` if `path` is `folder` or lies within it. Either may not exist yet.
 fn is_within(path: &Path, folder: &Path) -> bool {
     match (real(path), real(folder)) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
@@ -87,7 +87,7 @@ fn is_within(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// A path without links, as far as it is there.
+/// Returns a path with its existing part free of links.
 fn real(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let mut there = path.as_path();
@@ -100,7 +100,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Makes a folder for this user alone, if it is not there.
+/// Creates a folder for this user only, unless it exists.
 fn make(path: &Path) -> Result<()> {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = DirBuilder::new();
@@ -112,7 +112,7 @@ fn make(path: &Path) -> Result<()> {
     }
 }
 
-/// The names in a folder; none where it is not there.
+/// Returns the names in a folder, sorted; empty if the folder does not exist.
 fn names(path: &Path) -> Result<Vec<(String, fs::Metadata)>> {
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -121,7 +121,7 @@ fn names(path: &Path) -> Result<Vec<(String, fs::Metadata)>> {
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed("reading", path))?;
-        // What is gone meanwhile, or has a name that none of ours has, is not ours.
+        // An entry without a UTF-8 name was not written by icm; one without metadata was just removed.
         if let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) {
             found.push((name, metadata));
         }
@@ -150,7 +150,7 @@ impl Target for Folder {
 
     fn open(&self, folder: &str, file: &str) -> Result<Option<Box<dyn Read>>> {
         let path = self.path.join(folder).join(file);
-        // A pipe would never answer.
+        // Opening a pipe would block.
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => {}
             Ok(_) => {
@@ -186,7 +186,7 @@ impl Target for Folder {
         beside
             .persist(&path)
             .map_err(|error| failed()(error.error))?;
-        // It is there before anything names it, or what it stands for is removed.
+        // The file must be durable before an index names it, or the files that it replaces are removed.
         #[cfg(unix)]
         (File::open(&folder).and_then(|folder| folder.sync_all())).map_err(failed())?;
         Ok(())

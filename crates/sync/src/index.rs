@@ -1,5 +1,5 @@
-//! What a machine has put there: a line about itself, a line a bundle, and a line that ends it. See
-//! `schemas/sync.md`.
+//! The index of a machine: a file that lists the bundles which the machine has put at a target. Its lines describe the
+//! machine, then each bundle, then the digest of the lines before. The format is in `schemas/sync.md`.
 
 use icm_log::bundle::ChainRange;
 use icm_log::{OriginId, Seq};
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::refused::Reason;
 
-/// Name of the file.
+/// File name of the index.
 pub(crate) const INDEX: &str = "index";
-/// What the names of bundles end with.
+/// Suffix of the names of bundles.
 const BUNDLE: &str = ".icmx";
-/// Digits of the digest that they begin with.
+/// Number of hex digits in the name of a bundle: the first 16 bytes of its BLAKE3 digest.
 const NAME_DIGITS: usize = 32;
-/// The newest format that is understood here.
+/// The newest format of the index that this version can read.
 const FORMAT: u32 = 1;
 
-/// What one machine has put there.
+/// The bundles of one machine at a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Index {
     pub(crate) writer: OriginId,
-    /// Redactions that the machine knew when it wrote its bundles.
+    /// Number of redactions that the machine held when it wrote its bundles.
     pub(crate) redactions: u64,
     pub(crate) bundles: Vec<Listed>,
 }
 
-/// A bundle.
+/// A line of the index: a bundle, its length in bytes and the ranges of events in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Listed {
     pub(crate) file: String,
@@ -34,13 +34,13 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// How many events it holds.
+    /// Returns the number of events in the bundle.
     pub(crate) fn events(&self) -> u64 {
         events_of(&self.ranges)
     }
 }
 
-/// How many events some ranges are, or as many as can be counted.
+/// Returns the number of events in the ranges; `u64::MAX` if the sum overflows.
 pub(crate) fn events_of<'r>(ranges: impl IntoIterator<Item = &'r ChainRange>) -> u64 {
     let ranges = ranges.into_iter();
     let counts = ranges.map(|it| (it.to_seq.0 - it.from_seq.0).saturating_add(1));
@@ -59,12 +59,12 @@ struct Last {
     end: String,
 }
 
-/// The name of a bundle: what its digest begins with.
+/// Returns the file name of the bundle with this digest.
 pub(crate) fn name_of(digest: &blake3::Hash) -> String {
     format!("{}{BUNDLE}", &digest.to_hex()[..NAME_DIGITS])
 }
 
-/// Whether this is the name of a bundle, and of nothing outside its folder.
+/// Returns `true` if `name` is the name of a bundle; such a name cannot lead out of its folder.
 pub(crate) fn is_name(name: &str) -> bool {
     name.strip_suffix(BUNDLE).is_some_and(|digits| {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -73,7 +73,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 impl Index {
-    /// That of who has put nothing there yet.
+    /// Returns the index of a machine that has written no bundle yet.
     pub(crate) fn empty(writer: OriginId) -> Index {
         Index {
             writer,
@@ -98,13 +98,13 @@ impl Index {
         text + &line(&Last { end })
     }
 
-    /// Reads the index of a machine.
+    /// Parses the index in the folder of `writer`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason for refusing the index, and an explanation for a person.
     pub(crate) fn parse(text: &str, writer: OriginId) -> Result<Index, (Reason, String)> {
         let changed = |why: String| (Reason::Changed, why);
-        // git may have written it with the line ends of a text on Windows.
+        // On Windows, git may check the index out with CR LF.
         let text = &text.replace("\r\n", "\n");
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
@@ -130,7 +130,7 @@ impl Index {
             let listed: Listed = serde_json::from_str(line).ok()?;
             let mut ranges = listed.ranges.iter();
             let are_ranges = ranges.all(|it| Seq(1) <= it.from_seq && it.from_seq <= it.to_seq);
-            // An event is longer than a byte.
+            // An event is longer than a byte, so a count above `bytes` is false.
             let is_sound = is_name(&listed.file) && are_ranges && listed.events() <= listed.bytes;
             is_sound.then_some(listed)
         });

@@ -1,13 +1,13 @@
-//! Carries the logs of icm between machines by way of a place that all of them reach: a folder that is
-//! synchronised, on a network disk or on a stick.
+//! Carries the logs of icm between machines by way of a target that all of them reach: a folder that is synchronised,
+//! on a network disk or on a stick.
 //!
-//! Below the target each machine has a folder of its own, named by its origin, and puts files nowhere else: bundles
-//! (what `icm log export` writes), and an `index` of them, which is replaced in one step when they are there. So
-//! nothing conflicts, whoever writes when, and whatever reads a half of it sees that it is one. The bytes are in
-//! `schemas/sync.md`.
+//! Each machine has one folder at the target, named by its origin, and writes nowhere else. The folder holds bundles
+//! (as `icm log export` writes them) and an `index` of them. The index is replaced in one step, after its bundles are
+//! there. So machines can write at the same time without conflicts, and a reader recognises an incomplete file. The
+//! bytes are described in `schemas/sync.md`.
 //!
-//! [`sync`] first takes what others have and this store lacks, then adds what this store has and nobody there: own
-//! events, and those of machines whose files went.
+//! [`sync`] first takes the events that others have and this store lacks. Then it adds the events that this store has
+//! and the target lacks: its own, and those of machines whose files are gone.
 //!
 //! ```no_run
 //! use icm_api::{Caller, NoProgress};
@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! This crate knows targets, indexes and bundles as files. It must never know what is in an event, the views or
-//! the terminal.
+//! This crate knows targets, indexes and bundles as files. It must never know what is in an event, the views or the
+//! terminal.
 
 // A test that meets `None` has failed, and the line number says where.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -51,14 +51,15 @@ pub use refused::{Reason, Refused};
 pub use ssh::{Address, Connection};
 pub use target::Target;
 
-/// How to go about it.
+/// The settings of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyncOptions {
-    /// Only say what would come and go.
+    /// Only count the events that would be received and sent.
     pub dry_run: bool,
-    /// Write the files of this machine anew, all of them.
+    /// Write all files of this machine anew.
     pub anew: bool,
-    /// A bundle ends with the batch that reaches this length, in bytes: what is cut on its way is no more than one.
+    /// Length in bytes at which a bundle ends, after the batch that reaches it. An interrupted transfer repeats one
+    /// bundle at most.
     pub bundle_len: u64,
 }
 
@@ -72,14 +73,15 @@ impl Default for SyncOptions {
     }
 }
 
-/// What a sync hangs on, at a glance: as long as it is the same, one that left nothing open has nothing to do.
+/// The state that a sync depends on, cheap to read. After a sync that left nothing open, an equal `Glance` means that
+/// there is nothing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
     heads: Vec<String>,
     machines: Vec<Machine>,
 }
 
-/// What one machine has there.
+/// The index of a machine, as a digest, and the names and lengths of its files at the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Machine {
     folder: String,
@@ -88,7 +90,7 @@ struct Machine {
 }
 
 impl Glance {
-    /// Looks at the newest events of a store, and at the indexes of a target.
+    /// Reads the newest events of a store, and the indexes and file lengths of a target.
     ///
     /// # Errors
     /// As [`sync`].
@@ -112,12 +114,12 @@ impl Glance {
     }
 }
 
-/// Takes from a target what this store lacks, and adds what the target lacks.
+/// Takes from a target the events that this store lacks, and adds the events that the target lacks.
 ///
-/// Files that are damaged or not whole yet are left alone and told of in the answer; the rest is taken.
+/// A damaged or incomplete file is left alone and listed in the answer; the other files are taken.
 ///
 /// # Errors
-/// Where the target cannot be read or written, or this store; what was taken until then stays.
+/// The target or this store cannot be read or written. Events taken before the error stay.
 pub fn sync(
     service: &Service,
     caller: &Caller,
@@ -138,7 +140,7 @@ pub fn sync(
     let indexes = pull::indexes(target, &mut answer)?;
     answer.machines = indexes.len() as u64;
     pull::pull(service, caller, target, &indexes, &mut answer, progress)?;
-    // What came may have made the store.
+    // Before the import there may have been no store, and so no lock.
     let _lock = match lock {
         None => take_lock()?,
         held => held,

@@ -1,4 +1,4 @@
-//! One sync of a store at a time.
+//! The lock that allows one sync of a store at a time.
 
 use std::fs::{File, OpenOptions};
 
@@ -6,13 +6,15 @@ use icm_api::error::{Result, ServiceError};
 use icm_service::Service;
 use icm_wait::{Deadline, NotLocked, bounds};
 
-/// Beside the lock of the log. The folder for what may be deleted is deleted by a redaction, also by one that a sync brings.
+/// Name of the lock file, beside the lock of the log. It is not in the folder of deletable files, because a redaction,
+/// also one received by the sync itself, deletes that folder.
 const LOCK: &str = "sync.lock";
 
-/// The right to sync a store, until it is dropped; none where there is no store yet, which asking does not make.
+/// Locks a store for a sync, until the returned file is dropped. Returns `None` if there is no store yet, and creates
+/// none.
 ///
 /// # Errors
-/// `Invalid` while another process syncs it.
+/// `Invalid` while another process syncs the store.
 pub(crate) fn of(service: &Service) -> Result<Option<File>> {
     if !service.is_there() {
         return Ok(None);

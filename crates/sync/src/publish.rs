@@ -1,4 +1,4 @@
-//! Putting there what nobody has put there.
+//! Writes to a target the events that no machine has put there.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -17,11 +17,11 @@ use crate::pull::fetched;
 use crate::refused::{Reason, Refused};
 use crate::target::{Target, UNFINISHED};
 
-/// A bundle is written anew together with what is new, once that is half as long: so there are few, and an event is
-/// written a few times.
+/// A bundle is merged into the new one if it has at most this many times the events that come after it. So there are
+/// few bundles, and an event is rewritten a few times only. Raised, there are fewer bundles and more rewriting.
 const GROWTH: u64 = 2;
 
-/// Adds what this store has and nobody has there.
+/// Adds the events that this store has and the target lacks.
 pub(crate) fn publish(
     service: &Service,
     target: &dyn Target,
@@ -46,7 +46,7 @@ pub(crate) fn publish(
             && (it.reason == Reason::Newer || it.file == INDEX && it.reason == Reason::Unreadable)
     };
     if answer.refused.iter().any(is_closed) {
-        return Ok(()); // its own index is not for this version to write, or no file that can be
+        return Ok(()); // this version must not replace the index, or cannot read it
     }
     let files = target.files(&folder)?;
     let known: Vec<(OriginId, u64)> = (others.iter())
@@ -56,7 +56,7 @@ pub(crate) fn publish(
     let others = there_of(&others, &chains, writer, target, options.anew, answer)?;
     let before = mine.into_iter().next().unwrap_or(Index::empty(writer));
     let mut kept = before.clone();
-    // What went, or is not as long as it was, is put there again.
+    // A missing bundle, or one of another length, is written again.
     kept.bundles
         .retain(|listed| files.contains(&(listed.file.clone(), listed.bytes)));
     let all: Vec<ChainRange> = others.iter().map(|(_, range)| *range).collect();
@@ -65,7 +65,7 @@ pub(crate) fn publish(
     };
 
     let mut news = Export::of(service, &there(&all, &kept), options.bundle_len, progress)?;
-    // What was redacted is to go from the files of this machine, too.
+    // Redacted texts must leave the files of this machine, too.
     let redactions = news.exported.redactions;
     let outdated = known.iter().filter(|(_, known)| *known < redactions);
     answer.sent.outdated = outdated.map(|(writer, _)| writer.to_string()).collect();
@@ -74,7 +74,7 @@ pub(crate) fn publish(
     answer.sent.incomplete = (news.exported.incomplete.iter())
         .map(OriginId::to_string)
         .collect();
-    // One that came since the first look is for the next sync.
+    // A redaction that arrives from now on is left to the next sync.
     kept.redactions = redactions;
     let again = match answer.sent.anew {
         true => std::mem::take(&mut kept.bundles),
@@ -110,7 +110,7 @@ pub(crate) fn publish(
         if !more {
             break;
         }
-        // Who is cut off goes on from here.
+        // An interrupted sync continues after this bundle.
         put_index(target, &folder, &kept)?;
         news = Export::of(
             service,
@@ -121,13 +121,13 @@ pub(crate) fn publish(
     }
     if kept != before {
         put_index(target, &folder, &kept)?;
-        // Its own index, if it was damaged, is whole again.
+        // If this machine's index was damaged, it is whole again.
         (answer.refused).retain(|it| it.writer != folder || it.file != INDEX);
     }
     remove_replaced(target, former, &folder, files, &kept)
 }
 
-/// Removes files that the index of this machine names no more, and those under its earlier names.
+/// Removes the files that the index of this machine no longer names, and the folders of its `former` origins.
 fn remove_replaced(
     target: &dyn Target,
     former: Vec<Index>,
@@ -135,7 +135,7 @@ fn remove_replaced(
     files: Vec<(String, u64)>,
     kept: &Index,
 ) -> Result<()> {
-    // What was written under an earlier name is in the new files.
+    // The new files hold all events from these folders.
     for index in former {
         let folder = index.writer.to_string();
         target.remove(&folder, INDEX)?;
@@ -145,7 +145,7 @@ fn remove_replaced(
             }
         }
     }
-    // Whoever reads by the index of before finds them gone, and takes the new one next.
+    // A machine that still reads by the old index finds these files missing, and then reads the new index.
     let listed = |name: &str| kept.bundles.iter().any(|listed| listed.file == name);
     for (name, _) in files {
         if is_ours(&name) && !listed(&name) {
@@ -155,13 +155,14 @@ fn remove_replaced(
     Ok(())
 }
 
-/// Whether a file in the folder of a machine is a bundle, or what a writer that was stopped left of one.
+/// Returns `true` if a file in the folder of a machine is a bundle, or the unfinished file of an interrupted writer.
 fn is_ours(name: &str) -> bool {
     is_name(name) || name.starts_with(UNFINISHED)
 }
 
-/// What of other machines is there: what they list, and is there as long as it was, and not found damaged by this sync;
-/// with `are_read` all of it is read to see. `own`, `chains`: what this machine writes as, and wrote as before.
+/// Returns the ranges of events that other machines have at the target. A bundle counts if it has the listed length and
+/// this sync did not find it damaged; with `are_read`, all bundles are read to check them. `own` is this machine's
+/// origin, `chains` are its former ones.
 fn there_of(
     others: &[Index],
     chains: &[OriginId],
@@ -174,7 +175,7 @@ fn there_of(
     for index in others {
         let writer = index.writer.to_string();
         if are_read {
-            // One that is changed is told of, and counts as not there.
+            // A changed bundle is reported in the answer, and does not count as there.
             for listed in &index.bundles {
                 fetched(target, index.writer, listed, answer)?;
             }
@@ -188,7 +189,7 @@ fn there_of(
             files.contains(&(listed.file.clone(), listed.bytes)) && !is_bad(listed)
         };
         let bundles = index.bundles.iter().filter(is_there);
-        // Whatever others list: what this machine wrote it puts there itself.
+        // Events of this machine count only from its own folders, so it writes them even if others list them.
         let is_former = chains.contains(&index.writer);
         let is_own = |range: &&ChainRange| range.origin == own || chains.contains(&range.origin);
         let ranges = bundles.flat_map(|listed| &listed.ranges);
@@ -198,8 +199,8 @@ fn there_of(
     Ok(there)
 }
 
-/// What of others is there when `again` is written anew. Of what two machines list, both could leave it to the other one at the
-/// same time: the one with the smaller name does not.
+/// Returns the ranges of others that still count while `again` is written anew. If two machines rewrite the same events
+/// at the same time, each could rely on the other; so a machine relies on smaller origins only.
 fn still_there(
     others: &[(OriginId, ChainRange)],
     writer: OriginId,
@@ -216,7 +217,7 @@ fn still_there(
     stays.map(|(_, range)| *range).collect()
 }
 
-/// Takes from the end of the list what is to be written anew together with what is new.
+/// Takes from the end of `kept` the bundles to be written anew together with the new events.
 fn to_merge(kept: &mut Vec<Listed>, news: &Exported, bundle_len: u64) -> Vec<Listed> {
     let (mut events, mut bytes) = (news.events, news.bytes);
     let mut again = Vec::new();

@@ -1,4 +1,4 @@
-//! Taking what others have put there.
+//! Takes from a target the bundles that other machines have put there.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -16,14 +16,14 @@ use crate::index::{INDEX, Index, Listed, events_of, name_of};
 use crate::refused::{Reason, Refused};
 use crate::target::Target;
 
-/// Longest index that is read: a hundred thousand bundles.
+/// Longest index that is read, in bytes: a hundred thousand bundles. Raised, a hostile target can take more memory.
 const INDEX_LEN_MAX: u64 = 32 << 20;
 
-/// What every machine has put there. Indexes that are damaged are refused.
+/// Returns the indexes of all machines. Damaged indexes are added to `answer.refused`.
 pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Vec<Index>> {
     let mut indexes = Vec::new();
     for folder in target.folders()? {
-        // What else lies there is none of ours.
+        // Other files in the target do not belong to icm.
         let Some(writer) = OriginId::parse_hex(&folder) else {
             continue;
         };
@@ -48,7 +48,7 @@ pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Ve
     Ok(indexes)
 }
 
-/// What an index says, if there is one.
+/// Reads the index in `folder`; `None` if there is none.
 pub(crate) fn index_text(target: &dyn Target, folder: &str) -> Result<Option<Vec<u8>>> {
     let Some(file) = target.open(folder, INDEX)? else {
         return Ok(None);
@@ -71,7 +71,7 @@ fn refused(writer: OriginId, file: &str, reason: Reason, why: impl Into<String>)
     }
 }
 
-/// Takes what the indexes list and this store lacks.
+/// Imports the listed bundles that hold events which this store lacks.
 pub(crate) fn pull(
     service: &Service,
     caller: &Caller,
@@ -85,7 +85,7 @@ pub(crate) fn pull(
         answer.received.held_back.clear();
         answer.not_there.clear();
         pull_once(service, caller, target, indexes, answer, progress)?;
-        // What was held back may have waited for what came after it.
+        // Events that were held back may have needed events that came after them.
         let is_settled = answer.dry_run || answer.received.held_back.is_empty();
         if is_settled || answer.received.events == before {
             return Ok(());
@@ -93,7 +93,7 @@ pub(crate) fn pull(
     }
 }
 
-/// Takes it in whatever order it joins.
+/// Imports the bundles once, in any order in which each joins the events before it.
 fn pull_once(
     service: &Service,
     caller: &Caller,
@@ -107,7 +107,7 @@ fn pull_once(
     let lacking: BTreeSet<ChainRange> = ranges.into_iter().collect();
     let lacks = |listed: &&Listed| listed.ranges.iter().any(|range| lacking.contains(range));
     if waits && !answer.dry_run {
-        // An import that was cut left them: any other learns them.
+        // An interrupted import left events unlearned; any import learns them, even an empty one.
         let nothing = Export::of_nothing(service, progress)?.into_file()?;
         let import = service.import_log(caller, &nothing, false, progress)?;
         answer.received.add(import);
@@ -133,7 +133,7 @@ fn pull_once(
         }
         return Ok(());
     }
-    // What one brings may be what another goes on from.
+    // One bundle may bring the events that another goes on from, so bundles that do not join are tried again.
     while !wanted.is_empty() {
         let before = wanted.len();
         let mut apart = Vec::new();
@@ -171,7 +171,8 @@ fn pull_once(
     Ok(())
 }
 
-/// A bundle as it was listed; without it the answer says why.
+/// Fetches a bundle and checks it against its line in the index. If it does not match, returns `None` and adds the
+/// reason to the answer.
 pub(crate) fn fetched(
     target: &dyn Target,
     writer: OriginId,
@@ -189,7 +190,7 @@ pub(crate) fn fetched(
         Err(error) => return not_there(Reason::Unreadable, error.to_string()),
     };
     let mut hashed = Hashed {
-        // One more byte shows that it is longer.
+        // One more byte reveals a longer file.
         file: file.take(listed.bytes.saturating_add(1)),
         hasher: blake3::Hasher::new(),
         len: 0,
@@ -197,7 +198,7 @@ pub(crate) fn fetched(
     };
     let spooled = ExportFile::spool(&mut hashed, &format!("{folder}/{}", listed.file));
     if matches!(spooled, Err(ServiceError::BadExport { .. })) {
-        // Of what does not even begin like a bundle no more was read.
+        // `spool` stopped at the first bytes; the rest is read for the length and the digest.
         let _ = io::copy(&mut hashed, &mut io::sink());
     }
     if let Some(why) = hashed.failed {
@@ -214,19 +215,19 @@ pub(crate) fn fetched(
         Ok(_) | Err(ServiceError::BadExport { .. }) => {
             "it was changed since it was written".to_owned()
         }
-        // The temporary file.
+        // The temporary file could not be written.
         Err(error) => return Err(error),
     };
     (answer.refused).push(refused(writer, &listed.file, Reason::Changed, why));
     Ok(None)
 }
 
-/// Hashes what is read.
+/// A reader that hashes and counts the bytes read through it.
 struct Hashed<R> {
     file: R,
     hasher: blake3::Hasher,
     len: u64,
-    /// Why it could not be read on.
+    /// The error that ended the reading.
     failed: Option<String>,
 }
 

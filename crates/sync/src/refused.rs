@@ -1,32 +1,31 @@
-//! A file that a sync left alone, and why.
+//! A file that a sync did not import, with the reason.
 
 use serde::Serialize;
 
-/// A file that was left alone.
+/// A file that a sync did not import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// The machine that wrote it.
+    /// Origin of the machine that wrote the file.
     pub writer: String,
-    /// Its name.
+    /// Name of the file.
     pub file: String,
-    /// Why, for a person.
+    /// Explanation for a person.
     pub why: String,
-    /// Why.
     pub reason: Reason,
 }
 
-/// Why a file was left alone.
+/// The reason for not importing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It is not what was written: its machine has to write it again.
+    /// The content differs from what its machine wrote; that machine must write it again.
     Changed,
     /// A newer version of icm wrote it.
     Newer,
-    /// It, or all of it, is not there yet.
+    /// The file is missing or incomplete as yet.
     NotThere,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It goes on from events that neither this store nor the target has.
+    /// The bundle goes on from events that neither this store nor the target has.
     Apart,
 }

@@ -1,4 +1,4 @@
-//! A store on another machine, by way of the user's own ssh.
+//! Reaches a store on another machine through the user's own ssh.
 
 use std::env;
 use std::io::{BufReader, ErrorKind};
@@ -7,21 +7,21 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use icm_api::error::{Result, ServiceError};
 use icm_wait::{Deadline, bounds, ended};
 
-/// How the URLs begin.
+/// Prefix of the URLs.
 const SCHEME: &str = "ssh://";
 const SSH: &str = "ssh";
-/// What is run instead of `ssh`: a program and its first arguments, parted by blanks.
+/// Environment variable with the program to run instead of `ssh`, and its first arguments, separated by blanks.
 const COMMAND: &str = "ICM_SSH";
 
-/// A store on another machine.
+/// Address of a store on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// As it was given.
+    /// The URL, as given.
     url: String,
     /// `HOST` or `USER@HOST`.
     host: String,
     port: Option<u16>,
-    /// Its folder; `None` for the usual one there.
+    /// Folder of the store; `None` for the default of that machine.
     folder: Option<String>,
 }
 
@@ -33,10 +33,11 @@ fn invalid(message: String, hint: &str) -> ServiceError {
 }
 
 impl Address {
-    /// Reads `ssh://[USER@]HOST[:PORT][/FOLDER]`; `None` for what does not begin so. `/~/FOLDER` is below the home there.
+    /// Parses `ssh://[USER@]HOST[:PORT][/FOLDER]`; `None` for a URL of another scheme. `/~/FOLDER` is a folder in the
+    /// home directory there.
     ///
     /// # Errors
-    /// `Invalid` for what names no host.
+    /// `Invalid` if there is no valid host.
     pub fn parse(url: &str) -> Option<Result<Address>> {
         let rest = url.strip_prefix(SCHEME)?;
         let (host, folder) = match rest.split_once('/') {
@@ -47,7 +48,7 @@ impl Address {
             let hint = "name it as `ssh://[USER@]HOST[:PORT][/FOLDER]`";
             Some(Err(invalid(format!("{why} in `{url}`"), hint)))
         };
-        // An address of IPv6 stands in brackets.
+        // An IPv6 address stands in brackets.
         let port_at = host
             .rfind(':')
             .filter(|at| host.rfind(']').is_none_or(|end| end < *at));
@@ -79,18 +80,18 @@ impl Address {
         }))
     }
 
-    /// As it was given.
+    /// Returns the URL, as given.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What the shell there is to run. `icm`: how icm is called there.
+    /// Returns the command line for the remote shell. `icm` is the command that starts icm there.
     fn remote(&self, icm: &str) -> String {
         let db = self
             .folder
             .as_deref()
             .map(|folder| match folder.strip_prefix("~/") {
-                // Without quotes it is the home.
+                // `~` must stay outside the quotes, or the shell does not expand it.
                 Some(below) => format!(" --db ~/{}", quoted(below)),
                 None if folder == "~" => " --db ~".to_owned(),
                 None => format!(" --db {}", quoted(folder)),
@@ -98,10 +99,10 @@ impl Address {
         format!("{icm}{} sync --answer", db.unwrap_or_default())
     }
 
-    /// Runs icm there. `icm`: how it is called there, for the shell.
+    /// Runs icm on the other machine. `icm` is the command that starts it, in the syntax of the remote shell.
     ///
     /// # Errors
-    /// `Invalid` without ssh, `Io` where it cannot be started.
+    /// `Invalid` if ssh is not installed, `Io` if it cannot be started.
     pub fn connect(&self, icm: &str) -> Result<Connection> {
         let ssh = env::var(COMMAND).ok().filter(|it| !it.trim().is_empty());
         let ssh = ssh.unwrap_or_else(|| SSH.to_owned());
@@ -110,7 +111,7 @@ impl Address {
         let mut command = Command::new(program);
         command.args(words);
         if ssh == SSH {
-            // Who hears nothing for a minute does not wait on.
+            // ssh gives up after a minute without a reply.
             command.args(["-o", "ConnectTimeout=60", "-o", "ServerAliveInterval=15"]);
         }
         if let Some(port) = self.port {
@@ -132,19 +133,20 @@ impl Address {
     }
 }
 
-/// One word for a shell.
+/// Quotes `text` as one word for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// icm, as it runs there. It ends when this is dropped, after what [`Connection::streams`] gave.
+/// A running icm on another machine. Dropping it ends the remote icm; drop the streams of [`Connection::streams`]
+/// first.
 #[derive(Debug)]
 pub struct Connection {
     child: Child,
 }
 
 impl Connection {
-    /// What it says, and what is said to it; once.
+    /// Returns the output and the input of the remote icm; `None` the second time.
     pub fn streams(&mut self) -> Option<(BufReader<ChildStdout>, ChildStdin)> {
         let out = self.child.stdout.take()?;
         Some((BufReader::new(out), self.child.stdin.take()?))
@@ -153,7 +155,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // It ends when nothing more is said to it.
+        // The remote icm ends at the end of its input.
         drop(self.child.stdin.take());
         drop(self.child.stdout.take());
         if let Ok(None) = ended(&mut self.child, Deadline::after(bounds::PROCESS)) {

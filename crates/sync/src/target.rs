@@ -1,45 +1,46 @@
-//! A place that all machines reach.
+//! The trait of a target: a place for files that all machines reach.
 
 use std::fs::File;
 use std::io::Read;
 
 use icm_api::error::Result;
 
-/// How the name of a file begins that is not all there yet: whoever was stopped may have left one.
+/// Prefix of the names of files that are being written. An interrupted writer may leave one.
 pub(crate) const UNFINISHED: &str = ".icm-";
 
-/// Folders of small names with files in them, no deeper.
+/// Named folders that hold files, one level deep.
 pub trait Target {
-    /// What to call it.
+    /// Returns the name of the target, for answers and errors.
     fn name(&self) -> String;
 
-    /// The folders.
+    /// Returns the names of the folders.
     ///
     /// # Errors
-    /// Where it cannot be read, or is not there.
+    /// The target cannot be read, or does not exist.
     fn folders(&self) -> Result<Vec<String>>;
 
-    /// The files of a folder, and how long each is, in bytes; none for one that is not there.
+    /// Returns the files of a folder with their lengths in bytes; empty if the folder does not exist.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// The target cannot be read.
     fn files(&self, folder: &str) -> Result<Vec<(String, u64)>>;
 
-    /// What is in a file; `None` for one that is not there.
+    /// Opens a file for reading; `None` if it does not exist.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// The target cannot be read.
     fn open(&self, folder: &str, file: &str) -> Result<Option<Box<dyn Read>>>;
 
-    /// Puts a file there, from its start, in the place of any other: whole, or not at all.
+    /// Writes all of `content` from its start as a file, which appears whole or not at all. An existing file is
+    /// replaced.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// The target cannot be written.
     fn put(&self, folder: &str, file: &str, content: &mut File) -> Result<()>;
 
-    /// Takes a file away, if it is there.
+    /// Removes a file, if it exists.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// The target cannot be written.
     fn remove(&self, folder: &str, file: &str) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! The side that asks.
+//! The client side of a sync between two stores: asks the questions.
 
 use std::io::{BufRead, Write};
 
@@ -10,27 +10,28 @@ use serde::de::DeserializeOwned;
 use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Given, Held, Hello};
 use crate::export::Export;
 
-/// Lines that are passed over until the other side says who it is: what a shell says when it starts.
+/// Number of lines read before the other side must identify itself: a login shell may print some. Raised, a program
+/// that is not icm is recognised later.
 const GREETINGS_MAX: usize = 100;
 
-/// The other store.
+/// A connection to the other store.
 pub struct Peer<'p> {
     name: String,
     input: &'p mut dyn BufRead,
     out: &'p mut dyn Write,
 }
 
-/// A bundle that came.
+/// A bundle received from the other store.
 pub(super) struct Took {
     pub(super) head: BundleHead,
     pub(super) file: ExportFile,
 }
 
 impl<'p> Peer<'p> {
-    /// The store that answers there. `name`: what to call it.
+    /// Reads the greeting of the other store. `name` is the name of that store in answers and errors.
     ///
     /// # Errors
-    /// `Invalid` where it is no icm that answers, or a newer one.
+    /// `Invalid` if the other side is not icm, or a newer icm.
     pub fn new(name: &str, input: &'p mut dyn BufRead, out: &'p mut dyn Write) -> Result<Peer<'p>> {
         let mut said = None;
         for _ in 0..GREETINGS_MAX {
@@ -69,7 +70,7 @@ impl<'p> Peer<'p> {
         })
     }
 
-    /// What to call it.
+    /// Returns the name of the other store, as given to [`Peer::new`].
     pub fn name(&self) -> &str {
         &self.name
     }

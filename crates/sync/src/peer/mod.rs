@@ -1,4 +1,5 @@
-//! Another store that answers: what each lacks goes over a pair of pipes. See `schemas/sync.md`.
+//! A sync with another running store: each side sends the other the events it lacks, over a pair of pipes. The protocol
+//! is in `schemas/sync.md`.
 
 mod call;
 mod serve;
@@ -22,15 +23,15 @@ use wire::Given;
 pub use call::Peer;
 pub use serve::serve;
 
-/// What files are called of which there are none.
+/// File name in the answer for a bundle that came through a pipe.
 const STREAM: &str = "stream";
 
-/// Takes from another store what this one lacks, and gives it what it lacks.
+/// Takes from another store the events that this store lacks, and gives it the events that it lacks.
 ///
-/// What came before it was cut off stays, on both sides, and the next time goes on from there.
+/// After an interruption both sides keep the events received so far, and the next sync continues from there.
 ///
 /// # Errors
-/// `Invalid` and `Io` where the other side does not answer, or answers that it cannot; as [`crate::sync`] for this one.
+/// `Invalid` and `Io` if the other side does not answer, or reports an error; as [`crate::sync`] for this store.
 pub fn meet(
     service: &Service,
     caller: &Caller,
@@ -68,7 +69,7 @@ pub fn meet(
     }
     let mut round = give(service, peer, theirs, &mut answer, options, progress)?;
     answer.sent.events = round.events;
-    // What was held back may have waited for what came after it.
+    // Events that were held back may have needed events sent after them.
     while round.is_open() && round.taken > 0 {
         let theirs = peer.held()?;
         round = give(service, peer, theirs, &mut answer, options, progress)?;
@@ -78,15 +79,15 @@ pub fn meet(
     Ok(answer)
 }
 
-/// What became of the bundles that one side sent.
+/// The results of sending bundles to the other side.
 #[derive(Default)]
 struct Round {
-    /// Events that were sent.
+    /// Events sent.
     events: u64,
-    /// Events that were taken.
+    /// Events that the other side added.
     taken: u64,
     held_back: Vec<ChainPlace>,
-    /// Bundles that did not join.
+    /// Bundles refused because they go on from events that the other side lacks.
     apart: Vec<Refused>,
 }
 
@@ -97,13 +98,13 @@ impl Round {
         self.held_back.extend(back.into_iter().flatten());
     }
 
-    /// Whether something was left out.
+    /// Returns `true` if the other side left events out.
     fn is_open(&self) -> bool {
         !self.held_back.is_empty() || !self.apart.is_empty()
     }
 }
 
-/// Gives the other store what it lacks.
+/// Gives the other store the events that it lacks.
 fn give(
     service: &Service,
     peer: &mut Peer<'_>,
@@ -162,7 +163,7 @@ fn take(
         answer.received.held_back.clear();
         answer.not_there.clear();
         take_once(service, caller, peer, theirs, answer, options, progress)?;
-        // What was held back may have waited for what came after it.
+        // Events that were held back may have needed events that came after them.
         let is_settled = answer.received.held_back.is_empty() && answer.not_there.is_empty();
         if answer.dry_run || is_settled || answer.received.events == before {
             return Ok(());
@@ -181,7 +182,7 @@ fn take_once(
 ) -> Result<()> {
     let Lacking { ranges, waits } = service.lacking(theirs)?;
     if waits && !answer.dry_run {
-        // An import that was cut left them: any other learns them.
+        // An interrupted import left events unlearned; any import learns them, even an empty one.
         let nothing = Export::of_nothing(service, progress)?.into_file()?;
         let import = service.import_log(caller, &nothing, false, progress)?;
         answer.received.add(import);
@@ -196,7 +197,7 @@ fn take_once(
         answer.received.files = u64::from(counted.events > 0);
         return Ok(());
     }
-    // What was held back is not asked for again, or it would come for ever.
+    // Events that were held back are not asked for again: the loop would never end.
     let mut here: BTreeSet<ChainRange> = service.held_ranges()?.into_iter().collect();
     loop {
         let there: Vec<ChainRange> = here.iter().copied().collect();

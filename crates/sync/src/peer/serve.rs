@@ -1,4 +1,4 @@
-//! The side that answers.
+//! The server side of a sync between two stores: answers the questions.
 
 use std::io::{BufRead, Seek, Write};
 
@@ -11,11 +11,11 @@ use icm_service::{ExportFile, Service};
 use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Given, Held, Hello};
 use crate::export::{BUNDLE_LEN, Export, spooling, temporary};
 
-/// Answers until there is nothing more to read.
+/// Answers questions until the input ends.
 ///
 /// # Errors
-/// `Io` where the other side cannot be reached any more, or says what is not understood. What this store cannot do is told
-/// to the other side alone.
+/// `Io` if the connection breaks, or if a question cannot be parsed. An error of this store is reported to the other
+/// side only.
 pub fn serve(
     service: &Service,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub fn serve(
                 return Err(wire::too_long(bytes));
             }
             Ask::Give { bytes } => {
-                // All of it is read, whatever becomes of it: the next question comes after it.
+                // All bytes of the bundle are read, even if the import fails: the next question comes after them.
                 let mut file = temporary()?;
                 wire::pass(input, &mut file, bytes)?;
                 file.rewind().map_err(spooling)?;

@@ -1,4 +1,4 @@
-//! What the two sides say: lines of JSON, some with bytes after them.
+//! Messages of a sync between two stores: lines of JSON, some followed by bytes.
 
 use std::io::{BufRead, Read, Write};
 
@@ -8,36 +8,36 @@ use icm_log::bundle::ChainRange;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The newest way to talk that is understood here.
+/// The newest protocol that this version can speak.
 pub(super) const FORMAT: u32 = 1;
-/// Longest line, in bytes: the ranges of some hundred thousand chains.
+/// Longest line, in bytes: the ranges of some hundred thousand chains. Raised, a hostile peer can take more memory.
 const LINE_LEN_MAX: u64 = 64 << 20;
-/// Longest bundle, in bytes: one that is full, and a batch.
+/// Longest bundle accepted, in bytes: a full bundle and one more batch. Raised, a hostile peer can take more disk.
 pub(super) const BUNDLE_LEN_MAX: u64 = 256 << 20;
 
-/// The first line of who answers.
+/// The first line of the server side.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Hello {
-    /// The format.
+    /// Version of the protocol, at most [`FORMAT`].
     pub(super) icm_peer: u32,
 }
 
-/// What is asked.
+/// A question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(super) enum Ask {
-    /// Which events are there: answered by [`Held`].
+    /// Asks for the ranges of events that the store holds; answered by [`Held`].
     Held,
-    /// How much it is that is not in these ranges: answered by [`BundleHead`] alone.
+    /// Asks for the amount of events that are not in these ranges; answered by [`BundleHead`] only.
     Count { there: Vec<ChainRange> },
-    /// A bundle of what is not in these ranges, which ends with the batch that reaches `len` bytes: answered by
-    /// [`BundleHead`] and its bytes.
+    /// Asks for a bundle of events that are not in these ranges; it ends with the batch that reaches `len` bytes.
+    /// Answered by [`BundleHead`] and its bytes.
     Take { there: Vec<ChainRange>, len: u64 },
-    /// A bundle of so many bytes follows, to be taken in: answered by [`Given`].
+    /// Announces a bundle of this many bytes to be imported; answered by [`Given`].
     Give { bytes: u64 },
 }
 
-/// An answer, or why there is none.
+/// An answer, or the reason for a failure.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer<T> {
@@ -55,18 +55,18 @@ pub(crate) struct BundleHead {
     pub(crate) events: u64,
     pub(crate) bytes: u64,
     pub(crate) ranges: Vec<ChainRange>,
-    /// There is more than this.
+    /// `true` if the store has more events than this bundle.
     pub(crate) more: bool,
-    /// Origins of whose events some are damaged or missing there.
+    /// Origins with damaged or missing events in the answering store.
     pub(crate) incomplete: Vec<String>,
 }
 
-/// What became of a bundle.
+/// The result of importing a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Given {
     Taken(Box<LogImportAnswer>),
-    /// What it goes on from is not there: it may come with another one.
+    /// The bundle goes on from events that are missing; another bundle may bring them.
     Apart {
         why: String,
     },
@@ -79,7 +79,7 @@ fn lost(source: std::io::Error) -> ServiceError {
     }
 }
 
-/// It ended in the middle.
+/// Returns the error for a connection that ended within a message.
 pub(super) fn cut_off() -> ServiceError {
     ServiceError::Invalid {
         message: "the connection was cut off".to_owned(),
@@ -95,7 +95,7 @@ pub(super) fn say(out: &mut dyn Write, what: &impl Serialize) -> Result<()> {
         .map_err(lost)
 }
 
-/// A line; `None` at the end.
+/// Reads a line; `None` at the end of the input.
 pub(super) fn line(input: &mut dyn BufRead) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let read = input.take(LINE_LEN_MAX).read_until(b'\n', &mut line);
@@ -106,7 +106,7 @@ pub(super) fn line(input: &mut dyn BufRead) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// What a line says.
+/// Parses a line.
 pub(super) fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
     serde_json::from_slice(line).map_err(|error| {
         lost(std::io::Error::other(format!(
@@ -115,13 +115,13 @@ pub(super) fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
     })
 }
 
-/// A bundle that nobody writes.
+/// Returns the error for a bundle longer than [`BUNDLE_LEN_MAX`].
 pub(super) fn too_long(bytes: u64) -> ServiceError {
     let why = format!("it would send {bytes} bytes at once, {BUNDLE_LEN_MAX} is the most");
     lost(std::io::Error::other(why))
 }
 
-/// Passes on `len` bytes.
+/// Copies exactly `len` bytes.
 pub(super) fn pass(input: &mut dyn Read, out: &mut dyn Write, len: u64) -> Result<()> {
     match std::io::copy(&mut input.take(len), out).map_err(lost)? {
         passed if passed == len => out.flush().map_err(lost),

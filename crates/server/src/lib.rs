@@ -1,10 +1,10 @@
-//! The server of icm: who answers for a store.
+//! The server of icm: processes that answer for a store.
 //!
-//! A process that serves ([`mcp`] over stdio, [`http`]) becomes the store's [`owner`], if no other is, and answers for
-//! every process of this machine; behind the answers it keeps the views up to date.
+//! A process that serves ([`mcp`] over stdio, [`http`]) becomes the [`owner`] of the store, unless another process is.
+//! It then answers for all processes of this machine. In the background it keeps the views up to date.
 //!
-//! Stores are opened and asked through `icm-service` alone. This crate never knows a terminal or how arguments are parsed,
-//! and no file of the log or of the views.
+//! Stores are opened and asked through `icm-service` only. This crate must never know a terminal, the parsing of
+//! arguments, or a file of the log or of the views.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What every request passes: who is asked, from which page, with which token, and how much of it there is.
+//! The gate of the HTTP server. It checks each request before a handler sees it: the host, the origin of the page, the
+//! token, and the size of the body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,10 +30,10 @@ use icm_api::error::{Result, ServiceError};
 use icm_service::Service;
 use icm_wait::bounds;
 
-/// What answers without a token: whether the server is there, and nothing of what it holds.
+/// The only path that needs no token. It tells that the server runs, and nothing about the store.
 const OPEN_PATH: &str = "/health";
 
-/// What is checked of every request.
+/// The checks that every request must pass.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     token: Option<Token>,
@@ -41,10 +42,10 @@ pub(super) struct Gate {
     origins: Vec<Origin>,
 }
 
-/// What a browser calls the relation between the page and the server.
+/// Header in which a browser gives the relation between the page and the server.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// Whether a browser asks for its user, or for a page of this server.
+/// Returns `true` if the request comes from the user of a browser, or from a page of this server.
 fn is_own_site(site: &HeaderValue) -> bool {
     site == "none" || site == "same-origin"
 }
@@ -55,7 +56,7 @@ fn foreign_page() -> Refusal {
     Refusal::new(StatusCode::FORBIDDEN, why, hint)
 }
 
-/// A gate with what it tells after each answer.
+/// State of the middleware: the gate, and the parts that are told of each answer.
 struct Watch {
     gate: Gate,
     metrics: Metrics,
@@ -102,8 +103,7 @@ impl Gate {
         })
     }
 
-    /// These routes behind the gate, with `/metrics` among them. `under_way` knows of each request until its
-    /// answer is written.
+    /// Puts `routes` and `/metrics` behind the gate. `under_way` counts a request until its answer is written.
     pub(super) fn around(
         self,
         routes: Router,
@@ -135,7 +135,7 @@ impl Gate {
             .layer(middleware::from_fn_with_state(Arc::new(watch), pass))
     }
 
-    /// Passes the request on, or says why not.
+    /// Passes a request on, or returns a refusal.
     async fn pass(&self, request: Request, next: Next) -> Response {
         let (parts, body) = request.into_parts();
         let origin = match self.admit(&parts.uri, &parts.headers) {
@@ -162,7 +162,8 @@ impl Gate {
         shared_with(page, response)
     }
 
-    /// Whether this server is meant, and no web page of elsewhere asks; where the page is from, if one does.
+    /// Checks that `Host` names this server and that the request comes from no foreign web page. Returns the origin of
+    /// the page, if there is one.
     fn admit(
         &self,
         uri: &Uri,
@@ -189,7 +190,7 @@ impl Gate {
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         let (Some(origin), second) = (origins.next(), origins.next()) else {
-            // An image on a page names no origin, but its browser says where the page is from.
+            // A request for an image has no `Origin`, but the browser names the relation of its page.
             return match headers.get(SEC_FETCH_SITE).is_none_or(is_own_site) {
                 true => Ok(None),
                 false => Err(foreign_page()),
@@ -250,7 +251,7 @@ async fn pass(State(watch): State<Arc<Watch>>, request: Request, next: Next) -> 
     })
 }
 
-/// A body that is under way until all of it is written, or nobody reads it any more.
+/// The body of an answer. It counts as under way until it is written or dropped.
 struct Tracked {
     body: Body,
     _under_way: TaskTrackerToken,
@@ -276,9 +277,12 @@ impl HttpBody for Tracked {
     }
 }
 
-/// The whole body, if it is not too large and does not take too long.
+/// Reads the whole body.
+///
+/// # Errors
+/// A refusal if the body is longer than [`BODY_MAX_BYTES`], or takes longer than `bounds::ANSWER`.
 async fn whole(body: Body) -> std::result::Result<Bytes, Refusal> {
-    // As its header says: it is not waited for.
+    // The length in the header is enough to refuse it; nothing is read.
     if body.size_hint().lower() > BODY_MAX_BYTES as u64 {
         let why = format!("the body is longer than {BODY_MAX_BYTES} bytes");
         let status = StatusCode::PAYLOAD_TOO_LARGE;
@@ -305,7 +309,7 @@ async fn whole(body: Body) -> std::result::Result<Bytes, Refusal> {
     }
 }
 
-/// What a browser asks before a page may ask.
+/// Answers the question that a browser asks before a request of a page.
 fn preflight(page: &HeaderValue) -> Response {
     let allowed = [
         (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
@@ -322,7 +326,7 @@ fn preflight(page: &HeaderValue) -> Response {
     )
 }
 
-/// An answer that this page may read. Others get none that a browser would show them.
+/// Marks the answer as readable for this page only. A browser shows it to no other page.
 fn shared_with(page: Option<HeaderValue>, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("origin"));

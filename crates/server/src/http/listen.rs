@@ -1,4 +1,4 @@
-//! Connections: how many, how long one may take to say what it wants, and how they end.
+//! Accepts HTTP connections, bounds their number and their times, and closes them at the end.
 
 use std::io;
 use std::pin::Pin;
@@ -19,12 +19,12 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Connections at once; others wait to be taken.
+/// Connections at the same time; others wait to be accepted. Raised, a server may run out of descriptors.
 const CONNECTIONS_MAX: usize = 256;
-/// Largest head of a request.
+/// Longest head of a request, in bytes. Raised, connections can take more memory.
 const HEAD_MAX_BYTES: usize = 64 << 10;
 
-/// Takes connections until `stop`, then waits for the answers that are under way.
+/// Accepts connections until `stop`, then waits for the answers that are under way, `bounds::PEER` at most.
 pub(super) async fn until(
     stop: CancellationToken,
     listener: TcpListener,
@@ -36,11 +36,11 @@ pub(super) async fn until(
     let open = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
-        // Also the longest that a client may say nothing.
+        // This also bounds the time that a connection may stay idle.
         .header_read_timeout(bounds::PEER)
         .max_buf_size(HEAD_MAX_BYTES);
     let next = async || {
-        // Never closed.
+        // The semaphore is never closed.
         let permit = Arc::clone(&room).acquire_owned().await.ok()?;
         Some((permit, listener.accept().await))
     };
@@ -48,7 +48,7 @@ pub(super) async fn until(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Out of descriptors, as a rule: it passes.
+                // Usually there are no descriptors left, which passes.
                 tracing::debug!(%error, "a connection was not taken");
                 icm_wait::pause_async(bounds::LOOK_EVERY).await;
                 continue;
@@ -59,7 +59,7 @@ pub(super) async fn until(
             tracing::debug!(%error, "a connection is slow");
         }
         let service = TowerToHyperService::new(app.clone());
-        // Who does not read an answer does not keep its place for ever.
+        // A client that does not read its answer must not keep its place for ever.
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(bounds::PEER));
         let stream = TokioIo::new(Watched {
@@ -78,13 +78,13 @@ pub(super) async fn until(
     drop(listener);
     under_way.close();
     let answer = async {
-        // Each connection ends with the answer that is under way, however much more its client has to ask.
+        // Each connection ends after the answer that is under way, even if its client has sent more requests.
         let mut closing = std::pin::pin!(open.shutdown());
         tokio::select! {
             () = &mut closing => return,
             () = under_way.wait() => {}
         }
-        // What is left are bytes of answers, and connections that have asked nothing, or half of something.
+        // The connections left have bytes of an answer to write, or no complete request.
         while (tokio::time::timeout(bounds::MOMENT, &mut closing).await).is_err()
             && unread.load(Ordering::Relaxed) > 0
         {}
@@ -94,7 +94,7 @@ pub(super) async fn until(
     }
 }
 
-/// A connection that is counted in `all` while it has bytes that its client does not take.
+/// A connection that counts itself in `all` while its client does not take the bytes written.
 struct Watched {
     stream: Pin<Box<TimeoutStream<TcpStream>>>,
     waits: bool,

@@ -1,4 +1,4 @@
-//! What a monitor reads at `/metrics`, in the text format of OpenMetrics.
+//! The metrics of `/metrics`, in the text format of OpenMetrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,12 @@ use prometheus_client::registry::{Registry, Unit};
 use super::refusal::Refusal;
 use icm_service::Service;
 
-/// Upper bounds of the classes of durations, in seconds.
+/// Upper bounds of the buckets of durations, in seconds.
 const CLASSES: [f64; 11] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0,
 ];
 
-/// The paths that are told apart. Whatever else is asked for is one: names that strangers choose would fill
-/// the memory.
+/// The paths counted separately. All other paths count as one, because names chosen by strangers would fill the memory.
 const PATHS: [&str; 8] = [
     "/health",
     "/log",
@@ -47,7 +46,7 @@ struct Path {
     path: &'static str,
 }
 
-/// The numbers, shared by all who have a copy.
+/// The metrics, shared by all clones.
 #[derive(Clone)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
@@ -80,7 +79,7 @@ impl Metrics {
         }
     }
 
-    /// An answer went out.
+    /// Counts an answer.
     pub(super) fn answered(&self, method: &Method, path: &str, status: StatusCode, took: Duration) {
         let path = PATHS
             .into_iter()
@@ -102,10 +101,10 @@ impl Metrics {
         durations.observe(took.as_secs_f64());
     }
 
-    /// All of them, now.
+    /// Returns the answer to a request for the metrics.
     pub(super) async fn show(&self, service: Arc<Service>) -> Response {
         let newest = tokio::task::spawn_blocking(move || service.newest_position()).await;
-        // A log that cannot be read is told at /health; its number stays what it was.
+        // `/health` reports a log that cannot be read; here the number of events keeps its last value.
         if let Ok(Ok(newest)) = newest {
             self.events.set(i64::try_from(newest).unwrap_or(i64::MAX));
         }

@@ -1,13 +1,13 @@
-//! HTTP: MCP for clients that are not started by their agent, and a few plain paths for scripts.
+//! HTTP: MCP for clients that connect to a running server, and a few plain paths for scripts.
 //!
 //! ```text
 //! connection ─▶ listen (limits) ─▶ gate (Host, Origin, token, size) ─▶ /mcp ─▶ rmcp ─▶ the handler of stdio
 //!                                                                 └─▶ /store /recall /log /health /metrics
 //! ```
 //!
-//! Nothing is kept between two requests: there is no session to steal and no table of them to fill. Whoever
-//! may connect may read and write the whole store, so it listens on this machine alone unless a token is set,
-//! and answers no web page that was not named when it was started.
+//! Nothing is kept between two requests: there is no session to steal and no table of sessions to fill. A client may
+//! read and write the whole store. So the server listens on this machine only, unless a token is set, and it answers
+//! only web pages that were named at its start.
 
 mod gate;
 mod listen;
@@ -44,32 +44,30 @@ use icm_api::Caller;
 use icm_api::error::{Result, ServiceError, plain};
 use icm_service::Service;
 
-/// Largest body of a request.
+/// Longest body of a request, in bytes. Raised, requests can take more memory.
 const BODY_MAX_BYTES: usize = 1 << 20;
 
-/// Where to serve, and whom.
+/// The address to serve at, and the clients to admit.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Port 0 takes a free one.
+    /// The address; port 0 takes a free port.
     pub listen: SocketAddr,
-    /// What every request has to bring. Required where other machines can connect.
+    /// The token that every request must carry. Required if other machines can connect.
     pub token: Option<Token>,
-    /// Origins of web pages that may ask, beside pages of this machine: `https://example.org`, with `:*` for
-    /// any port.
+    /// Origins of web pages that may ask, besides pages of this machine: `https://example.org`, with `:*` for any port.
     pub allow_origins: Vec<String>,
-    /// Names that this machine may be called by, beside those of the loopback interface and the address that
-    /// is listened on.
+    /// Further names of this machine, besides those of the loopback interface and the address listened on.
     pub allow_hosts: Vec<String>,
 }
 
-/// Serves until the process is asked to end; then what was asked is still answered.
+/// Serves until the process is asked to end, and answers the requests received by then.
 ///
-/// `caller` is who asks when the client does not name itself. `ready` is called with the address once
-/// connections are taken. Blocks the thread; must not be called inside a tokio runtime.
+/// `caller` stands for clients that do not name themselves. `ready` is called with the address once connections are
+/// accepted. Blocks the thread; must not be called inside a tokio runtime.
 ///
 /// # Errors
-/// `Invalid` for an address that others can reach without a token, an origin that is none, a port that is
-/// taken or not allowed.
+/// `Invalid` for an address that others can reach without a token, an invalid origin or host, and a port that is taken
+/// or not allowed.
 pub fn serve(
     service: Arc<Service>,
     caller: Caller,
@@ -101,15 +99,15 @@ pub fn serve(
     run(&service, mcp, http, routes, ready)
 }
 
-/// Whether a server could be started with these options, but for what the system may refuse.
+/// Checks whether a server could start with these options, as far as this does not depend on the system.
 ///
 /// # Errors
-/// `Invalid` for an address that others can reach without a token, a host that has no such name, an origin that is none.
+/// `Invalid` for an address that others can reach without a token, an invalid host, and an invalid origin.
 pub fn check(options: &HttpOptions) -> Result<()> {
     Gate::new(options).map(|_| ())
 }
 
-/// Serves another handler at `/mcp`, for tests of the way there.
+/// Serves another handler at `/mcp`, for tests of the transport.
 #[doc(hidden)]
 pub fn serve_handler<H: ServerHandler>(
     make: impl Fn() -> H + Clone + Send + Sync + 'static,
@@ -121,12 +119,12 @@ pub fn serve_handler<H: ServerHandler>(
     run(&service, McpOptions::default(), http, routes, ready)
 }
 
-/// How the end comes.
+/// The two steps of the end.
 #[derive(Default)]
 struct Ends {
-    /// Nothing more is asked; what was is still answered.
+    /// Cancelled when the process is asked to end: requests received so far are still answered.
     asked: CancellationToken,
-    /// Nothing more is answered.
+    /// Cancelled when no more answers are written.
     come: CancellationToken,
 }
 
@@ -175,7 +173,7 @@ fn mcp_route<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     ends: &Ends,
 ) -> Router {
-    // The gate has looked at Host and Origin.
+    // The gate has checked `Host` and `Origin`.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -190,14 +188,13 @@ fn mcp_route<H: ServerHandler>(
         .layer(middleware::from_fn(with_a_message))
 }
 
-/// Passes on what is a message, and answers the rest as on stdin: rmcp would say of it that it is no JSON
-/// at most.
+/// Passes a message on, and answers any other body as on stdin: rmcp would at most say that it is not JSON.
 async fn with_a_message(request: Request, next: Next) -> Response {
     if !is_json(request.headers()) {
         return next.run(request).await;
     }
     let (mut parts, body) = request.into_parts();
-    // The gate has bounded it.
+    // The gate has bounded the body.
     let Ok(body) = to_bytes(body, BODY_MAX_BYTES).await else {
         return StatusCode::BAD_REQUEST.into_response();
     };
@@ -213,7 +210,7 @@ async fn with_a_message(request: Request, next: Next) -> Response {
     }
 }
 
-/// Whether a body says that it is JSON.
+/// Returns `true` if the content type is JSON.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers
         .get(CONTENT_TYPE)

@@ -1,21 +1,21 @@
-//! The names in `Host` and `Origin`.
+//! Parses the names in `Host` and `Origin`.
 
 use axum::http::uri::Authority;
 
-/// What this machine calls itself.
+/// Names of the loopback interface.
 pub(super) const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Where a web page is from.
+/// The origin of a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     scheme: String,
     host: String,
-    /// `None` stands for any.
+    /// `None` stands for any port.
     port: Option<u16>,
 }
 
 impl Origin {
-    /// `scheme://host`, `scheme://host:port` or `scheme://host:*`.
+    /// Parses `scheme://host`, `scheme://host:port` or `scheme://host:*`.
     pub(super) fn parse(text: &str) -> Option<Origin> {
         let (scheme, rest) = text.trim().split_once("://")?;
         let default = match scheme {
@@ -45,27 +45,27 @@ impl Origin {
         self.scheme == "http" && LOOPBACK.contains(&self.host.as_str())
     }
 
-    /// Whether a page of `other` is meant by this one.
+    /// Returns `true` if `self` allows pages of `other`.
     pub(super) fn admits(&self, other: &Origin) -> bool {
         (&self.scheme, &self.host) == (&other.scheme, &other.host)
             && self.port.is_none_or(|port| Some(port) == other.port)
     }
 }
 
-/// The name and the port in `name` or `name:port`, the name in lower case.
+/// Parses `name` or `name:port` into the name, in lower case, and the port.
 pub(super) fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     let authority: Authority = text.parse().ok()?;
     let host = authority.host();
     let rest = text.strip_prefix(host).filter(|_| !host.is_empty())?;
     let port = match rest {
         "" => None,
-        // What stands where a port would must be one.
+        // Anything after the name must be a port.
         _ => Some(rest.strip_prefix(':')?.parse().ok()?),
     };
     Some((host.to_ascii_lowercase(), port))
 }
 
-/// A name alone.
+/// Parses a name without a port.
 pub(super) fn host_name(text: &str) -> Option<String> {
     match host_and_port(text.trim())? {
         (name, None) => Some(name),

@@ -1,11 +1,11 @@
-//! The description of the plain paths, made from the same table that they are checked by.
+//! The OpenAPI description of the plain paths, made from the table that also checks the requests.
 
 use serde_json::{Map, Value, json};
 
 use super::operations::Operation;
 use crate::mcp::schema::input_schema;
 
-/// An OpenAPI 3.1 document of these operations.
+/// Returns an OpenAPI 3.1 document of these operations.
 pub(super) fn document(operations: &[&'static Operation]) -> Value {
     let mut paths = Map::new();
     for operation in operations {
@@ -77,12 +77,12 @@ pub(super) fn document(operations: &[&'static Operation]) -> Value {
                 }},
             }},
         },
-        // Where the server was started without a token none is needed.
+        // A server started without a token needs none.
         "security": [{"token": []}, {}],
     })
 }
 
-/// The same parameters, in a query string.
+/// Returns the parameters of a schema as those of a query string.
 fn query(schema: &Map<String, Value>) -> Vec<Value> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));

@@ -1,4 +1,4 @@
-//! The plain paths: one table, which requests are checked by and the description is made from.
+//! The plain paths, as one table: requests are checked by it, and the OpenAPI description is made from it.
 
 use serde_json::{Value, json};
 
@@ -9,17 +9,17 @@ use icm_api::error::ServiceError;
 use icm_api::limits::RECALL_LIMIT_MAX;
 use icm_api::{RecallRequest, StoreRequest, Trust};
 
-/// One path.
+/// A plain path.
 pub(super) struct Operation {
     pub(super) path: &'static str,
     pub(super) summary: &'static str,
     pub(super) params: &'static [Param],
-    /// Whether it changes the store: then it is asked for by POST alone.
+    /// `true` if the operation changes the store; such an operation accepts POST only.
     pub(super) writes: bool,
     pub(super) run: fn(&Call<'_>, Args) -> Result<Value, ServiceError>,
 }
 
-/// Those that work on memories.
+/// The operations on memories.
 pub(super) static OPERATIONS: [&Operation; 3] = [&STORE, &RECALL, &LOG];
 
 static STORE: Operation = Operation {

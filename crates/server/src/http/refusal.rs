@@ -1,4 +1,4 @@
-//! A no, in the shape that all have: what is wrong, and what to do.
+//! Refusals, in the one shape of all errors over HTTP: a message and a hint.
 
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -9,13 +9,13 @@ use serde_json::json;
 use icm_api::error::ServiceError;
 use icm_guard::sanitize::clean_line;
 
-/// Why a request is not answered.
+/// The reason for not answering a request.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
     message: String,
     hint: String,
-    /// How to say who one is, where that is missing.
+    /// The authentication scheme to name, if the token is missing or wrong.
     scheme: Option<&'static str>,
 }
 
@@ -33,12 +33,12 @@ impl Refusal {
         }
     }
 
-    /// What was sent is not right.
+    /// Returns a refusal of a malformed request.
     pub(super) fn bad(message: impl Into<String>) -> Self {
         Refusal::new(StatusCode::BAD_REQUEST, message, "see /openapi.json")
     }
 
-    /// The token is not there, or not the one.
+    /// Returns a refusal for a missing or wrong token.
     pub(super) fn unknown(message: &str, scheme: &'static str) -> Self {
         let hint = "send `Authorization: Bearer TOKEN`; the token is in the server's --token-file or ICM_TOKEN";
         Refusal {

@@ -1,5 +1,5 @@
-//! Plain paths for scripts: one JSON object in, one out. They check what they are given, and answer, as the
-//! tools of MCP do.
+//! Plain paths for scripts: one JSON object in, one JSON object out. They check arguments and answer as the MCP tools
+//! do.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use icm_api::error::ServiceError;
 use icm_api::{Caller, LogRequest, NoProgress};
 use icm_service::Service;
 
-/// Longest texts of an answer: a program has no context to save.
+/// Longest texts of an answer, in bytes. A program has no context window to save. Raised, answers can take more memory.
 const TEXTS_MAX_BYTES: usize = 8 << 20;
 
-/// What the paths work on.
+/// The state shared by all plain paths.
 #[derive(Clone)]
 pub(super) struct Front {
     pub(super) service: Arc<Service>,
@@ -34,7 +34,7 @@ pub(super) struct Front {
     pub(super) follow_up: Arc<FollowUp>,
 }
 
-/// The paths of this face. Where a server only reads `/store` says so.
+/// Returns the routes. On a read-only server `/store` refuses with the reason.
 pub(super) fn routes(front: Front) -> Router {
     let mut routes = Router::new();
     let mut document = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn routes(front: Front) -> Router {
         .with_state(front)
 }
 
-/// Why nothing is stored.
+/// Returns the refusal of a write on a read-only server.
 fn only_reads() -> Refusal {
     Refusal::new(
         StatusCode::FORBIDDEN,
@@ -79,12 +79,12 @@ fn only_reads() -> Refusal {
     )
 }
 
-/// Whether the server is there and its log is whole; nothing of what is in it.
+/// Answers that the server runs and whether its log is whole, without any content.
 async fn health(State(front): State<Front>) -> Response {
     let looked = tokio::task::spawn_blocking(move || {
         let service = &front.service;
         service.check_folder()?;
-        // Damage is met where it is read.
+        // Damage is found while the log is read.
         service.check_log(&LogRequest::default())?;
         Ok::<_, ServiceError>(service.damage().is_some())
     });
@@ -97,13 +97,13 @@ async fn health(State(front): State<Front>) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// The object in a body.
+/// Reads the JSON object in a body.
 fn object(
     operation: &Operation,
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<Map<String, Value>, Refusal> {
-    // A web page may send other kinds without asking first.
+    // A browser lets a page send other content types without a preflight.
     if !is_json(headers) {
         return Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -117,7 +117,7 @@ fn object(
         Ok(_) => return Err(Refusal::bad("the body is no JSON object")),
         Err(error) => return Err(Refusal::bad(format!("the body: {error}"))),
     };
-    // As scripts know it from elsewhere.
+    // Scripts know this header from other APIs.
     if let Some(key) = headers.get("idempotency-key").filter(|_| operation.writes) {
         let wrong = |_| Refusal::bad("the header Idempotency-Key is not ASCII");
         let key = key.to_str().map_err(wrong)?;
@@ -132,7 +132,7 @@ fn object(
 
 type Pairs = Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>;
 
-/// The object that a query string stands for.
+/// Reads the arguments in a query string.
 fn arguments(query: Pairs) -> Result<Map<String, Value>, Refusal> {
     let Query(pairs) = query.map_err(|error| Refusal::bad(error.body_text()))?;
     let mut given = Map::new();
@@ -178,7 +178,7 @@ impl Front {
                 if !notes.is_empty() {
                     answer.insert("notes".to_owned(), notes.into());
                 }
-                // The damaged part may hold what was not found.
+                // The missing memory may be in the damaged part.
                 if !operation.writes
                     && let Some(damage) = self.service.damage()
                 {

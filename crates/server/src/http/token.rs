@@ -1,4 +1,4 @@
-//! The token that a request has to bring.
+//! The token that a request must carry.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use icm_api::error::{Result, ServiceError};
 
-/// Shortest one that is taken: anybody who can connect may guess.
+/// Shortest token, in bytes: anybody who can connect may guess. Raised, tokens are harder to guess and to type.
 const LEN_MIN: usize = 16;
 const LEN_MAX: usize = 512;
-/// Bytes of one that is made here.
+/// Length of a generated token, in random bytes.
 const RANDOM_LEN: usize = 32;
 
-/// A secret that whoever asks has to know. Only its digest is kept: two digests are compared in constant time.
+/// A secret shared with the clients. Only its digest is kept, so tokens are compared in constant time.
 #[derive(Clone)]
 pub struct Token(blake3::Hash);
 
@@ -23,10 +23,10 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// A token that somebody chose, blanks around it left away.
+    /// Returns a token chosen by a person; blanks around it are removed.
     ///
     /// # Errors
-    /// `Invalid` for one below 16 or above 512 bytes, or with anything but visible ASCII.
+    /// `Invalid` for a text below 16 or above 512 bytes, or with anything but visible ASCII.
     pub fn new(text: &str) -> Result<Token> {
         let text = text.trim();
         if !(LEN_MIN..=LEN_MAX).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_graphic())
@@ -41,16 +41,15 @@ impl Token {
         Ok(Token(blake3::hash(text.as_bytes())))
     }
 
-    /// The token in a file, which nobody else may read. Where there is no file a random one is written there;
-    /// whether that happened is said, too.
+    /// Reads the token in a file that nobody else may read. If the file is missing, writes a random token to it; then
+    /// the second value is `true`.
     ///
     /// # Errors
-    /// `Invalid` for a file that others can read or that is no regular file; `Io` when it cannot be read or
-    /// written.
+    /// `Invalid` for a file that others can read or that is no regular file; `Io` if it cannot be read or written.
     pub fn of_file(path: &Path) -> Result<(Token, bool)> {
         let mut options = OpenOptions::new();
         options.read(true);
-        // One end of a pipe is not waited for.
+        // Opening a pipe must not block until its other end is opened.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
         match options.open(path) {
@@ -60,9 +59,9 @@ impl Token {
         }
     }
 
-    /// Whether somebody brought this one.
+    /// Returns `true` if `given` is this token.
     pub(super) fn is(&self, given: &[u8]) -> bool {
-        // In constant time, as comparing two hashes is.
+        // Comparing two digests takes constant time.
         self.0 == blake3::hash(given)
     }
 }

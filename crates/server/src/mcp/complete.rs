@@ -1,4 +1,4 @@
-//! Completion of what a user types into a prompt or the name of a resource: topics and memoirs.
+//! Completes names that a user types into a prompt or the URI of a resource: topics and memoirs.
 
 use rmcp::model::{CompletionInfo, Reference};
 
@@ -8,16 +8,16 @@ use icm_api::error::{Result, ServiceError};
 use icm_guard::sanitize::clean_line;
 use icm_service::Service;
 
-/// What an argument names.
+/// The kind of names that an argument takes.
 enum What {
     Topics,
     Memoirs,
 }
 
-/// Names that begin as `typed` does (those first) or hold it, at most 100, and how many there are.
+/// Returns names that contain `typed`, those that begin with it first, at most 100, and the number of all such names.
 ///
 /// # Errors
-/// `Invalid` for a prompt or a template that there is not; as the queries behind it.
+/// `Invalid` for an unknown prompt or template; as the queries used.
 pub(super) fn complete(
     service: &Service,
     reference: &Reference,
@@ -60,8 +60,8 @@ pub(super) fn complete(
         .map_err(ServiceError::Internal)
 }
 
-/// Those that begin with it before those that hold it; upper and lower case are one. A name that cannot be shown
-/// as it is cannot be typed either.
+/// Returns the names that contain `typed`, those that begin with it first; upper and lower case are equal. Names that
+/// need cleaning are left out, because they cannot be typed either.
 fn fitting(names: Vec<String>, typed: &str) -> Vec<String> {
     let typed = typed.to_lowercase();
     let mut ranked: Vec<(bool, String)> = names

@@ -1,4 +1,4 @@
-//! The work that calls leave behind.
+//! The work left by calls, done in the background after their answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,12 +9,12 @@ use tokio::task::JoinHandle;
 
 use icm_service::Service;
 
-/// Time between an answer and the work that it leaves behind, 20 ms. Raised, views and records of recalls are behind for
-/// longer; lowered, calls in a row share fewer rounds, and a round takes CPU from the next call.
+/// Time between an answer and the work left by it, 20 ms. Raised, views and records of recalls are behind for longer;
+/// lowered, calls in a row share fewer rounds, and a round takes CPU from the next call.
 const LULL: Duration = Duration::from_millis(20);
 
-/// The work that calls leave behind, done when their answers are out: recalls are recorded, views
-/// brought up to date. Several calls in a row share one round.
+/// The work left by calls, done when their answers are out: recalls are recorded, views are brought up to date. Several
+/// calls in a row share one round.
 #[derive(Default)]
 pub(crate) struct FollowUp {
     left: AtomicBool,
@@ -24,25 +24,25 @@ pub(crate) struct FollowUp {
 }
 
 impl FollowUp {
-    /// A call has left work.
+    /// Notes that a call has left work.
     pub(crate) fn leave(&self) {
         self.left.store(true, Ordering::Release);
     }
 
-    /// Answers are out.
+    /// Wakes the task, because answers are out.
     pub(crate) fn answered(&self) {
         if self.left.load(Ordering::Acquire) {
             self.wake.notify_one();
         }
     }
 
-    /// An answer is out that has left work.
+    /// Notes work left by an answer that is out already, and wakes the task.
     pub(crate) fn leave_and_tell(&self) {
         self.leave();
         self.answered();
     }
 
-    /// No more answers will come; what is left is still done.
+    /// Announces that no more answers will come; the work left is still done.
     pub(crate) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
         self.ending.notify_one();
@@ -51,11 +51,11 @@ impl FollowUp {
 
     /// Does the work until [`FollowUp::finish`].
     pub(crate) async fn run(self: Arc<Self>, service: Arc<Service>) {
-        // Making a graph takes minutes, so the next round does not wait for it.
+        // Building a graph takes minutes, so the next round does not wait for it.
         let mut tending: Option<JoinHandle<()>> = None;
         loop {
             self.wake.notified().await;
-            // Calls often come in bursts, and the next one should not wait for the store.
+            // Calls often come in bursts, and the next call should not wait for the store.
             let lull = icm_wait::pause_async(LULL);
             tokio::select! {
                 () = lull => {}
@@ -98,7 +98,7 @@ impl FollowUp {
     }
 }
 
-/// Waits for whoever makes a graph.
+/// Waits for a thread that builds a graph.
 async fn ended(tending: Option<JoinHandle<()>>) {
     if let Some(tending) = tending
         && let Err(error) = tending.await

@@ -1,7 +1,7 @@
-//! One line of input: what it is, and what to answer when it is not a message.
+//! Parses one line of input, and makes the answer if the line is not a message.
 //!
-//! Nothing here reads or writes. The rule behind it all: whoever sent something that has an id gets
-//! an answer with that id, however broken the line is, because a client waits for it otherwise.
+//! This module does no I/O. Its rule: every line with an id gets an answer with that id, however broken the line is,
+//! because the client waits for it.
 
 use rmcp::model::{ClientJsonRpcMessage, InitializeRequestParams};
 use serde::Deserialize as _;
@@ -10,27 +10,27 @@ use serde_json::{Map, Value, json};
 use super::schema::half_a_character;
 use icm_guard::json::lone_surrogates;
 
-/// Most answers given to one line (a batch names many ids).
+/// Most answers to one line (a batch names many ids). Raised, one line can cause more output.
 const REPLIES_MAX: usize = 100;
-/// Longest id that is looked for in a broken line.
+/// Longest id looked for in a broken line, in bytes. Raised, a broken line takes more memory.
 const ID_MAX_BYTES: usize = 256;
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
 
-/// What a line turned out to be.
+/// The result of parsing a line.
 #[derive(Debug)]
 pub(super) enum Parsed {
     /// A message for the protocol layer.
     Message(Box<ClientJsonRpcMessage>),
-    /// Nothing to do: blank, or a notification that makes no sense (those are never answered).
+    /// Nothing to do: a blank line, or a malformed notification (notifications are never answered).
     Nothing,
-    /// Not a message: these are the answers, whole lines.
+    /// Not a message: the answers to it, as whole lines.
     Refused(Vec<Vec<u8>>),
 }
 
-/// Reads one line, without its line ending.
+/// Parses one line, without its line ending.
 pub(super) fn parse(line: &[u8]) -> Parsed {
     match value_in(line) {
         Ok(Some(value)) => parse_value(value),
@@ -39,7 +39,7 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
     }
 }
 
-/// The same of the body of a request over HTTP: a body that can be passed on, or the answer to it.
+/// Parses the body of an HTTP request as [`parse`] does. Returns the body to pass on, or the answer to it.
 #[cfg(feature = "http")]
 pub(crate) fn parse_body(body: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let value = match value_in(body) {
@@ -53,7 +53,7 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     }
 }
 
-/// Over HTTP there is one.
+/// Returns the first answer; HTTP has room for one.
 #[cfg(feature = "http")]
 fn first_answer(parsed: Parsed) -> Vec<u8> {
     let answer = match parsed {
@@ -63,7 +63,7 @@ fn first_answer(parsed: Parsed) -> Vec<u8> {
     answer.unwrap_or_else(|| error_line(None, INVALID_REQUEST, "not a JSON-RPC message"))
 }
 
-/// What a line says; nothing if it is blank.
+/// Parses the JSON value in a line; `None` for a blank line.
 fn value_in(line: &[u8]) -> Result<Option<Value>, Parsed> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -100,8 +100,8 @@ fn parse_value(value: Value) -> Parsed {
     }
 }
 
-/// Puts a mark in the place of each argument of a tool that held half of a surrogate pair, for the
-/// tool's own check to refuse by name. Elsewhere U+FFFD does no harm.
+/// Marks each tool argument that held half of a surrogate pair, so that the tool refuses it by name. In other places
+/// the replacement U+FFFD does no harm.
 fn mark_arguments(value: &mut Value, places: &[Vec<String>]) {
     for place in places {
         let [params, arguments, name, ..] = place.as_slice() else {
@@ -116,13 +116,13 @@ fn mark_arguments(value: &mut Value, places: &[Vec<String>]) {
     }
 }
 
-/// The answer to a line that was skipped for its length.
+/// Returns the answer to a line that was skipped for its length.
 pub(super) fn too_long(id: Option<Value>, limit_bytes: usize) -> Parsed {
     let what = format!("the line is longer than {limit_bytes} bytes and was skipped");
     refuse(id, INVALID_REQUEST, &what)
 }
 
-/// An error answer as a line.
+/// Returns an error answer as a line.
 pub(super) fn error_line(id: Option<&Value>, code: i32, message: &str) -> Vec<u8> {
     let mut reply = json!({"jsonrpc": "2.0", "error": {"code": code, "message": message}});
     if let Some(id) = id {
@@ -133,7 +133,7 @@ pub(super) fn error_line(id: Option<&Value>, code: i32, message: &str) -> Vec<u8
     line
 }
 
-/// The answer to a request whose id belongs to one that is still being worked on.
+/// Returns the answer to a request with the id of another request at work.
 pub(super) fn id_in_use(id: &Value) -> Vec<u8> {
     error_line(
         Some(id),
@@ -142,8 +142,8 @@ pub(super) fn id_in_use(id: &Value) -> Vec<u8> {
     )
 }
 
-/// The answer to a request before any that opens the connection; `malformed` are the params of an `initialize` that is
-/// none.
+/// Returns the answer to a request that came before the connection was opened. `malformed` are the params of an
+/// `initialize` that cannot be parsed.
 pub(super) fn too_early(id: &Value, malformed: Option<&Value>) -> Vec<u8> {
     let wrong = malformed.and_then(|params| InitializeRequestParams::deserialize(params).err());
     let what = match wrong {
@@ -193,7 +193,7 @@ fn refuse(id: Option<Value>, code: i32, message: &str) -> Parsed {
     Parsed::Refused(vec![error_line(id.as_ref(), code, message)])
 }
 
-/// Each request of a batch gets an answer of its own, else all but one would wait for ever.
+/// Answers each request of a batch; a request without an answer would wait for ever.
 fn refuse_batch(batch: &[Value]) -> Parsed {
     const WHAT: &str = "batches are not part of MCP: send one message a line";
     let replies: Vec<_> = batch
@@ -214,8 +214,8 @@ fn usable_id(id: Option<&Value>) -> Option<Value> {
 
 /// Finds the `id` of the outermost object in text that need not be JSON.
 ///
-/// It takes bytes as they come and keeps a few words of state, so it also reads along while a line
-/// that is too long is skipped: some clients write the id last.
+/// The finder takes bytes as they come and keeps little state. So it also reads a line that is skipped for its length:
+/// some clients write the id last.
 #[derive(Debug, Default)]
 pub(super) struct IdFinder {
     depth: u64,
@@ -236,7 +236,7 @@ enum Capturing {
     Number,
 }
 
-/// Where in the outermost object the next byte stands.
+/// Position of the next byte in the outermost object.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum At {
     #[default]
@@ -249,7 +249,7 @@ enum At {
 }
 
 impl IdFinder {
-    /// Reads on.
+    /// Reads further bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         if self.found.is_some() {
             return;
@@ -259,7 +259,7 @@ impl IdFinder {
         }
     }
 
-    /// What was found.
+    /// Returns the id, if one was found.
     pub(super) fn id(mut self) -> Option<Value> {
         self.end_number();
         self.found
@@ -370,7 +370,7 @@ impl IdFinder {
 mod tests {
     use super::*;
 
-    /// The answers to a line, as `id code`, or `message` or `nothing`.
+    /// Returns the answers to a line as `id code`, or `message` or `nothing`.
     fn outcome(line: &[u8]) -> String {
         match parse(line) {
             Parsed::Message(_) => "message".into(),

@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use icm_api::{Caller, LogRequest};
 use icm_service::Service;
 
-/// Sessions that are counted at once. Beyond that the counting starts again, which costs a nudge at most.
+/// Number of sessions counted at the same time. Beyond it, counting starts again, which costs a nudge at most. Raised,
+/// the table takes more memory.
 const SESSIONS_MAX: usize = 1_024;
-/// The calls of each session since it last stored something.
+/// The calls of each session since its last store.
 #[derive(Debug, Default)]
 pub(super) struct Nudges {
     calls: Mutex<HashMap<String, u64>>,
@@ -19,8 +20,8 @@ impl Nudges {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call that succeeded; `writes`: it may have stored something. Returns the line for its reply if so many calls, or a multiple of so many, came since
-    /// the session last stored something; 0 switches the line off.
+    /// Counts a call that succeeded; `writes` says that it may have stored something. Returns the line for its reply if
+    /// the calls since the last store of the session are a multiple of the setting; 0 switches the line off.
     pub(super) fn count(
         &self,
         service: &Service,
@@ -53,7 +54,7 @@ impl Nudges {
     }
 }
 
-/// Returns the recalls of a session since it last stored something, as the log has them, at most `most`.
+/// Returns the number of recalls of a session since its last store, as recorded in the log, `most` at most.
 fn recalls_since_store(service: &Service, caller: &Caller, most: u64) -> u64 {
     let Some(session) = &caller.session else {
         return 0;

@@ -1,13 +1,13 @@
-//! Which tools a server offers: fixed when it starts, so the list is the same for every client and never
-//! changes under one.
+//! The choice of tools that a server offers. It is fixed when the server starts, so all clients get the same list for
+//! as long as it runs.
 
 use super::tools::TOOLS;
 use icm_api::error::{Result, ServiceError};
 
-/// Whether a set holds the tool of a name.
+/// Returns `true` if a set holds the tool of this name.
 type Holds = fn(&str) -> bool;
 
-/// Named sets of tools: what they are for, and which they are.
+/// Named sets of tools: name, purpose, and the test of membership.
 const SETS: [(&str, &str, Holds); 7] = [
     (
         "default",
@@ -51,7 +51,7 @@ const CARE: [&str; 3] = [
     "icm_memory_health",
     "icm_memory_stats",
 ];
-/// What ICM does not have.
+/// Tools that ICM does not have.
 const NEWER: [&str; 8] = [
     "icm_memoir_describe",
     "icm_memoir_export",
@@ -90,11 +90,11 @@ impl Offer {
         tools: (1 << TOOLS.len()) - 1,
     };
 
-    /// The tools of these sets and these tools, without those excluded, which wins. Where neither sets nor
-    /// tools are named it is the default set.
+    /// Returns the tools of `sets` and `tools`, without `excluded`. With neither sets nor tools, begins with the
+    /// default set.
     ///
     /// # Errors
-    /// `Invalid` for a name that there is not, and where nothing is left.
+    /// `Invalid` for an unknown name, and if no tool is left.
     pub fn of(sets: &[String], tools: &[String], excluded: &[String]) -> Result<Offer> {
         let mut chosen = match (sets, tools) {
             ([], []) => Offer::default().tools,
@@ -125,10 +125,10 @@ impl Offer {
         }
     }
 
-    /// Those of them that only read.
+    /// Returns the tools of this choice that only read.
     ///
     /// # Errors
-    /// `Invalid` where there are none.
+    /// `Invalid` if there are none.
     pub fn that_read(self) -> Result<Offer> {
         let tools = TOOLS.iter().enumerate();
         let reading = tools.filter(|(_, tool)| tool.hints.read_only);
@@ -142,12 +142,12 @@ impl Offer {
         }
     }
 
-    /// Whether it has a tool, by its place in the table.
+    /// Returns `true` if the choice holds the tool at this place of the table.
     pub(super) fn has(self, place: usize) -> bool {
         self.tools & (1 << place) != 0
     }
 
-    /// Names of the sets, with what they are for.
+    /// Returns the names of the sets, with their purposes.
     pub fn sets() -> impl Iterator<Item = (&'static str, &'static str)> {
         SETS.iter().map(|(name, about, _)| (*name, *about))
     }
@@ -175,7 +175,7 @@ fn one(name: &str) -> Result<u64> {
     })
 }
 
-/// The tools whose names hold this one.
+/// Returns the tools whose names contain `name`.
 pub(super) fn near(name: &str) -> Vec<&'static str> {
     let names = TOOLS.iter().map(|tool| tool.name);
     names
@@ -211,7 +211,7 @@ mod tests {
             names(of(&["history"])),
             ["icm_conflicts", "icm_diff", "icm_log", "icm_undo"]
         );
-        // Each name of the lists is that of a tool.
+        // Each name in the lists is the name of a tool.
         assert_eq!(names(of(&["core"])), CORE);
         assert_eq!(names(of(&["default"])).len(), CORE.len() + CARE.len());
         let icm = names(of(&["icm"]));

@@ -1,4 +1,4 @@
-//! A call that goes on for long: its client is told, where it asked to be, and may give up.
+//! Progress of a long call: the client is told of it, if it asked for that, and may cancel the call.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -13,10 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use icm_api::Progress;
 
-/// Words that wait to be sent; a client that does not read misses some.
+/// Progress messages that wait to be sent; a client that does not read misses some. Raised, it misses fewer and gets
+/// older ones.
 const WAITING_MAX: usize = 16;
 
-/// One call, as its work sees the client.
+/// The progress of one call.
 pub(super) struct Watched {
     gone: CancellationToken,
     told: Option<Told>,
@@ -27,13 +28,13 @@ struct Told {
     state: Mutex<State>,
 }
 
-/// How far the work is.
+/// The state of the work.
 #[derive(Default)]
 struct State {
     phase: String,
-    /// Of this phase.
+    /// Total of this phase.
     total: Option<u64>,
-    /// In all phases: what a client is told only grows.
+    /// Steps done in all phases: the number sent to a client must only grow.
     done: u64,
     before: u64,
     last: Option<Instant>,
@@ -46,8 +47,8 @@ struct Word {
 }
 
 impl Watched {
-    /// Of this request, and what tells its client until the work is dropped; must be called inside a tokio
-    /// runtime.
+    /// Returns the progress of this request, and the task that tells the client until the progress is dropped. Must be
+    /// called inside a tokio runtime.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> (Watched, Option<JoinHandle<()>>) {
         let told = context.meta.get_progress_token().map(|token| {
             let (words, waiting) = mpsc::channel(WAITING_MAX);
@@ -77,7 +78,7 @@ impl Watched {
                 total: state.total.map(|total| state.before + total),
                 phase: state.phase.clone(),
             };
-            // One that does not read is not waited for.
+            // A client that does not read is not waited for.
             let _ = told.words.try_send(word);
         }
     }
@@ -106,7 +107,7 @@ impl Progress for Watched {
     }
 }
 
-/// Tells the client, always more than before.
+/// Sends progress to the client, each time a larger number than before.
 async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut waiting: mpsc::Receiver<Word>) {
     let mut last = None;
     while let Some(Word { done, total, phase }) = waiting.recv().await {

@@ -1,4 +1,4 @@
-//! Prompts: what a user can ask for by name, with what the store knows of it put in as data.
+//! Prompts: texts that a user inserts by name, with memories put in as data.
 
 use icm_agents::wake_up::{WakeUpRequest, wake_up};
 use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
@@ -9,12 +9,12 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
 use icm_service::Service;
 
-/// Memories that a prompt shows where nothing says which.
+/// Newest memories in a prompt without a query. Raised, a prompt takes more of the context.
 const NEWEST: usize = 20;
-/// Tokens of a recall in a prompt.
+/// Budget of a recall in a prompt, in tokens. Raised, a prompt takes more of the context.
 const BUDGET: usize = 2_000;
 
-/// One prompt.
+/// A prompt.
 struct Template {
     name: &'static str,
     title: &'static str,
@@ -57,13 +57,13 @@ const TEMPLATES: [Template; 4] = [
     },
 ];
 
-/// The prompts, by name. One that asks for a change is of no use where nothing may be changed.
+/// Returns the prompts on offer. A read-only server leaves out the prompt that asks for a change.
 fn offered(options: McpOptions) -> impl Iterator<Item = &'static Template> {
     let of_use = move |it: &&Template| !(options.read_only && it.name == "consolidate");
     TEMPLATES.iter().filter(of_use)
 }
 
-/// The prompts that there are.
+/// Returns the descriptions of the prompts on offer.
 pub(super) fn list(options: McpOptions) -> Vec<Prompt> {
     let prompt = |template: &Template| {
         let (name, about, required) = template.argument;
@@ -76,17 +76,16 @@ pub(super) fn list(options: McpOptions) -> Vec<Prompt> {
     offered(options).map(prompt).collect()
 }
 
-/// The argument that a prompt takes; `None` where there is no such prompt.
+/// Returns the name of the argument of a prompt; `None` for an unknown prompt.
 pub(super) fn argument(prompt: &str) -> Option<&'static str> {
     let template = TEMPLATES.iter().find(|template| template.name == prompt)?;
     Some(template.argument.0)
 }
 
-/// The messages of a prompt, whose one argument is `given`.
+/// Returns the messages of a prompt; `given` is its argument.
 ///
 /// # Errors
-/// `Invalid` for a prompt that there is not, and for a topic that is missing; `NotFound` for one without
-/// memories.
+/// `Invalid` for an unknown prompt, and for a missing topic; `NotFound` for a topic without memories.
 pub(super) fn messages(
     service: &Service,
     caller: &Caller,
@@ -156,7 +155,7 @@ pub(super) fn messages(
             let memories = of_topic(service, topic()?)?;
             let bytes = memories.iter().filter_map(|it| it.content.as_ref());
             let bytes: usize = bytes.map(String::len).sum();
-            // A summary stands for all of them: whoever writes it has to have seen them whole.
+            // A summary replaces all memories of the topic, so its author must have seen them whole.
             if memories.len() > shown_max(options) || bytes > options.room_bytes() / 2 {
                 return Err(ServiceError::invalid_with(
                     format!(

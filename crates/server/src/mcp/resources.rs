@@ -1,12 +1,12 @@
-//! Resources: what a client can attach to a conversation by its name, without a tool.
+//! Resources: texts that a client can attach to a conversation by URI, without a tool.
 //!
 //! ```text
 //! icm://stats   icm://topics   icm://log
 //! icm://memory/{id}   icm://memory/{id}@{position}   icm://topic/{topic}   icm://memoir/{name}
 //! ```
 //!
-//! Whatever comes out of the store stands in the [frame](icm_guard::frame) that marks it as data; no stored text
-//! gets into names, titles and descriptions.
+//! Texts from the store stand in the [frame](icm_guard::frame) that marks them as data. No stored text gets into names,
+//! titles and descriptions.
 
 use jiff::tz::TimeZone;
 use percent_encoding::percent_decode_str;
@@ -22,13 +22,13 @@ use icm_guard::frame::{Frame, bounded, fair_cap};
 use icm_guard::sanitize::clean_line;
 use icm_service::Service;
 
-/// What clients may listen to.
+/// The resource that clients may subscribe to.
 pub(super) const LOG: &str = "icm://log";
 const SCHEME: &str = "icm://";
 const TEXT: &str = "text/plain";
-/// Memories of a topic that are shown.
+/// Most memories of a topic that are shown. Raised, each gets less room.
 const SHOWN_MAX: usize = 200;
-/// Bytes of what stands beside the text of each, about, and what is left for the text at least.
+/// Bytes of the words beside each text, about, and the least room for the text.
 const ABOUT_BYTES: usize = 200;
 const TEXT_MIN_BYTES: usize = 200;
 
@@ -89,7 +89,7 @@ const TEMPLATES: [(&str, About); 4] = [
     ),
 ];
 
-/// The resources that there are, by URI.
+/// Returns the resources with a fixed URI.
 pub(super) fn list() -> Vec<Resource> {
     let resource = |(uri, (name, title, about)): (&str, About)| {
         Resource::new(uri, name)
@@ -100,7 +100,7 @@ pub(super) fn list() -> Vec<Resource> {
     FIXED.map(resource).to_vec()
 }
 
-/// How the names of the others are made.
+/// Returns the URI templates of the other resources.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let template = |(uri, (name, title, about)): (&str, About)| {
         ResourceTemplate::new(uri, name)
@@ -111,7 +111,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     TEMPLATES.map(template).to_vec()
 }
 
-/// A resource by its name.
+/// A resource, parsed from its URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
     /// The text of a tool that is called without arguments.
@@ -125,7 +125,7 @@ pub(super) enum Named {
 }
 
 impl Named {
-    /// What a URI names; `None` where it is none of ours. Escapes are decoded once.
+    /// Parses a URI; `None` if it names no resource of icm. Escapes are decoded once.
     pub(super) fn of(uri: &str) -> Option<Named> {
         let rest = uri.strip_prefix(SCHEME)?;
         let Some((kind, name)) = rest.split_once('/') else {
@@ -162,15 +162,15 @@ impl Named {
         }
     }
 
-    /// Whether it never changes (but for redactions): what was is what it was.
+    /// Returns `true` if the resource never changes, except by a redaction: a memory at a past position.
     pub(super) fn is_past(&self) -> bool {
         matches!(self, Named::Memory { at: Some(_), .. })
     }
 
-    /// Its text.
+    /// Returns the text of the resource.
     ///
     /// # Errors
-    /// As the query behind it; `NotFound` where there is no such memory, topic or memoir.
+    /// As the query used; `NotFound` if there is no such memory, topic or memoir.
     pub(super) fn read(
         &self,
         service: &Service,
@@ -219,15 +219,15 @@ impl Named {
     }
 }
 
-/// Returns how many memories of a topic an answer shows at most.
+/// Returns the most memories of a topic that an answer shows.
 pub(super) fn shown_max(options: McpOptions) -> usize {
     (options.room_bytes() / (ABOUT_BYTES + TEXT_MIN_BYTES)).min(SHOWN_MAX)
 }
 
-/// The living memories of a topic, newest first.
+/// Returns the living memories of a topic, newest first.
 ///
 /// # Errors
-/// `NotFound` where there are none.
+/// `NotFound` if there are none.
 pub(super) fn of_topic(service: &Service, topic: &str) -> Result<Vec<Memory>> {
     let memories = service.list(&ListRequest {
         topic: Some(topic.to_owned()),
@@ -243,7 +243,7 @@ pub(super) fn of_topic(service: &Service, topic: &str) -> Result<Vec<Memory>> {
     }
 }
 
-/// Memories with where they come from, marked as data, within the longest answer.
+/// Returns memories with their sources, framed as data, within the longest answer.
 pub(super) fn framed(memories: &[Memory], options: McpOptions, zone: &TimeZone) -> String {
     let mut frame = Frame::new();
     let lengths = memories
@@ -297,7 +297,7 @@ mod tests {
             ("icm://memory/01ABC%4012", memory("01ABC", Some("@12"))),
             ("icm://topic/a%2Fb%20c", Some(Named::Topic("a/b c".into()))),
             ("icm://topic/a/b", Some(Named::Topic("a/b".into()))),
-            // Decoded once.
+            // The escape is decoded once.
             ("icm://topic/a%252Fb", Some(Named::Topic("a%2Fb".into()))),
             ("icm://memoir/system", Some(Named::Memoir("system".into()))),
             ("icm://memory/01ABC@", None),

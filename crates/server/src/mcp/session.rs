@@ -1,11 +1,11 @@
-//! The agent's session that a request belongs to.
+//! Finds the agent's session in a request.
 
 use serde_json::{Map, Value};
 
 use icm_api::limits::{SOURCE_LEN_MAX, label};
 
-/// Returns the agent's session that a request names in its `_meta`, as Codex does. A name that is no session of ours
-/// (too long, with control characters) counts as none.
+/// Returns the agent's session in the `_meta` of a request, as Codex sends it. A name that icm does not accept (too
+/// long, or with control characters) is ignored.
 pub(super) fn session_in(meta: &Map<String, Value>) -> Option<String> {
     let named = |value: Option<&Value>| {
         let session = value?.as_str()?;

@@ -1,9 +1,9 @@
-//! Standard input and output as streams that need no thread each.
+//! Standard input and output as asynchronous streams.
 //!
-//! What a client gives a server it starts is a pair of pipes (Python, shells) or of sockets
-//! (everything on Node). Both can be polled, pipes on Linux alone; anything else, such as a terminal or a file, is
-//! read and written by threads of their own, at two thread switches a message. Nothing waits for those: tokio waits
-//! for its own at the end, and what they do cannot be broken off.
+//! A client starts a server with a pair of pipes (Python, shells) or of sockets (everything on Node). Sockets can be
+//! polled, pipes on Linux only. All other files, such as a terminal, are read and written by threads of their own,
+//! which costs two thread switches a message. These threads are not tokio's: tokio waits for its threads at the end,
+//! and a blocking read cannot be interrupted.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,18 +14,19 @@ use std::thread;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// What a thread reads at once, at most.
+/// Bytes that a thread reads at once, at most. Raised, large inputs need fewer thread switches.
 const READ_LEN: usize = 64 * 1_024;
-/// What a thread writes at once, at most: a reader who takes it within [`super::stop`]'s time is not given up.
+/// Bytes that a thread writes at once, at most. Raised, a slow reader may not take them within the time of
+/// [`super::stop`], and is given up.
 const WRITE_LEN: usize = 4 * 1_024;
 
 pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
 pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// The pair. Must be called inside a tokio runtime with I/O enabled.
+/// Opens both streams. Must be called inside a tokio runtime with I/O enabled.
 ///
 /// # Errors
-/// Where one of them cannot be used at all: it is a folder, or open for the other direction alone.
+/// A stream that cannot be used: a folder, or a file open for the other direction only.
 pub(super) fn open() -> io::Result<(Input, Output)> {
     #[cfg(unix)]
     {
@@ -38,7 +39,8 @@ pub(super) fn open() -> io::Result<(Input, Output)> {
     Ok((input(), output()))
 }
 
-/// `wrong` is how it may not be open: a pipe can be opened once more for either direction.
+/// Refuses a folder, and a stream opened in the mode `wrong`. This must be checked, because a pipe can be reopened for
+/// either direction.
 #[cfg(unix)]
 fn check(stream: &dyn std::os::fd::AsFd, wrong: rustix::fs::OFlags, name: &str) -> io::Result<()> {
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
@@ -58,7 +60,7 @@ fn check(stream: &dyn std::os::fd::AsFd, wrong: rustix::fs::OFlags, name: &str) 
 }
 
 fn input() -> Input {
-    // Opened once more, a pipe is non-blocking for nobody else. That fails for a pipe of another user.
+    // A reopened pipe is non-blocking for this process only. Reopening fails for a pipe of another user.
     #[cfg(target_os = "linux")]
     if let Ok(pipe) = tokio::net::unix::pipe::OpenOptions::new().open_receiver("/proc/self/fd/0") {
         return Box::new(pipe);
@@ -73,12 +75,13 @@ fn output() -> Output {
     }
     match own_stdout() {
         Ok(output) => Box::new(WriteApart::to(output)),
-        // There is none, as for a Windows program without a console.
+        // There is no standard output, as for a Windows program without a console.
         Err(_) => Box::new(tokio::io::sink()),
     }
 }
 
-/// Standard output apart from std's own stream, whose lock a write that nobody reads would hold: who flushes that waits for it.
+/// Returns standard output as a file apart from std's own stream. A write that nobody reads would hold the lock of
+/// std's stream, and a flush elsewhere would wait for it.
 fn own_stdout() -> io::Result<File> {
     #[cfg(unix)]
     let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
@@ -90,7 +93,7 @@ fn own_stdout() -> io::Result<File> {
 /// Standard input, read by a thread.
 struct ReadApart {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
-    /// What was read and not taken yet.
+    /// Bytes received from the thread and not read yet.
     rest: io::Cursor<Vec<u8>>,
 }
 
@@ -144,7 +147,7 @@ impl AsyncRead for ReadApart {
 struct WriteApart {
     chunks: mpsc::Sender<Vec<u8>>,
     written: mpsc::Receiver<io::Result<()>>,
-    /// Whether a chunk is not written yet.
+    /// `true` while the thread writes a chunk.
     is_busy: bool,
 }
 
@@ -186,11 +189,11 @@ fn write_whole(output: &mut File, mut rest: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Another program that has the stream may have made it non-blocking, for all who have it.
+/// Waits until a stream is ready. Another program with the same stream may have made it non-blocking.
 #[cfg(unix)]
 fn wait(stream: &dyn std::os::fd::AsFd, until: rustix::event::PollFlags) {
     let fd = stream.as_fd();
-    // Whatever is wrong the next read or write says.
+    // The next read or write reports any error.
     let _ = rustix::event::poll(
         &mut [rustix::event::PollFd::from_borrowed_fd(fd, until)],
         None,
@@ -225,8 +228,8 @@ impl AsyncWrite for WriteApart {
     }
 }
 
-/// Both streams, if both are sockets and standard error is not the same one: a socket is made
-/// non-blocking for everybody who holds it, and whoever logs to it does not expect that.
+/// Returns both streams if both are sockets and standard error is not the same socket. A socket becomes non-blocking
+/// for all its holders, and programs that log to standard error do not expect that.
 #[cfg(unix)]
 fn sockets() -> Option<(tokio::net::UnixStream, tokio::net::UnixStream)> {
     use std::os::fd::{AsFd, OwnedFd};

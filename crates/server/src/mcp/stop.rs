@@ -1,4 +1,4 @@
-//! Streams that end when the process is asked to.
+//! Streams that end when the process is asked to end.
 
 use std::io;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use icm_wait::bounds;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Time between two looks whether the parent is there, 2 s. Raised, orphans stay longer; lowered, an idle server wakes up
+/// Time between two looks for the parent process, 2 s. Raised, orphans stay longer; lowered, an idle server wakes up
 /// more often for nothing.
 #[cfg(unix)]
 const PARENT_LOOK: Duration = Duration::from_secs(2);
 
-/// Reads as `inner` does, until the token is cancelled: then it is at its end.
+/// Reads from `inner` until the token is cancelled, then returns the end of input.
 pub(super) struct Until<R> {
     inner: R,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -42,11 +42,11 @@ impl<R: AsyncRead + Unpin> AsyncRead for Until<R> {
     }
 }
 
-/// Writes as `inner` does; once the token is cancelled a write fails that is waited for longer than [`bounds::PROCESS`].
+/// Writes to `inner`. Once the token is cancelled, a write that takes longer than [`bounds::PROCESS`] fails.
 pub(super) struct WhileRead<W> {
     inner: W,
     stop: CancellationToken,
-    /// The time that is left for the write that is waited for.
+    /// Timer of the pending write.
     unread: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
@@ -73,7 +73,7 @@ impl<W: AsyncWrite + Unpin> WhileRead<W> {
             let stop = self.stop.clone();
             Box::pin(async move {
                 stop.cancelled().await;
-                // Clients often kill a server that is there after 10 s.
+                // Clients often kill a server that still runs after 10 s.
                 icm_wait::pause_async(bounds::PROCESS).await;
             })
         });
@@ -105,7 +105,7 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for WhileRead<W> {
     }
 }
 
-/// Cancels the token when the process is asked to end. Asked once more it ends at once.
+/// Cancels the token at the first signal to end. A second signal ends the process at once.
 pub(crate) async fn on_signal(stop: CancellationToken) {
     #[cfg(unix)]
     {
@@ -113,7 +113,7 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
 
         use tokio::signal::unix::{SignalKind, signal};
 
-        // As by nohup. Asked before anybody listens for it.
+        // `nohup` ignores hang-ups. This is read before the first listener changes the handler.
         let ignored = ignores_hangups();
         let (Ok(mut term), Ok(mut int)) = (
             signal(SignalKind::terminate()),
@@ -133,7 +133,8 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
         tokio::select! {
             _ = term.recv() => {}
             _ = int.recv() => {}
-            // The terminal is closed; several may say so.
+            // The terminal was closed; several processes may announce that, so this signal never counts as the second
+            // one.
             () = closed => {}
         }
         end(&stop);
@@ -143,7 +144,8 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
                 _ = term.recv() => libc::SIGTERM,
                 _ = int.recv() => libc::SIGINT,
             };
-            // A second one that comes sooner is the same: a wrapper passes on the one of the terminal.
+            // A second signal right after the first is the same request: a wrapper passes on the signal of the
+            // terminal.
             if asked.elapsed() > bounds::MOMENT {
                 break number;
             }
@@ -157,8 +159,8 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
     }
 }
 
-/// Cancels the token once the process that started this one has ended. The end of the input does not always tell that:
-/// a sibling may hold the other end of the pipe open. A server that the first process of the machine started goes on.
+/// Cancels the token once the parent process has ended. The end of input does not always show that: a sibling may hold
+/// the other end of the pipe open. A server started by the first process of the machine goes on.
 #[cfg(unix)]
 pub(super) async fn with_parent(stop: CancellationToken) {
     use std::os::unix::process::parent_id;
@@ -176,16 +178,16 @@ pub(super) async fn with_parent(stop: CancellationToken) {
     end(&stop);
 }
 
-/// Windows tells of no change of parent: the end of the input is all there is.
+/// Does nothing on Windows, which does not report a change of parent; only the end of input ends the server.
 #[cfg(not(unix))]
 pub(super) async fn with_parent(_: CancellationToken) {}
 
-/// Whether the process is to outlive its terminal.
+/// Returns `true` if the process must outlive its terminal.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn ignores_hangups() -> bool {
     let mut now = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: changes nothing, and writes how it is to a place of that size; zeroes are a value of it.
+    // SAFETY: the call changes nothing and writes into a place of the right size; zeroes are a valid `sigaction`.
     unsafe {
         libc::sigaction(libc::SIGHUP, std::ptr::null(), now.as_mut_ptr()) == 0
             && now.assume_init().sa_sigaction == libc::SIG_IGN
@@ -227,7 +229,7 @@ mod tests {
         let given_up = writer.write_all(b"-").await.expect_err("nobody reads");
         assert_eq!(given_up.kind(), io::ErrorKind::TimedOut);
         assert_eq!(begun.elapsed().as_secs(), bounds::PROCESS.as_secs());
-        // It can be used on.
+        // The stream can be used further.
         writer.shutdown().await.expect("nothing is left to write");
     }
 }

@@ -1,19 +1,22 @@
-//! Arguments that were checked, and read by name.
+//! The checked arguments of a call, read by name.
 
 use serde_json::{Map, Value};
 
 use super::{Param, is_added_by_a_client};
 
-/// Arguments that fit their parameters.
+/// Arguments that match their parameters.
 #[derive(Default)]
 pub(crate) struct Args {
     pub(super) given: Map<String, Value>,
-    /// A line for each argument that was read as another one than was given.
+    /// A line for each argument whose value was changed to fit.
     notes: Vec<String>,
 }
 
 impl Args {
-    /// Checks `given`; the error is one line that says what to change.
+    /// Checks `given`.
+    ///
+    /// # Errors
+    /// One line that says what to change.
     pub(crate) fn check(params: &[Param], mut given: Map<String, Value>) -> Result<Args, String> {
         given.retain(|_, value| !value.is_null());
         let known = |name: &str| params.iter().any(|param| param.name == name);
@@ -46,12 +49,12 @@ impl Args {
         Ok(Args { given, notes })
     }
 
-    /// Returns the lines that say which arguments were read as others than were given, and takes them out.
+    /// Takes the lines about arguments whose values were changed to fit.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// A text, taken out.
+    /// Takes a text.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         match self.given.remove(name) {
             Some(Value::String(text)) => Some(text),
@@ -59,12 +62,12 @@ impl Args {
         }
     }
 
-    /// A required text, taken out.
+    /// Takes a required text.
     pub(crate) fn required_text(&mut self, name: &str) -> String {
         self.text(name).unwrap_or_default()
     }
 
-    /// Texts, taken out: trimmed, without empty ones.
+    /// Takes a list of texts, trimmed and without empty ones.
     pub(crate) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
         match self.given.remove(name) {
             Some(Value::Array(texts)) => Some(
@@ -80,7 +83,7 @@ impl Args {
         }
     }
 
-    /// Whether it was said.
+    /// Returns a flag; `false` if it was not given.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.given
             .get(name)
@@ -88,17 +91,17 @@ impl Args {
             .unwrap_or(false)
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     pub(crate) fn whole(&self, name: &str) -> Option<u64> {
         self.given.get(name).and_then(Value::as_u64)
     }
 
-    /// A number from 0 to 1.
+    /// Returns a number from 0 to 1.
     pub(crate) fn share(&self, name: &str) -> Option<f64> {
         self.given.get(name).and_then(Value::as_f64)
     }
 
-    /// One of the values of an enum, as the service's type.
+    /// Takes one of the values of an enum, as the service's type.
     pub(crate) fn one_of<T: serde::de::DeserializeOwned>(&mut self, name: &str) -> Option<T> {
         self.given
             .remove(name)

@@ -1,11 +1,11 @@
 //! Parameters of a tool: one list makes both the JSON schema and the check of the arguments.
 //!
-//! The schemas keep to what every client and model provider understands: no `$schema`, `$ref`,
-//! `format`, `additionalProperties` or unions with null. Bounds also stand in the descriptions, as some
-//! clients take them out of the schemas.
+//! The schemas use only what all clients and model providers understand: no `$schema`, `$ref`, `format`,
+//! `additionalProperties` or unions with null. Bounds also stand in the descriptions, because some clients remove them
+//! from the schemas.
 //!
-//! Arguments are read as the schema means them: a number, a flag or a list may come as text, and an
-//! optional argument may be left out, be null, or be an empty text or list.
+//! Arguments are read tolerantly: a number, a flag or a list may come as text. An optional argument may be left out,
+//! null, an empty text or an empty list.
 
 mod args;
 mod value;
@@ -15,38 +15,37 @@ use serde_json::{Map, Value, json};
 pub(crate) use args::Args;
 use value::{flag_of, letters, list_in, number_of, text_of, texts_of, whole_of};
 
-/// One argument of a tool.
+/// A parameter of a tool.
 pub(crate) struct Param {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
-    /// For the model: what to give. The schema adds the bounds of numbers.
+    /// Text for the model: the value to give. The schema adds the bounds of numbers.
     pub(crate) about: &'static str,
 }
 
-/// What an argument may be.
+/// The kinds of values.
 pub(crate) enum Kind {
     /// A string.
     Text,
-    /// One of these strings, however it is spelled: in snake_case, kebab-case or camelCase.
+    /// One of these strings, in snake_case, kebab-case or camelCase.
     OneOf(&'static [&'static str]),
     /// An array of strings.
     Texts,
-    /// Words in one string, with commas between them; an array of them is as good.
+    /// Words in one string, separated by commas; an array of words is accepted, too.
     Words,
     /// True or false.
     Flag,
-    /// A whole number, both bounds inclusive. One out of bounds is refused.
+    /// A whole number, both bounds inclusive. A number out of bounds is refused.
     Whole { min: u64, max: u64 },
-    /// How much of something, both bounds inclusive. One out of bounds is brought to the nearer bound, and
-    /// the answer says so.
+    /// A limit, both bounds inclusive. A number out of bounds is changed to the nearer bound, and the answer says so.
     Limit { min: u64, max: u64 },
     /// A number from 0 to 1.
     Share,
 }
 
-/// Arguments that clients add for themselves to the calls of every tool: Gemini CLI, Antigravity and Windsurf
-/// (the next three), Cline, n8n. A tool without such a parameter leaves them out unread.
+/// Arguments that clients add to the calls of every tool: Gemini CLI, Antigravity and Windsurf (the next three), Cline,
+/// n8n. A tool without such a parameter ignores them.
 const ADDED_BY_CLIENTS: [&str; 8] = [
     "wait_for_previous",
     "waitForPreviousTools",
@@ -58,13 +57,13 @@ const ADDED_BY_CLIENTS: [&str; 8] = [
     "chatInput",
 ];
 
-/// Returns whether a client, not the model, wrote an argument of this name. No tool has names with an underscore in
-/// front, which clients use for their own (`_meta`, `_sessionID`).
+/// Returns `true` if a client, not the model, wrote an argument of this name. Clients begin the names of their own
+/// arguments with an underscore (`_meta`, `_sessionID`); no parameter does.
 fn is_added_by_a_client(name: &str) -> bool {
     name.starts_with('_') || ADDED_BY_CLIENTS.contains(&name)
 }
 
-/// The input schema of a tool with these parameters.
+/// Returns the input schema of a tool with these parameters.
 pub(crate) fn input_schema(params: &[Param]) -> Map<String, Value> {
     let properties: Map<_, _> = params
         .iter()
@@ -75,7 +74,7 @@ pub(crate) fn input_schema(params: &[Param]) -> Map<String, Value> {
                 Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
                 Kind::Flag => json!({"type": "boolean"}),
                 Kind::Share => json!({"type": "number", "minimum": 0, "maximum": 1}),
-                // Positions reach beyond what a client's double can hold; no need to say so.
+                // The bound is beyond the exact numbers of a JSON client, so it is left out.
                 Kind::Whole { min, max: u64::MAX } => json!({"type": "integer", "minimum": min}),
                 Kind::Whole { min, max } | Kind::Limit { min, max } => {
                     json!({"type": "integer", "minimum": min, "maximum": max})
@@ -99,8 +98,8 @@ pub(crate) fn input_schema(params: &[Param]) -> Map<String, Value> {
     schema
 }
 
-/// What stands for an argument whose text held half of a surrogate pair: no kind of argument, so the
-/// check below refuses it, and says why.
+/// Returns the mark for an argument whose text held half of a surrogate pair. The mark fits no kind, so the check
+/// refuses it and gives the reason.
 pub(crate) fn half_a_character() -> Value {
     json!({HALF: true})
 }
@@ -108,7 +107,7 @@ pub(crate) fn half_a_character() -> Value {
 const HALF: &str = "half of a surrogate pair";
 
 impl Param {
-    /// Returns what the schema says of it: with the bounds, where it has some.
+    /// Returns the description for the schema, with the bounds of numbers.
     fn description(&self) -> String {
         match self.kind {
             Kind::Whole { max: u64::MAX, .. } => self.about.to_owned(),
@@ -120,8 +119,8 @@ impl Param {
         }
     }
 
-    /// Returns whether a value stands for an argument that was left out: an empty text, a list of nothing else, and
-    /// the word `null` where no text is meant.
+    /// Returns `true` if the value stands for an argument left out: an empty text, a list of empty texts, or the word
+    /// `null` if the kind is not a text.
     fn is_empty(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => {
@@ -139,7 +138,7 @@ impl Param {
         }
     }
 
-    /// Brings a value to the form that the schema means. Returns a line to tell where it now says something else.
+    /// Changes a value to the form of the schema. Returns a line about a value whose meaning changed.
     ///
     /// # Errors
     /// One line that says what to give instead.

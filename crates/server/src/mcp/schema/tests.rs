@@ -1,4 +1,4 @@
-//! Schemas, complaints, and values in other forms.
+//! Tests of schemas, of complaints, and of values in other forms.
 
 use super::*;
 
@@ -178,7 +178,7 @@ fn what_is_empty_counts_as_left_out() {
         let left: Vec<_> = args.given.keys().collect();
         assert_eq!(left, ["topic"], "{name}: {empty}");
     }
-    // A tool says itself what a required text must be.
+    // The tool itself checks a required text.
     assert_eq!(
         checked(json!({"topic": ""})).expect("text").given["topic"],
         ""
@@ -214,7 +214,7 @@ fn arguments_that_clients_add_are_left_out_unread() {
         let args = checked(arguments).expect(name);
         assert_eq!(args.given.len(), 1, "{name}");
     }
-    // A tool that has such a parameter reads it.
+    // A tool with such a parameter reads the argument.
     let params = [Param {
         name: "sessionId",
         kind: Kind::Text,

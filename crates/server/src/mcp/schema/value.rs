@@ -1,8 +1,8 @@
-//! JSON values as a kind of argument means them.
+//! Reads JSON values tolerantly, as a kind of argument means them.
 
 use serde_json::Value;
 
-/// Returns the text that a value means: itself, or a number or flag as it is written.
+/// Returns a value as text: a string as is, a number or flag as written.
 pub(super) fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -11,7 +11,7 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the number that a value means, also written as text.
+/// Returns a value as a number; it may be written as text.
 pub(super) fn number_of(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text
@@ -23,7 +23,7 @@ pub(super) fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// Returns the whole number that a value means, also written as text or as a double (`5.0`).
+/// Returns a value as a whole number; it may be written as text or as a double (`5.0`).
 pub(super) fn whole_of(value: &Value) -> Option<i128> {
     let exact = match value {
         Value::String(text) => text.trim().parse::<i128>().ok(),
@@ -32,12 +32,12 @@ pub(super) fn whole_of(value: &Value) -> Option<i128> {
             unsigned.or_else(|| value.as_i64().map(i128::from))
         }
     };
-    // The cast ends at the bounds of the type, which are beyond those of every parameter.
+    // The cast saturates; the bounds of every parameter are within the type.
     let whole = |number: f64| (number.fract() == 0.0).then_some(number as i128);
     exact.or_else(|| number_of(value).and_then(whole))
 }
 
-/// Returns what a value says of a flag, also in words.
+/// Returns a value as a flag; it may be a word.
 pub(super) fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
@@ -54,7 +54,7 @@ pub(super) fn flag_of(value: &Value) -> Option<bool> {
     }
 }
 
-/// Returns the list in a text: in JSON, or between brackets as Python and people write it (`['a', 'b']`, `[a, b]`).
+/// Returns the list in a text: in JSON, or between brackets as in Python (`['a', 'b']`, `[a, b]`).
 pub(super) fn list_in(text: &str) -> Option<Value> {
     let list = text.trim();
     let inner = list.strip_prefix('[')?.strip_suffix(']')?;
@@ -64,7 +64,7 @@ pub(super) fn list_in(text: &str) -> Option<Value> {
     }
 }
 
-/// Returns the words with commas between them, each without the quotes around it.
+/// Returns the words between commas, each without its quotes.
 fn words_in(text: &str) -> Vec<String> {
     let words = text.split([',', '，', '、']).map(|word| {
         let word = word.trim();
@@ -77,8 +77,7 @@ fn words_in(text: &str) -> Vec<String> {
     words.collect()
 }
 
-/// Returns the list of texts that a value means: a list, a list in a text, or words with commas between them.
-/// Empty ones are left out.
+/// Returns a value as a list of texts: a list, a list in a text, or words between commas. Empty texts are left out.
 pub(super) fn texts_of(value: &Value) -> Option<Value> {
     let texts: Option<Vec<String>> = match value {
         Value::Array(items) => {
@@ -87,7 +86,7 @@ pub(super) fn texts_of(value: &Value) -> Option<Value> {
         }
         Value::String(text) => match list_in(text) {
             Some(list) => return texts_of(&list),
-            // Half a list is a list that was cut.
+            // A text that only begins as a list was cut.
             None if text.trim_start().starts_with('[') => None,
             None => Some(words_in(text)),
         },
@@ -98,7 +97,7 @@ pub(super) fn texts_of(value: &Value) -> Option<Value> {
     Some(texts.filter(|text| !text.is_empty()).collect())
 }
 
-/// What two spellings of one name have in common.
+/// Returns the letters that all spellings of a name share.
 pub(super) fn letters(name: &str) -> String {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
     letters.flat_map(char::to_lowercase).collect()

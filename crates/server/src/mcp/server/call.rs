@@ -1,4 +1,4 @@
-//! Calls of tools.
+//! Runs tools.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use icm_guard::frame;
 use icm_guard::sanitize::clean;
 use icm_wait::bounds;
 
-/// Tools that may work for minutes: what comes after them does not wait for them.
+/// Tools that may take minutes: later requests do not wait for them.
 const MAY_TAKE_LONG: [&str; 2] = ["icm_memory_consolidate", "icm_memory_embed_all"];
 
 pub(super) fn route(tool: &'static Tool, options: McpOptions) -> ToolRoute<Server> {
@@ -28,8 +28,8 @@ pub(super) fn route(tool: &'static Tool, options: McpOptions) -> ToolRoute<Serve
     )
 }
 
-/// Runs one tool. Everything a model can put right comes back as a result, not as an error of the
-/// protocol, which most clients would not show it.
+/// Runs one tool. Errors that a model can put right come back as a result: most clients do not show errors of the
+/// protocol.
 async fn call(
     tool: &'static Tool,
     context: ToolCallContext<'_, Server>,
@@ -47,7 +47,7 @@ async fn call(
     let nudges = Arc::clone(&server.nudges);
     let (progress, telling) = Watched::of(&context.request_context);
     let run = move || {
-        // It waited for its turn, and nobody waits for it.
+        // The call was cancelled while it waited for its turn.
         if progress.is_cancelled() {
             return Err(ServiceError::invalid("called off"));
         }
@@ -83,7 +83,7 @@ async fn call(
     let outcome = tokio::task::spawn_blocking(run).await;
     drop(turn);
     if let Some(telling) = telling {
-        // After the answer nothing is told any more.
+        // No progress may be sent after the answer.
         let _ = tokio::time::timeout(bounds::LOOK_EVERY, telling).await;
     }
     if tool.leaves_work {

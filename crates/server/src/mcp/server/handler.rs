@@ -1,4 +1,4 @@
-//! The answers to the requests of the protocol.
+//! Answers the requests of the protocol.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ use crate::mcp::tools::Tool;
 use crate::mcp::{INSTRUCTIONS, complete, offer, prompts, resources, watch};
 use icm_guard::sanitize::clean_line;
 
-/// The list of tools is a constant of the program and its options.
+/// Time for which a client may keep a list, in milliseconds. Lists change only with the program and its options.
+/// Raised, clients notice an update later.
 const LIST_TTL_MS: u64 = 3_600_000;
 
 impl ServerHandler for Server {
@@ -252,7 +253,7 @@ impl ServerHandler for Server {
                 None,
             ));
         };
-        // At worst it tells of something that was known.
+        // A stale tip causes one needless notification at most.
         let known = self.service.log_handle().tip().map(|tip| tip.event);
         tokio::select! {
             () = watch::watch(Arc::clone(&self.service), known, tell), if watches => {}
@@ -262,7 +263,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    // The older revisions know no other way.
+    // The older revisions know no other subscription.
     #[allow(deprecated)]
     async fn subscribe(
         &self,
@@ -289,7 +290,7 @@ impl ServerHandler for Server {
                 peer.notify_resource_updated(updated).await.is_ok()
             }
         };
-        // What comes after the answer is told.
+        // Events after the answer are announced.
         let known = watch::newest(&service).await;
         let watching = tokio::spawn(watch::watch(service, known, tell));
         subscribed.set(Some(watching.abort_handle()));
@@ -310,7 +311,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// What rmcp could not read as a request it knows.
+    /// Answers a request that rmcp cannot parse.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

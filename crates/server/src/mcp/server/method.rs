@@ -1,6 +1,6 @@
-//! Methods with params of a known shape, and what these are.
+//! Methods with params of a known shape, and the shapes in words.
 
-/// Requests whose params have a shape: what comes here with such a name is malformed.
+/// Methods whose params have a shape. rmcp hands over such a request only if its params are malformed.
 pub(super) const KNOWN: [&str; 8] = [
     "completion/complete",
     "prompts/get",
@@ -12,13 +12,13 @@ pub(super) const KNOWN: [&str; 8] = [
     "tools/list",
 ];
 
-/// Such requests before 2026-07-28, which did away with them, and those that it brought.
+/// Such methods of the revisions before 2026-07-28 only, and of the revisions since.
 pub(super) const KNOWN_BEFORE: [&str; 3] =
     ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 pub(super) const KNOWN_SINCE: [&str; 1] = ["subscriptions/listen"];
 
-/// What the params of a method are, for who has them otherwise.
+/// Returns the shape of a method's params, for an error.
 pub(super) fn shape_of(method: &str) -> &'static str {
     match method {
         "tools/call" => "`name` is text, `arguments` an object",

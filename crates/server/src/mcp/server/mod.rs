@@ -1,4 +1,4 @@
-//! The handler behind a connection: the tools on offer, run off the event loop.
+//! The handler of a connection: runs the tools on offer outside the event loop.
 
 mod call;
 mod handler;
@@ -31,13 +31,13 @@ use icm_guard::sanitize::clean_line;
 use icm_service::Service;
 use refusal::refused;
 
-/// Longest name and version of a client that get into the log.
+/// Longest name and version of a client that are logged, in bytes. Raised, events get longer.
 const CLIENT_MAX_BYTES: usize = 64;
 
-/// Who may listen at once.
+/// Subscribers at the same time. Raised, they can hold more connections.
 const LISTENERS_MAX: usize = 64;
 
-/// The handler behind one connection. It keeps nothing between requests but a subscription, and whose turn it is.
+/// The handler of a connection. Between requests it keeps a subscription, the order of writes and the counts of calls.
 #[derive(Clone)]
 pub(crate) struct Server {
     service: Arc<Service>,
@@ -45,14 +45,15 @@ pub(crate) struct Server {
     options: McpOptions,
     router: Arc<ToolRouter<Server>>,
     follow_up: Arc<FollowUp>,
-    /// `None` where there is no connection that outlives an answer.
+    /// `None` if no connection outlives an answer.
     subscribed: Option<Arc<Subscribed>>,
-    /// Cancelled when nothing more will be told.
+    /// Cancelled when no more notifications will be sent.
     ends: CancellationToken,
-    /// Room for those who listen, each of whom keeps a connection.
+    /// Permits for subscribers: each holds a connection.
     listening: Arc<Semaphore>,
     nudges: Arc<Nudges>,
-    /// Held by who writes, in the order of the requests; `None` where they come on connections of their own.
+    /// Write-locked by a request that writes, in the order of the requests; `None` if each request has its own
+    /// connection.
     turns: Option<Arc<RwLock<()>>>,
 }
 
@@ -81,7 +82,7 @@ impl Server {
         }
     }
 
-    /// For requests that come one by one, each on its own, until `ends`.
+    /// Prepares the handler for requests on connections of their own, until `ends`.
     #[cfg(feature = "http")]
     pub(crate) fn over_http(mut self, ends: CancellationToken) -> Server {
         self.subscribed = None;
@@ -90,21 +91,21 @@ impl Server {
         self
     }
 
-    /// Waits until what was asked for before on the connection is written.
+    /// Waits until the writes requested before on this connection are done.
     async fn what_was_asked_before(&self) {
-        // Not kept: who reads for long holds nobody up.
+        // The guard is dropped at once: a long read must not delay later writes.
         if let Some(turns) = &self.turns {
             drop(turns.read().await);
         }
     }
 
-    /// The same, and what comes later waits for whoever holds the answer.
+    /// Waits as [`Server::what_was_asked_before`] does; later requests wait until the guard is dropped.
     async fn turn_to_write(&self) -> Option<OwnedRwLockWriteGuard<()>> {
         let turns = self.turns.as_ref()?;
         Some(Arc::clone(turns).write_owned().await)
     }
 
-    /// Runs what may wait for the disk, off the event loop.
+    /// Runs a query, which may wait for the disk, outside the event loop.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -126,8 +127,7 @@ impl Server {
         }
     }
 
-    /// Returns the caller: the client's own name if it gives one, and the session that the request names. It is what the
-    /// client says, no more.
+    /// Returns the caller: the name that the client gives, and the session that the request names. Neither is verified.
     fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
         if let Some(session) = session_in(&context.meta.0.0) {
@@ -148,8 +148,8 @@ impl Server {
         caller
     }
 
-    /// What the client calls itself. Over HTTP an older revision says so in the handshake alone, which is
-    /// another connection's; what is left is the program that asks.
+    /// Returns the name and version of the client. Over HTTP, an older revision gives them in the handshake only, which
+    /// is on another connection; then the header `User-Agent` is used.
     fn client_of(&self, context: &RequestContext<RoleServer>) -> Option<Implementation> {
         if self.subscribed.is_some() {
             return context.client_info();
@@ -163,7 +163,7 @@ impl Server {
     }
 }
 
-/// A name as it may stand in an actor: one line, bounded, without blanks.
+/// Returns a name fit for an actor: one line, bounded, without blanks.
 pub(crate) fn short_name(name: &str) -> String {
     let name = clean_line(name.trim()).replace(' ', "-");
     name[..name.floor_char_boundary(CLIENT_MAX_BYTES)].to_owned()

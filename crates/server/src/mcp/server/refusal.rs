@@ -1,4 +1,4 @@
-//! Errors of the protocol.
+//! Makes errors of the protocol.
 
 use rmcp::model::{ErrorCode, ErrorData, PaginatedRequestParams};
 use serde_json::json;
@@ -7,10 +7,10 @@ use crate::mcp::words::bounded;
 use icm_api::error::ServiceError;
 use icm_guard::sanitize::clean_line;
 
-/// Longest name of a resource that an error repeats.
+/// Longest URI of a resource that an error repeats, in bytes. Raised, errors get longer.
 const URI_SHOWN_MAX_BYTES: usize = 1_024;
 
-/// An error of the protocol, for what is no tool.
+/// Returns an error of the protocol, for requests other than tool calls.
 pub(super) fn refused(error: &ServiceError) -> ErrorData {
     let message = match error.hint() {
         Some(hint) => format!("{error}: {hint}"),
@@ -28,7 +28,7 @@ pub(super) fn refused(error: &ServiceError) -> ErrorData {
     }
 }
 
-/// An error with the resource that there is not, where programs look for it.
+/// Adds the URI of a missing resource to an error, in the field that programs read.
 pub(super) fn about(uri: &str, mut error: ErrorData) -> ErrorData {
     if error.code == ErrorCode::RESOURCE_NOT_FOUND && uri.len() <= URI_SHOWN_MAX_BYTES {
         error.data = Some(json!({ "uri": uri }));
@@ -36,7 +36,7 @@ pub(super) fn about(uri: &str, mut error: ErrorData) -> ErrorData {
     error
 }
 
-/// No list is so long that it has a second page.
+/// Refuses a cursor: no list is long enough for a second page.
 pub(super) fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(_) => Err(ErrorData::invalid_params(

@@ -8,8 +8,7 @@ use rmcp::{RoleServer, model};
 pub(super) struct Revision(pub(super) ProtocolVersion);
 
 impl Revision {
-    /// Of a request: the one that it names, else the one that the handshake agreed on, which is the newest where there
-    /// was none.
+    /// Returns the revision that a request names, else the one of the handshake, else the newest.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Revision {
         Revision(
             context
@@ -32,7 +31,7 @@ impl Revision {
         self.0 >= ProtocolVersion::V_2025_03_26
     }
 
-    /// A tool as this revision knows it.
+    /// Returns a tool as this revision knows it.
     pub(super) fn tool(&self, mut tool: model::Tool) -> model::Tool {
         if !self.has_structure() {
             tool.title = None;
@@ -45,7 +44,7 @@ impl Revision {
         tool
     }
 
-    /// Leaves in a server's description what this revision knows.
+    /// Removes the fields that this revision does not know from a server's description.
     pub(super) fn info(&self, info: &mut InitializeResult) {
         if !self.has_structure() {
             info.server_info.title = None;

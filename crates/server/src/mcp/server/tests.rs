@@ -1,4 +1,4 @@
-//! Tools that panic, and handshakes.
+//! Tests of tools that panic, and of handshakes.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ fn server(folder: &tempfile::TempDir) -> Server {
     )
 }
 
-/// The replies to a handshake and to calls of tools without arguments or with them.
+/// Returns the replies to a handshake and to calls of tools.
 async fn replies(server: Server, calls: &[(&str, Value)]) -> Vec<Value> {
     let (mut input, reader) = tokio::io::duplex(1 << 16);
     let (writer, output) = tokio::io::duplex(1 << 16);

@@ -1,7 +1,7 @@
-//! The tools: one table, from which everything else is made.
+//! The tools of MCP: one table, from which the list, the schemas and the routes are made.
 //!
-//! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory
-//! cannot change what a client believes a tool to be.
+//! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory cannot change what a
+//! client knows of a tool.
 
 mod conflicts;
 mod consolidate;
@@ -39,7 +39,7 @@ use icm_guard::frame::Frame;
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
-/// Every tool, in the order of their names.
+/// All tools, sorted by name.
 pub(super) static TOOLS: [&Tool; 31] = [
     &conflicts::TOOL,
     &diff::TOOL,
@@ -74,7 +74,7 @@ pub(super) static TOOLS: [&Tool; 31] = [
     &wake_up::TOOL,
 ];
 
-/// The tools that these options offer, by name.
+/// Returns the tools that these options offer, sorted by name.
 pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool> {
     let tools = TOOLS.iter().copied().enumerate();
     let offered = tools.filter(move |(place, _)| options.offer.has(*place));
@@ -82,36 +82,36 @@ pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool
     tools.filter(move |tool| !options.read_only || tool.hints.read_only)
 }
 
-/// One tool.
+/// A tool.
 pub(crate) struct Tool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// At most 300 characters: what it does, when to call it, what it is not for.
+    /// At most 300 characters: what the tool does, when to call it, what it is not for.
     pub(super) description: &'static str,
     pub(super) hints: Hints,
-    /// Words that a model may look for when it wants this tool, and that its name does not have.
+    /// Words that a model may search for when it wants this tool, and that its name lacks.
     pub(super) search_hint: &'static str,
-    /// Something is left to do once the answer is out: views to bring up to date, a recall to record.
+    /// `true` if a call leaves work for after its answer: views to bring up to date, a recall to record.
     pub(super) leaves_work: bool,
     pub(crate) params: &'static [Param],
-    /// The schema of the structured content, where clients gain from knowing it.
+    /// The schema of the structured content, for tools whose clients gain from knowing it.
     pub(super) output: Option<fn() -> Value>,
     pub(crate) run: fn(&Call<'_>, Args) -> Result<Reply, ServiceError>,
 }
 
-/// What a client may tell its user about a tool. None of them reaches beyond the store.
+/// Hints that a client may show its user about a tool. No tool reaches beyond the store.
 pub(crate) struct Hints {
     pub(super) read_only: bool,
     pub(super) destructive: bool,
     pub(super) idempotent: bool,
 }
 
-/// One call: what a tool may use.
+/// A call of a tool: the service, the caller and the options.
 pub(crate) struct Call<'a> {
     pub(crate) service: &'a Service,
     pub(crate) caller: &'a Caller,
     pub(crate) options: McpOptions,
-    /// Told how long work goes on, and asked whether it is still wanted.
+    /// Takes the progress of long work, and tells whether the call was cancelled.
     pub(crate) progress: &'a dyn Progress,
 }
 
@@ -126,7 +126,7 @@ impl Call<'_> {
         self.service.day(time)
     }
 
-    /// Returns how the model reads a memory whole, or whom to ask where no tool on offer does that.
+    /// Returns how the model reads a memory whole; if no tool on offer does that, the command for the user.
     fn way_to_the_whole(&self) -> &'static str {
         match offered(self.options).any(|tool| tool.name == log::TOOL.name) {
             true => "icm_log with its id shows it whole",
@@ -135,14 +135,14 @@ impl Call<'_> {
     }
 }
 
-/// What a tool answers: the same twice, for the model to read and for a program.
+/// The answer of a tool, in two forms: text for the model, JSON for a program.
 pub(crate) struct Reply {
     pub(super) text: String,
     pub(crate) structured: Value,
 }
 
 impl Reply {
-    /// Says first which arguments were read as others than were given.
+    /// Puts a first line about arguments whose values were changed to fit.
     pub(super) fn tell_notes(&mut self, notes: &[String]) {
         if notes.is_empty() {
             return;
@@ -153,7 +153,7 @@ impl Reply {
         }
     }
 
-    /// Says last what may help the session.
+    /// Puts a last line with a hint for the session.
     pub(super) fn tell_hint(&mut self, hint: &str) {
         self.text = format!("{}\n{hint}", self.text);
         if let Value::Object(structured) = &mut self.structured {
@@ -161,7 +161,7 @@ impl Reply {
         }
     }
 
-    /// Says first that there may be more than this.
+    /// Puts a first line that the log is damaged, so that results may be missing.
     pub(super) fn tell_damage(&mut self, damage: &str) {
         let damage = clean_line(damage);
         self.text = format!(
@@ -184,7 +184,7 @@ impl Tool {
         meta.0
             .insert("anthropic/searchHint".into(), self.search_hint.into());
         if self.hints.read_only {
-            // It keeps longer answers in a file, which the model has to open.
+            // Claude Code keeps longer answers in a file, which the model has to open.
             let most = options.answer_max_bytes;
             meta.0
                 .insert("anthropic/maxResultSizeChars".into(), most.into());
@@ -192,12 +192,12 @@ impl Tool {
         meta
     }
 
-    /// The tool of this name.
+    /// Returns the tool of this name.
     pub(super) fn named(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name).copied()
     }
 
-    /// As it stands in `tools/list` of the newest revision.
+    /// Returns the tool as it stands in `tools/list` of the newest revision.
     pub(super) fn definition(&self, options: McpOptions) -> rmcp::model::Tool {
         let hints = ToolAnnotations::new()
             .read_only(self.hints.read_only)
@@ -220,7 +220,7 @@ impl Tool {
     }
 }
 
-/// Tools that Claude Code shows a model from the beginning: it looks for all others by name when it wants one.
+/// Tools that Claude Code shows a model from the start; the model has to search for all others by name.
 const ALWAYS_LOADED: [&str; 2] = ["icm_memory_recall", "icm_memory_store"];
 
 const ALLOW_SECRET: Param = Param {
@@ -239,11 +239,11 @@ const SCOPE_TO_STORE: Param = Param {
 
 pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
 
-/// Bytes of a similar memory that a receipt shows.
+/// Bytes of a similar memory that a receipt shows. Raised, receipts cost the model more.
 const SIMILAR_MAX_BYTES: usize = 200;
 
-/// The receipt of a changing tool. `names_topic` says whether it names the topic: one that the caller did not give is stored
-/// text, which has no place outside a frame.
+/// Returns the reply of a tool that changes memories. The topic is shown if `names_topic`: a topic that the caller did
+/// not give is stored text, which must stay within a frame.
 fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
     let Receipt {
         id,
@@ -349,7 +349,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
     Reply { text, structured }
 }
 
-/// Returns that a memory says nearly the same, what can be done about it, and what it says.
+/// Returns the note that a memory says nearly the same, with a way to settle it and the text of that memory.
 fn similar_text(similar: &Similar, content: &str, action: Action) -> String {
     let id = &similar.id;
     let way = match action {
@@ -369,7 +369,7 @@ fn similar_text(similar: &Similar, content: &str, action: Action) -> String {
     format!("similar ({:.2}): {way}\n{}", similar.score, frame.finish())
 }
 
-/// Returns that a memory seems to be out of date, the call that makes it so, and what it says.
+/// Returns the note that a memory seems to be out of date, with the call that marks it and the text of that memory.
 fn replaced_text(call: &Call<'_>, new: &str, old: &Replaced) -> String {
     let id = &old.id;
     let link = "icm_memory_link";
@@ -394,20 +394,20 @@ fn replaced_text(call: &Call<'_>, new: &str, old: &Replaced) -> String {
     )
 }
 
-/// The first characters of an event id: enough to name it.
+/// Returns the first characters of an event id, enough to name the event.
 fn short(event: &str) -> &str {
     &event[..event.floor_char_boundary(12)]
 }
 
-/// Returns a name as a cursor: in hex, because a name is stored text.
+/// Returns a name as a cursor, in hex: a name is stored text.
 fn name_cursor(name: &str) -> String {
     name.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the name that a cursor of [`name_cursor`] stands for.
+/// Returns the name in a cursor of [`name_cursor`].
 ///
 /// # Errors
-/// `Invalid` for anything else, which names the argument.
+/// `Invalid` for any other text; the message names the argument.
 fn name_of(cursor: &str, argument: &str) -> Result<String, ServiceError> {
     let digits = cursor.trim().as_bytes().chunks(2);
     let byte = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok();
@@ -426,7 +426,7 @@ fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// A basis in words.
+/// Returns a basis in words.
 fn basis_text(basis: &Basis) -> String {
     let Basis {
         position,
@@ -436,7 +436,7 @@ fn basis_text(basis: &Basis) -> String {
     format!("as of @{position} ({at}, event {})", short(event))
 }
 
-/// [`clean`] of a text that is owned already.
+/// Returns [`clean`] of an owned text.
 fn cleaned(text: String) -> String {
     match clean(&text) {
         Cow::Owned(cleaned) => cleaned,
@@ -458,7 +458,7 @@ pub(crate) fn clean_value(value: &mut Value) {
     }
 }
 
-/// From which fit on results are shown.
+/// The least fit of the results shown.
 pub(crate) const FLOOR: Param = Param {
     name: "floor",
     kind: Kind::Share,
@@ -487,7 +487,7 @@ const AS_OF: Param = Param {
     about: "a time, 2h ago, or @position",
 };
 
-/// What was found, with the moment that it is of where one was asked for.
+/// Returns an answer, preceded by its basis if an earlier time was asked for.
 fn dated(text: String, basis: &Basis, as_of: bool) -> String {
     match as_of {
         true => format!("{}\n{text}", basis_text(basis)),

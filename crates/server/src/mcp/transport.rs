@@ -1,9 +1,9 @@
 //! JSON lines over a pair of byte streams, without ever losing a request.
 //!
-//! rmcp's own transport drops a line that it cannot read, and whoever sent it waits for ever. This
-//! one answers it (see [`super::line`]), bounds a line at [`LINE_MAX_BYTES`] and the number of
-//! requests at work at [`IN_FLIGHT_MAX`], and holds back the end of the input until every request
-//! has its answer. It knows JSON-RPC framing and nothing of tools or memories.
+//! rmcp's own transport drops a line that it cannot parse, and the client waits for ever. This transport answers such a
+//! line (see [`super::line`]). A line is at most [`LINE_MAX_BYTES`] long, and at most [`IN_FLIGHT_MAX`] requests are at
+//! work. The end of the input is passed on when every request has its answer. The transport knows the framing of
+//! JSON-RPC, and nothing of tools or memories.
 
 use std::collections::HashSet;
 use std::io;
@@ -24,35 +24,35 @@ use tokio::task::JoinHandle;
 use super::line;
 use super::line::{IdFinder, Parsed};
 
-/// Longest line that is read.
+/// Longest line read, in bytes. Raised, a client can take more memory.
 pub(super) const LINE_MAX_BYTES: usize = 4 << 20;
-/// Requests at work at one time; more are left in the pipe.
+/// Requests at work at the same time; further ones stay in the pipe. Raised, a client can take more memory.
 const IN_FLIGHT_MAX: usize = 256;
-/// Lines waiting to be written.
+/// Lines that wait to be written. Raised, a slow reader takes more memory.
 const OUTGOING_MAX: usize = 256;
 /// Bytes gathered for one write.
 const WRITE_BATCH_BYTES: usize = 64 << 10;
 const READ_BUFFER_BYTES: usize = 64 << 10;
 
-/// The transport; its writer is a task of its own.
+/// The transport. A task of its own writes the answers.
 pub(super) struct LineTransport<R> {
     lines: Lines<R>,
     outgoing: mpsc::Sender<Outgoing>,
     in_flight: Arc<InFlight>,
-    /// Answers to lines that were no messages, still to be handed to the writer.
+    /// Answers to lines that were no messages, not handed to the writer yet.
     refusals: std::vec::IntoIter<Vec<u8>>,
-    /// Whether the protocol layer has a lifecycle; see [`opens`].
+    /// `true` once the protocol layer has a lifecycle; see [`opens`].
     open: bool,
     ended: bool,
 }
 
-/// One line on its way out, and the request it answers.
+/// A line on its way out, and the request that it answers.
 struct Outgoing {
     line: Vec<u8>,
     answers: Option<RequestId>,
 }
 
-/// The requests that have no answer yet.
+/// The requests without an answer so far.
 #[derive(Default)]
 struct InFlight {
     ids: Mutex<HashSet<RequestId>>,
@@ -60,8 +60,8 @@ struct InFlight {
 }
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    /// Starts the writer. `after_write` is called each time answers have gone out; it must return
-    /// at once. The handle ends when the transport is dropped and everything is written.
+    /// Starts the writer. `after_write` is called each time answers have gone out; it must return at once. The handle
+    /// ends when the transport is dropped and all lines are written.
     pub(super) fn start<W>(
         reader: R,
         writer: W,
@@ -89,7 +89,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         (transport, writing)
     }
 
-    /// What to do with a message: pass it on, or not.
+    /// Returns the message if it is to be passed on; else keeps the refusal, if it needs one.
     fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
         match &message {
             JsonRpcMessage::Request(request) => {
@@ -105,7 +105,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                     self.refusals = vec![line::too_early(&id, malformed)].into_iter();
                     return None;
                 }
-                // That one is answered when the server ends: nobody waits for it.
+                // This request is answered when the server ends, so the end of input does not wait for it.
                 let listens = matches!(
                     request.request,
                     ClientRequest::SubscriptionsListenRequest(_)
@@ -116,7 +116,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                     return None;
                 }
             }
-            // Before there is a lifecycle rmcp takes anything but a request for the end.
+            // Before there is a lifecycle, rmcp ends at any message that is not a request.
             _ if !self.open => return None,
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) =
@@ -131,7 +131,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         Some(message)
     }
 
-    /// Waits until every request has its answer, or nobody reads them any more.
+    /// Waits until every request has its answer, or nobody reads the answers any more.
     async fn drained(&mut self) {
         let answered = async {
             while !self.in_flight.is_empty() {
@@ -170,8 +170,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
         }
     }
 
-    /// The next message; `None` at the end of the input, once everything is answered. Dropping the
-    /// future loses nothing: whatever was read stays in `self`.
+    /// Returns the next message; `None` at the end of the input, once all requests are answered. Dropping the future
+    /// loses nothing: bytes read so far stay in `self`.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if self.refusals.len() > 0 {
@@ -225,8 +225,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     }
 }
 
-/// Whether rmcp takes up a lifecycle at this request: `initialize`, or one that carries all of the
-/// metadata of the stateless protocol. `ping` and `server/discover` leave it open.
+/// Returns `true` if rmcp starts a lifecycle at this request: at `initialize`, and at a request with all the metadata
+/// of the stateless protocol. `ping` and `server/discover` start none.
 fn opens(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -242,7 +242,7 @@ fn opens(request: &ClientRequest) -> bool {
     }
 }
 
-/// Whether a request says nothing of the protocol, where nothing was said of it before.
+/// Returns `true` if a request that needs a lifecycle carries no metadata of the stateless protocol.
 fn is_too_early(request: &ClientRequest) -> bool {
     let wants = ProtocolVersion::V_2026_07_28;
     let needs_none = matches!(
@@ -257,7 +257,7 @@ impl InFlight {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// False if this id is at work already.
+    /// Adds an id; returns `false` if a request with this id is at work.
     fn begin(&self, id: &RequestId) -> bool {
         self.ids().insert(id.clone())
     }
@@ -282,7 +282,7 @@ impl InFlight {
     }
 }
 
-/// Writes lines until the last sender is gone. Lines that wait are written together.
+/// Writes lines until the last sender is gone. Waiting lines are written together.
 async fn write_out(
     mut writer: impl AsyncWrite + Unpin,
     mut incoming: mpsc::Receiver<Outgoing>,
@@ -310,19 +310,19 @@ async fn write_out(
     writer.shutdown().await
 }
 
-/// One line as it came.
+/// A line as received.
 enum RawLine {
-    /// Without its newline.
+    /// The line, without its newline.
     Whole(Vec<u8>),
-    /// Skipped for its length; its id, if it has one.
+    /// A line skipped for its length, with its id, if it has one.
     TooLong(Option<Value>),
 }
 
-/// Bounded lines of a byte stream. The last one need not end in a newline.
+/// Reads bounded lines from a byte stream. The last line need not end in a newline.
 struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    /// Reads along while a line that is too long is skipped.
+    /// Looks for the id while a line is skipped for its length.
     skipping: Option<IdFinder>,
 }
 
@@ -335,7 +335,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line, `None` at the end. Dropping the future loses nothing.
+    /// Returns the next line; `None` at the end. Dropping the future loses nothing.
     async fn next(&mut self) -> io::Result<Option<RawLine>> {
         loop {
             let available = self.reader.fill_buf().await?;

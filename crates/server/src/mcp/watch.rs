@@ -1,4 +1,4 @@
-//! Who listens to the log: told when it has grown, whoever wrote to it.
+//! Subscriptions to the log: clients are told when the log has grown, by this process or another.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -9,19 +9,19 @@ use tokio::task::AbortHandle;
 
 use icm_service::Service;
 
-/// The newest event, whoever wrote it.
+/// Reads the newest event of the log, from any process.
 pub(super) async fn newest(service: &Arc<Service>) -> Option<EventId> {
     let service = Arc::clone(service);
     let look = move || {
         let log = service.log_handle();
-        // A log that cannot be read now is told by whoever reads it.
+        // A query reports a log that cannot be read; here it counts as not grown.
         log.refresh().ok()?;
         Some(log.tip()?.event)
     };
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
-/// Calls `tell` each time the log has grown beyond what is known, until that says that nobody listens any more.
+/// Calls `tell` each time the newest event differs from `known`, until `tell` returns `false`: nobody listens any more.
 pub(super) async fn watch<F>(
     service: Arc<Service>,
     mut known: Option<EventId>,
@@ -47,7 +47,7 @@ pub(super) async fn watch<F>(
 pub(super) struct Subscribed(Mutex<Option<AbortHandle>>);
 
 impl Subscribed {
-    /// Puts this task in the place of another one.
+    /// Replaces the task of the subscription, and ends the task before.
     pub(super) fn set(&self, task: Option<AbortHandle>) {
         let mut held = self.0.lock().unwrap_or_else(|held| held.into_inner());
         if let Some(before) = std::mem::replace(&mut *held, task) {

@@ -1,15 +1,15 @@
-//! Errors in the words of a client. The service's hints name commands and options in backticks;
-//! here they become tools and arguments, or something to ask the user for.
+//! Errors in the words of a client. Hints of the service name commands and options in backticks. Here they become tools
+//! and arguments, or something to ask the user for.
 
 use super::schema::Kind;
 use super::tools::Tool;
 use icm_api::error::ServiceError;
 use icm_guard::sanitize::clean_line;
 
-/// Longest line of an error.
+/// Longest line of an error, in bytes. Raised, errors repeat more of a wrong argument.
 const LINE_MAX_BYTES: usize = 1_000;
 
-/// The error and what to do about it, a line each.
+/// Returns the error and its hint, a line each.
 pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
     if matches!(error, ServiceError::OtherPlan) {
         return "`confirm` is not the plan of what would be done now: nothing was done\n\
@@ -25,7 +25,7 @@ pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
     }
 }
 
-/// As much of a line as says what is wrong: it may repeat what was given.
+/// Cuts a line to [`LINE_MAX_BYTES`]: it may repeat a long argument.
 pub(super) fn bounded(line: &str) -> String {
     match line.len() <= LINE_MAX_BYTES {
         true => line.to_owned(),
@@ -33,12 +33,12 @@ pub(super) fn bounded(line: &str) -> String {
     }
 }
 
-/// A hint with everything between backticks translated.
+/// Returns a hint with all words in backticks translated.
 fn advice(hint: &str, tool: &Tool) -> String {
     translated(hint, |word| Some(translated_word(word, tool)))
 }
 
-/// What stands between backticks in other words, where there are such.
+/// Replaces words in backticks for which `word` has a translation.
 fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     let mut said = String::with_capacity(text.len());
     for (i, part) in text.split('`').enumerate() {
@@ -51,7 +51,7 @@ fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     said
 }
 
-/// A command, an option, or what it is that stands between backticks.
+/// Translates a command or an option; other words in backticks stay.
 fn translated_word(word: &str, tool: &Tool) -> String {
     if let Some(command) = word.strip_prefix("icm ") {
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
@@ -97,7 +97,7 @@ fn translated_word(word: &str, tool: &Tool) -> String {
     }
 }
 
-/// Options of a command, also behind what it names, as arguments of the tool, if it has them all.
+/// Returns the options of a command as arguments of the tool, if it has them all.
 fn options(word: &str, tool: &Tool) -> Option<String> {
     let (named, options) = match word.strip_prefix("--") {
         Some(options) => ("", options),

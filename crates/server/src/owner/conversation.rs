@@ -1,5 +1,5 @@
-//! One process that asks this one. The thread of its connection reads a request, decides, waits and writes the answer; then
-//! it reads the next one.
+//! The conversation of the owner with one process. The thread of its connection reads a request, decides, waits and
+//! writes the answer; then it reads the next request.
 
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::net::Shutdown;
@@ -18,21 +18,23 @@ use super::LINE_MAX_BYTES;
 use super::door::{Stream, has_hung_up};
 use super::mutex::locked;
 
-/// News of the log that wait for one subscriber to read them.
+/// News of the log that wait for one subscriber. Raised, a slow subscriber takes more memory.
 pub(super) const NEWS_MAX: usize = 256;
 
-/// Room for a line that a connection keeps for the next one.
+/// Capacity of the line buffer that a connection keeps between requests, in bytes. Raised, idle connections take more
+/// memory.
 const LINE_KEPT_BYTES: usize = 64 * 1_024;
 
-/// The way to the other end, for answers and for news.
+/// The writing half of a connection, for answers and for news.
 #[derive(Clone)]
 struct Line {
     stream: Arc<Stream>,
-    /// Held while a line is written: only whole lines go out.
+    /// Held while a line is written, so that only whole lines go out.
     turn: Arc<Mutex<()>>,
 }
 
-/// Answers one process, one request after another, until it goes or reads no answer. A subscriber is told news meanwhile.
+/// Answers one process, one request after another, until the process disconnects or reads no answer. News are sent
+/// meanwhile, if it has subscribed.
 pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle) {
     let line = Line {
         stream: Arc::clone(stream),
@@ -40,7 +42,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
     };
     let mut reader = BufReader::new(&**stream);
     let mut bytes = Vec::new();
-    // Ends the threads that tell news.
+    // Dropping the guard ends the threads that send news.
     let gone = CancellationToken::new();
     let _leaves = gone.clone().drop_guard();
     loop {
@@ -71,7 +73,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
         let (reply, news) = match panic::catch_unwind(AssertUnwindSafe(answer)) {
             Ok(Ok((reply, news))) => (text(reply), Some(news)),
             Ok(Err(error)) => (refusal(&error.to_string()), None),
-            // The other end finds no answer, and does the request itself.
+            // Without an answer the client does the request itself.
             Err(_) => return line.hang_up(),
         };
         if line.tell(reply).is_err() {
@@ -90,8 +92,8 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
 }
 
 impl Line {
-    /// Writes a line, and waits until the other end has room for it. After an error the connection is closed: half of a line
-    /// may be out.
+    /// Writes a line, and waits until the other end has room for it. An error closes the connection, because half a
+    /// line may be out.
     fn tell(&self, mut line: String) -> io::Result<()> {
         line.push('\n');
         let turn = locked(&self.turn);
@@ -107,7 +109,7 @@ impl Line {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Writes news as they come, until the subscription or the connection ends.
+    /// Writes news until the subscription or the connection ends.
     fn tell_news(
         &self,
         mut news: mpsc::Receiver<Box<RawValue>>,
@@ -144,7 +146,7 @@ mod tests {
 
     const WAIT: Duration = Duration::from_secs(10);
 
-    /// A conversation with methods, on a thread of its own; the other end.
+    /// Starts a conversation on a thread of its own, and returns the other end.
     fn begun<T>(methods: RpcModule<T>, runtime: &Handle) -> (thread::JoinHandle<()>, Stream) {
         let (near, far) = Stream::pair().expect("a pair");
         far.set_read_timeout(Some(WAIT)).expect("a timeout");
@@ -196,14 +198,14 @@ mod tests {
             count.expect("a name of its own");
             methods
         };
-        // Before it is read.
+        // First: the client hangs up before its request is read.
         let (near, mut far) = Stream::pair().expect("a pair");
         far.write_all(asked(1, "count").as_bytes())
             .expect("it is taken");
         drop(far);
         converse(&Arc::new(near), &methods().into(), runtime.handle());
         assert_eq!(done.load(Ordering::Relaxed), 0);
-        // While the one that it came with is done.
+        // Second: the client hangs up while an earlier request, sent along with this one, is done.
         let (near, mut far) = Stream::pair().expect("a pair");
         let both = asked(1, "leave") + &asked(2, "count");
         far.write_all(both.as_bytes()).expect("it is taken");
@@ -215,7 +217,7 @@ mod tests {
         leave.expect("a name of its own");
         converse(&Arc::new(near), &leaving.into(), runtime.handle());
         assert_eq!(done.load(Ordering::Relaxed), 0);
-        // While the one before it waits for its answer.
+        // Third: the client hangs up while an earlier request waits for its answer.
         let mut methods = methods();
         let (waits, waiting) = channel();
         let (go_on, may_go_on) = oneshot::channel::<()>();
@@ -232,7 +234,7 @@ mod tests {
         waiting.recv().expect("it is asked");
         far.write_all(asked(2, "count").as_bytes())
             .expect("it is taken");
-        // It is read meanwhile.
+        // The second request is read in this time.
         thread::sleep(Duration::from_millis(50));
         drop(far);
         go_on.send(()).expect("it is waited for");
@@ -270,7 +272,7 @@ mod tests {
         let (thread, mut far) = begun(methods, runtime.handle());
         let both = asked(1, "large") + &asked(2, "now");
         far.write_all(both.as_bytes()).expect("it is taken");
-        // It has filled what room there is.
+        // The answer fills the buffer of the socket in this time.
         thread::sleep(Duration::from_millis(50));
         let mut lines = BufReader::new(&far).lines();
         let mut next = || lines.next().expect("a line").expect("a text");

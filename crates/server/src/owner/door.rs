@@ -1,4 +1,4 @@
-//! The owner's door: a Unix socket, for this user alone.
+//! The socket of the owner: a Unix socket, for this user only.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek, Write};
@@ -16,31 +16,31 @@ use super::file::{FOLDER, OWNER, is_own, is_private, private_folder};
 pub(super) use std::os::unix::net::UnixStream as Stream;
 pub(super) use tokio::net::UnixListener as Listener;
 
-/// The socket, where its path is short enough.
+/// Name of the socket in the folder of the store, if its path is short enough.
 const SOCKET: &str = "icm.sock";
-/// Longest path of a socket that every Unix takes.
+/// Longest path of a socket, in bytes, that every Unix accepts.
 const SOCKET_MAX_BYTES: usize = 103;
 
-/// What the owner says of itself, in the file that it holds the lock of.
+/// The notice that the owner writes into the file it has locked.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Notice {
     protocol: u32,
-    /// The program's.
+    /// Version of the program.
     pub(super) version: String,
     pub(super) pid: u32,
     socket: PathBuf,
 }
 
-/// Where others knock, until it is dropped.
+/// The listening socket and its notice, both removed on drop.
 pub(super) struct Door {
     socket: PathBuf,
-    /// Device and number of that file.
+    /// Device and inode of the socket.
     bound: (u64, u64),
     said: File,
 }
 
 impl Door {
-    /// Listens, and says so in the owner's file.
+    /// Listens, and writes the notice into the owner's file.
     pub(super) fn open(store: &Path, owner: &File) -> io::Result<(Listener, Door)> {
         let said = owner.try_clone()?;
         let socket = socket_path(store)?;
@@ -49,7 +49,7 @@ impl Door {
             _ => {}
         }
         let listener = Listener::bind(&socket)?;
-        // From here on it is taken away again.
+        // From here on, dropping the `Door` removes the socket.
         let found = socket.symlink_metadata()?;
         let bound = (found.dev(), found.ino());
         let mut door = Door {
@@ -73,9 +73,9 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        // Whoever still reads it finds nobody there.
+        // A process that still has the notice finds nobody at the socket.
         let _ = self.said.set_len(0);
-        // Where the folder was taken away another process may listen there by now.
+        // If the folder was removed, another process may listen under the same path by now.
         let found = self.socket.symlink_metadata();
         if found.is_ok_and(|found| (found.dev(), found.ino()) == self.bound) {
             let _ = std::fs::remove_file(&self.socket);
@@ -83,7 +83,7 @@ impl Drop for Door {
     }
 }
 
-/// One that came, if it is of this user.
+/// Returns an accepted connection; `None` if another user's process has connected.
 pub(super) fn taken(stream: tokio::net::UnixStream) -> io::Result<Option<Stream>> {
     let own = geteuid().as_raw();
     match stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
@@ -92,7 +92,7 @@ pub(super) fn taken(stream: tokio::net::UnixStream) -> io::Result<Option<Stream>
     }
 }
 
-/// A connection, without waiting for room among those that the other end has not taken yet.
+/// Connects to the owner. Fails at once if the queue of connections not yet accepted is full.
 pub(super) fn connected(notice: &Notice) -> io::Result<Stream> {
     let unix = rustix::net::AddressFamily::UNIX;
     let fd = rustix::net::socket(unix, rustix::net::SocketType::STREAM, None)?;
@@ -104,14 +104,14 @@ pub(super) fn connected(notice: &Notice) -> io::Result<Stream> {
     Ok(stream)
 }
 
-/// Whether the other end is closed.
+/// Returns `true` if the other end is closed.
 pub(super) fn has_hung_up(stream: &Stream) -> bool {
     let mut polled = [PollFd::new(stream, PollFlags::empty())];
     let now = Timespec::default();
     poll(&mut polled, Some(&now)).is_ok_and(|_| polled[0].revents().contains(PollFlags::HUP))
 }
 
-/// Whether an error may be over by the next time: no room, or too few descriptors or threads.
+/// Returns `true` if an error may pass: no space, or too few descriptors or threads.
 pub(super) fn passes(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let kinds = [
@@ -126,10 +126,10 @@ pub(super) fn passes(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|errno| kinds.contains(&errno))
 }
 
-/// What the owner of a store says, if there is one whose word counts: it is this user's.
+/// Reads the notice of a store's owner; `None` if there is none, or it is not trusted.
 pub(super) fn notice(store: &Path) -> Option<Notice> {
     let (file, bytes) = file::read(store)?;
-    // Nobody else is believed where a socket is.
+    // The socket is chosen by the notice, so only a notice of this user counts.
     is_own(&file.metadata().ok()?).then_some(())?;
     if bytes.is_empty() {
         return None;
@@ -142,8 +142,8 @@ pub(super) fn notice(store: &Path) -> Option<Notice> {
     (counts && is_this_stores(store, &notice.socket, &lies_in)).then_some(notice)
 }
 
-/// Whether a socket is of this store, by the folder that it lies in: a store that was copied or moved brings along
-/// what the owner of the other one said.
+/// Returns `true` if a socket belongs to this store, by the folder that it lies in. A copied or moved store brings
+/// along the notice of the other store's owner.
 fn is_this_stores(store: &Path, socket: &Path, lies_in: &Metadata) -> bool {
     let own = store.join(FOLDER).metadata();
     if own.is_ok_and(|own| (own.dev(), own.ino()) == (lies_in.dev(), lies_in.ino())) {
@@ -153,13 +153,13 @@ fn is_this_stores(store: &Path, socket: &Path, lies_in: &Metadata) -> bool {
     far.is_ok_and(|name| socket.file_name() == Some(name.as_ref()))
 }
 
-/// How the socket of a store is called where it lies among those of other stores.
+/// Returns the name of a store's socket in the folder shared by several stores.
 fn far_name(store: &Path) -> String {
     let name = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}.sock", &name[..16])
 }
 
-/// Whether this is where the socket of a store lies, and a socket.
+/// Returns `true` if `path` is the usual place of the store's socket, and a socket lies there.
 pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
     let is_socket = || {
         path.symlink_metadata()
@@ -168,7 +168,7 @@ pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
     path == store.join(FOLDER).join(SOCKET) && is_socket()
 }
 
-/// Why no process of this user can be the owner, where that is seen.
+/// Returns the reason why no process of this user can be the owner, as far as the files show it.
 pub(crate) fn what_bars(store: &Path) -> Option<&'static str> {
     let seen = |path: &Path| std::fs::symlink_metadata(path).ok();
     let folder = store.join(FOLDER);
@@ -179,7 +179,8 @@ pub(crate) fn what_bars(store: &Path) -> Option<&'static str> {
     is_odd.then_some("sock/owner is not a file of this user")
 }
 
-/// Where the socket of a store may lie: in its folder, else in one for sockets of this user.
+/// Returns the path for the socket of a store: in its folder, or, if that is too long, in a folder for sockets of this
+/// user.
 fn socket_path(store: &Path) -> io::Result<PathBuf> {
     let near = store.join(FOLDER).join(SOCKET);
     let fits = |path: &Path| path.as_os_str().len() <= SOCKET_MAX_BYTES;
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         assert_eq!(mode(&store.join(FOLDER)), 0o700);
 
-        // Another language is not spoken.
+        // An owner with another protocol is not asked.
         let notice_file = store.join(FOLDER).join(OWNER);
         let said = std::fs::read_to_string(&notice_file).expect("it is there");
         let other = said.replace("\"protocol\":1", "\"protocol\":2");
@@ -243,7 +244,7 @@ mod tests {
         std::fs::write(&notice_file, said).expect("written");
         assert!(notice(store).is_some());
 
-        // A folder that others look into is none for a socket.
+        // A socket in a folder that others can read is not trusted.
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(store.join(FOLDER), open).expect("it is opened");
         assert!(notice(store).is_none());
@@ -270,7 +271,7 @@ mod tests {
         assert!(notice(store).is_none());
     }
 
-    /// A stopped owner takes no connections: those that wait for it fill their room in the end.
+    /// A stopped owner accepts no connections, so its queue fills in the end.
     #[test]
     fn nobody_waits_for_room_at_an_owner_that_takes_no_connections() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -300,7 +301,7 @@ mod tests {
         let long = store.path().join("a".repeat(120));
         std::fs::create_dir(&long).expect("a folder");
         let path = socket_path(&long.canonicalize().expect("a path"));
-        // Where the folder for sockets is long as well, the error says what to do.
+        // If the folder for sockets is too deep as well, the error says what to do.
         match path {
             Ok(path) => {
                 assert!(path.as_os_str().len() <= SOCKET_MAX_BYTES);

@@ -1,4 +1,4 @@
-//! The file that the owner holds the lock of, and its folder, both of this user alone.
+//! The file that the owner locks, and its folder; both are for this user only.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 
-/// Folder in the store's.
+/// Name of the folder in the folder of the store.
 pub(super) const FOLDER: &str = "sock";
-/// The lock.
+/// Name of the lock file.
 pub(super) const OWNER: &str = "owner";
-/// Longest file that is read.
+/// Longest notice read, in bytes. Raised, a hostile file takes more memory.
 const NOTICE_MAX_BYTES: u64 = 8 << 10;
 
-/// The owner's file and its bytes, if it is a regular file.
+/// Reads the owner's file, if it is a regular file.
 pub(super) fn read(store: &Path) -> Option<(File, Vec<u8>)> {
     let file = open(store).ok()?;
     let mut bytes = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn read(store: &Path) -> Option<(File, Vec<u8>)> {
     Some((file, bytes))
 }
 
-/// The file to be locked by the owner; it is made where it is missing.
+/// Opens the file for locking; creates it if it is missing.
 pub(super) fn to_own(store: &Path) -> io::Result<File> {
     let folder = store.join(FOLDER);
     private_folder(&folder)?;
@@ -34,7 +34,7 @@ pub(super) fn to_own(store: &Path) -> io::Result<File> {
     regular(options.open(folder.join(OWNER))?)
 }
 
-/// Opens the file.
+/// Opens the file for reading.
 pub(super) fn open(store: &Path) -> io::Result<File> {
     regular(options().open(store.join(FOLDER).join(OWNER))?)
 }
@@ -48,7 +48,7 @@ fn regular(file: File) -> io::Result<File> {
     }
 }
 
-/// Files are opened through no link, and without waiting for the other end of a pipe; new ones are this user's alone.
+/// Returns options that follow no link and do not wait for the other end of a pipe; a new file is for this user only.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).mode(0o600);
@@ -56,7 +56,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Makes a folder that nobody else looks into, or sees to it that it is one.
+/// Creates a folder for this user only, or checks that it is one.
 pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

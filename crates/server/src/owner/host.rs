@@ -1,4 +1,4 @@
-//! The owner's side: how a process becomes the owner, takes over from one that died, and answers.
+//! The server side of the owner: becomes the owner, takes over from one that died, and answers other processes.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,29 +28,29 @@ use icm_service::peer::PeerParams;
 use icm_service::{Service, Write};
 use icm_wait::bounds;
 
-/// Connections at once; others wait.
+/// Connections at the same time; others wait. Raised, an owner may run out of descriptors and threads.
 const CONNECTIONS_MAX: usize = 256;
-/// Subscriptions at once, of all connections: each has a thread.
+/// Subscriptions at the same time, of all connections; each has a thread. Raised, an owner has more threads.
 const SUBSCRIPTIONS_MAX: usize = 64;
 
 const NOT_DONE: i32 = -32001;
 const OTHER_TERMS: i32 = -32002;
 
-/// What the methods need.
+/// The state shared by the methods.
 struct Host {
     service: Arc<Service>,
     queue: Queue,
     terms: String,
-    /// Room for subscriptions.
+    /// Permits for subscriptions.
     subscriptions: Arc<Semaphore>,
-    /// An answer is out that leaves work.
+    /// Called after an answer that leaves work.
     answered: Answered,
 }
 
 type Answered = Arc<dyn Fn() + Send + Sync>;
 
-/// Is the owner of the store whenever nobody else is, until it is dropped. `answered` is called after each
-/// answer that leaves work.
+/// Keeps this process ready: it becomes the owner whenever no other process is. The future must be dropped to end that.
+/// `answered` is called after each answer that leaves work.
 pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Sync + 'static) {
     if let Some(kind) = service.network_disk() {
         tracing::warn!(
@@ -71,7 +71,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
                 claim = role(service.dir()).await;
                 continue;
             }
-            // There is no store yet, as a rule: this process may make it, and others ask at once then.
+            // Usually there is no store yet. This process may create it, and then others ask at once.
             Ok(None) => {
                 let written = service.written().notified();
                 let _ = tokio::time::timeout(bounds::MOMENT, written).await;
@@ -94,17 +94,17 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     }
 }
 
-/// What answers others.
+/// Returns the methods that others can call.
 fn host(service: &Arc<Service>, answered: &Answered) -> io::Result<Methods> {
     let host = Host::new(service, Arc::clone(answered))?;
     module(host).map(Methods::from).map_err(io::Error::other)
 }
 
-/// The role, as soon as no other process has it; `None` after a while where that cannot be waited for.
+/// Waits for the role of the owner; returns `None` after a while if no thread can wait for it.
 async fn role(store: &Path) -> Option<Claim> {
     let store = store.to_owned();
     let (free, freed) = oneshot::channel();
-    // It waits as long as the other process lives: nobody waits for the thread.
+    // The thread waits as long as the other owner lives, so it is never joined.
     let waiting = thread::Builder::new().spawn(move || {
         if let Ok(claim) = Claim::wait(&store) {
             let _ = free.send(claim);
@@ -137,10 +137,11 @@ pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
     }
 }
 
-/// The role, and where others knock, if it is this process's already, or free, and there is a store.
+/// Takes the role, unless `claim` has it already, and listens. `None` if another process has the role, or if there is
+/// no store.
 fn claimed(service: &Service, claim: Option<Claim>) -> io::Result<Option<(Listener, Claim)>> {
     let store = service.dir();
-    // Asking does not make a store.
+    // Taking the role must not create a store.
     if !service.is_there() {
         return Ok(None);
     }
@@ -154,10 +155,10 @@ fn claimed(service: &Service, claim: Option<Claim>) -> io::Result<Option<(Listen
     Ok(Some((claim.listen(store)?, claim)))
 }
 
-/// The connections that are open, by their numbers.
+/// The open connections, by their numbers.
 type Streams = Arc<Mutex<HashMap<u64, Arc<Stream>>>>;
 
-/// One of them, until its thread ends, however that does.
+/// The entry of an open connection, removed when its thread ends or panics.
 struct Open {
     streams: Streams,
     number: u64,
@@ -170,8 +171,8 @@ impl Drop for Open {
     }
 }
 
-/// Closes all connections for reading once it is dropped. Requests that were read are answered as long as the process lives.
-/// A client without an answer does its command itself, and the log knows that again.
+/// Closes all connections for reading when dropped. Requests already read are answered while the process lives. A
+/// client without an answer does its command itself; the log recognises a command that was done.
 struct ClosesConnections(Streams);
 
 impl Drop for ClosesConnections {
@@ -183,7 +184,7 @@ impl Drop for ClosesConnections {
 }
 
 async fn listen(listener: Listener, methods: &Methods) {
-    // A process that listens no more answers no more, either.
+    // A process that no longer listens also stops answering.
     let streams = Streams::default();
     let _closes = ClosesConnections(Arc::clone(&streams));
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -201,14 +202,14 @@ async fn listen(listener: Listener, methods: &Methods) {
                 continue;
             }
             Ok(Some(stream)) => Ok(stream),
-            // It went before it was taken.
+            // The client has hung up before it was accepted.
             Err(error) if matches!(error.kind(), ConnectionReset | ConnectionAborted) => continue,
             Err(error) => Err(error),
         };
-        // A thread each: whoever asks is answered with no other thread in between.
+        // Each connection has a thread, so that a request is answered without a switch of threads.
         let answering = accepted.and_then(|stream| {
             stream.set_nonblocking(false)?;
-            // The other end may read nothing for so long.
+            // The longest time that a client may not read its answer.
             stream.set_write_timeout(Some(bounds::PROCESS))?;
             let stream = Arc::new(stream);
             locked(&streams).insert(number, Arc::clone(&stream));
@@ -225,14 +226,14 @@ async fn listen(listener: Listener, methods: &Methods) {
             })
         });
         if let Err(error) = answering {
-            // Out of descriptors, as a rule: it passes.
+            // Usually there are no descriptors left, which passes.
             tracing::debug!(%error, "a process could not be answered");
             icm_wait::pause_async(bounds::LOOK_EVERY).await;
         }
     }
 }
 
-/// Everything that can be asked.
+/// Returns all methods that can be called.
 fn module(
     host: Host,
 ) -> std::result::Result<RpcModule<Host>, jsonrpsee::core::RegisterMethodError> {
@@ -250,7 +251,7 @@ fn module(
         (host.answered)();
         true
     })?;
-    // Each connection has a thread of its own, so a method may wait.
+    // Each connection has a thread of its own, so a method may block.
     module.register_method("store", |params, host, _| host.write(&params, Write::Store))?;
     module.register_method("update", |params, host, _| {
         host.write(&params, Write::Update)
@@ -313,7 +314,7 @@ fn module(
     Ok(module)
 }
 
-/// What a subscription asks for: `{"after": POSITION, "kind": "memory"}`, nothing of it required.
+/// Parses the params of a subscription, `{"after": POSITION, "kind": "memory"}`; all fields are optional.
 fn followed(
     params: &RpcParams<'_>,
 ) -> std::result::Result<(Option<u64>, LogRequest), ErrorObjectOwned> {
@@ -353,8 +354,8 @@ impl Host {
         })
     }
 
-    /// Looks something up. An error is told, but whoever asked finds it out for itself: it does the work without
-    /// the owner then.
+    /// Answers a query. The client need not know the error: without an answer it does the work itself, and meets the
+    /// error there.
     fn read<Q: DeserializeOwned, A: Serialize + Clone>(
         &self,
         params: &RpcParams<'_>,
@@ -373,7 +374,7 @@ impl Host {
         Ok(answer)
     }
 
-    /// Writes something, as [`Host::read`] looks it up.
+    /// Does a write; errors are as in [`Host::read`].
     fn write<Q: DeserializeOwned>(
         &self,
         params: &RpcParams<'_>,
@@ -388,7 +389,7 @@ impl Host {
         Ok(receipt)
     }
 
-    /// What is asked, if it is on the same terms.
+    /// Parses the params, and refuses a client with other settings or another version.
     fn asked<Q: DeserializeOwned>(
         &self,
         params: &RpcParams<'_>,
@@ -419,7 +420,7 @@ mod tests {
     use super::*;
     use crate::owner::{AskOwner, peer};
 
-    /// A world in which nothing happens by chance: numbers follow one another.
+    /// An environment without chance: its numbers follow one another.
     #[derive(Default)]
     struct Counting(AtomicU64);
 
@@ -463,7 +464,7 @@ mod tests {
         stored.expect("it stores")
     }
 
-    /// The bytes of all files of the log, by their paths.
+    /// Adds the bytes of all files of the log, by their paths.
     fn bytes(folder: &Path, found: &mut Vec<(std::path::PathBuf, Vec<u8>)>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -474,7 +475,8 @@ mod tests {
         }
     }
 
-    /// Does the same in a new store with and without an owner; returns the log, and whether the owner was asked.
+    /// Runs the same commands in a new store with and without an owner. Returns the log, and the number of requests
+    /// that the owner answered.
     async fn done(has_owner: bool, is_own: bool) -> (Vec<(std::path::PathBuf, Vec<u8>)>, u64) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("store");
@@ -490,7 +492,7 @@ mod tests {
         let methods = Methods::from(module(host.expect("a thread")).expect("names of their own"));
         let mut claim = Claim::take(&path).expect("it can be").expect("it is free");
         let listener = claim.listen(&path).expect("it listens");
-        // Another process's: this one would not ask itself.
+        // The notice names another process, because a process does not ask itself.
         let notice = path.join("sock/owner");
         let said = fs::read_to_string(&notice).expect("it is there");
         let own = format!("\"pid\":{}", std::process::id());

@@ -1,4 +1,4 @@
-//! The way to the owner, for whoever asks: plain blocking reads and writes.
+//! The client side of the owner: asks it with plain blocking reads and writes.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use icm_service::holder::is_stopped;
 use icm_service::peer::{Peer, PeerState, SIGN_OF_LIFE};
 use icm_wait::{Deadline, bounds};
 
-/// Connections that are kept for the next questions: each takes a place of the owner's.
+/// Connections kept for later requests. Raised, a process takes more of the owner's connections.
 const KEPT_MAX: usize = 2;
 
-/// The way to the owner of a store.
+/// A client of the owner of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Link {
     store: PathBuf,
@@ -29,9 +29,9 @@ pub(crate) struct Link {
 #[derive(Debug, Default)]
 struct Held {
     free: Vec<Connection>,
-    /// The owner did not answer, or is this process; it is asked again from then on.
+    /// Set if the owner did not answer, or is this process; until then it is not asked.
     again: Option<Deadline>,
-    /// This process was the owner when it looked last.
+    /// `true` if this process was the owner at the last look.
     is_own: bool,
 }
 
@@ -41,7 +41,7 @@ struct Connection {
     last_id: u64,
 }
 
-/// What came back.
+/// The reply to a request.
 #[derive(Deserialize)]
 struct Reply {
     id: Option<u64>,
@@ -58,14 +58,14 @@ impl Link {
         }
     }
 
-    /// The way to the process that takes over from an owner that is gone. Other servers take over at once, and one that is
-    /// started anew needs a little time.
+    /// Connects to the process that takes over from an owner that is gone. Running servers take over at once; a server
+    /// that is just starting needs a little time.
     fn next_owner(&self, deadline: Deadline) -> Option<Connection> {
         if deadline.is_over() {
             return None;
         }
         let next = icm_wait::until(deadline, || match self.connect() {
-            // Asked no more for a moment: it is this process.
+            // This process is the owner, or the owner takes no connections: do not ask for a moment.
             None if self.held().again.is_some() => Some(None),
             None => None,
             connection => Some(connection),
@@ -73,7 +73,7 @@ impl Link {
         next.flatten()
     }
 
-    /// What the owner of this store says of itself; without a word from it, whose notice it is.
+    /// Returns the state of the owner: its notice, and whether it answers.
     pub(crate) fn look(store: &Path) -> Option<PeerState> {
         let owner = notice(store)?;
         let link = Link::to(store, AskOwner::All);
@@ -107,7 +107,7 @@ impl Link {
         locked(&self.held)
     }
 
-    /// One that is free, or a new one.
+    /// Returns a free connection, or a new one.
     fn connection(&self) -> Option<Connection> {
         {
             let mut held = self.held();
@@ -125,7 +125,7 @@ impl Link {
     fn connect(&self) -> Option<Connection> {
         let owner = notice(&self.store)?;
         if owner.pid == std::process::id() {
-            // It stays so until the process ends: no need to look each time.
+            // This process stays the owner until it ends, so it need not look each time.
             let mut held = self.held();
             held.again = Some(Deadline::after(bounds::MOMENT));
             held.is_own = true;
@@ -134,7 +134,7 @@ impl Link {
         let stream = match connected(&owner) {
             Ok(stream) => stream,
             Err(error) => {
-                // It takes no more connections: it is stopped, as a rule.
+                // The owner takes no more connections; usually it is stopped.
                 if is_timeout(&error) {
                     self.failed(&error);
                 }
@@ -144,7 +144,7 @@ impl Link {
         Connection::new(stream).ok()
     }
 
-    /// Whether the owner answers anything at all.
+    /// Returns `true` if the owner answers a ping.
     fn is_alive(&self) -> bool {
         if self.is_stopped() {
             return false;
@@ -153,7 +153,7 @@ impl Link {
         connection.is_some_and(|mut connection| connection.sign_of_life("ping").is_ok())
     }
 
-    /// Whether the owner is seen to be stopped.
+    /// Returns `true` if the owner is known to be stopped.
     fn is_stopped(&self) -> bool {
         notice(&self.store).is_some_and(|owner| is_stopped(owner.pid))
     }
@@ -175,9 +175,9 @@ impl Peer for Link {
     ) -> Option<Box<RawValue>> {
         let mut connection = self.connection()?;
         let mut answer = connection.call(method, &params()?, || self.is_alive());
-        // The owner went with the question, if it did.
+        // An owner that is gone took the request with it.
         let takeover = Deadline::after(SIGN_OF_LIFE);
-        // Again and again: one that is being killed takes connections until its socket is closed, too.
+        // This loops, because an owner that is being killed still takes connections until its socket is closed.
         while answer.as_ref().is_err_and(is_gone) {
             self.held().free.clear();
             let Some(next) = self.next_owner(takeover) else {
@@ -238,7 +238,7 @@ impl Peer for Link {
 impl Connection {
     fn new(stream: Stream) -> io::Result<Connection> {
         stream.set_write_timeout(Some(bounds::MOMENT))?;
-        // A read that fails then is begun again as long as the owner is alive.
+        // A read that times out is repeated as long as the owner is alive.
         stream.set_read_timeout(Some(SIGN_OF_LIFE))?;
         Ok(Connection {
             stream: BufReader::new(stream),
@@ -246,12 +246,13 @@ impl Connection {
         })
     }
 
-    /// What is answered at once, or not at all.
+    /// Calls a method that must answer within [`SIGN_OF_LIFE`].
     fn sign_of_life(&mut self, method: &str) -> io::Result<Reply> {
         self.call_within(SIGN_OF_LIFE, method, RawValue::NULL, &|| false)
     }
 
-    /// Asks, and waits as long as `go_on` says so each time that nothing has come for a while.
+    /// Calls a method, for `bounds::ANSWER` at most. Each time that a read times out, `go_on` decides whether to wait
+    /// on.
     fn call(
         &mut self,
         method: &str,
@@ -287,7 +288,7 @@ impl Connection {
     fn line(&mut self, deadline: Deadline, go_on: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
-            // However little comes at a time.
+            // The deadline also holds if bytes keep coming.
             if deadline.is_over() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -315,7 +316,7 @@ impl Connection {
     }
 }
 
-/// Whether whoever was asked went away.
+/// Returns `true` if the error says that the other end is gone.
 fn is_gone(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let kinds = [
@@ -341,7 +342,7 @@ mod tests {
     use super::*;
     use crate::owner::place::Claim;
 
-    /// Bytes that come one by one are no answer.
+    /// Single bytes without an end of line are not an answer.
     #[test]
     fn who_sends_little_at_a_time_is_not_waited_for() {
         let (near, mut far) = Stream::pair().expect("a pair");
@@ -359,7 +360,7 @@ mod tests {
         sending.join().expect("it ends with the other end");
     }
 
-    /// One that is being killed takes connections until its socket is closed, and answers none of them.
+    /// An owner that is being killed takes connections until its socket is closed, and answers none of them.
     #[tokio::test]
     async fn who_is_cut_off_again_looks_for_the_next_owner_again() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -371,7 +372,7 @@ mod tests {
         let listener = claim.listen(&store).expect("it listens");
         let listener = listener.into_std().expect("a socket");
         listener.set_nonblocking(false).expect("it waits");
-        // Another process's.
+        // The notice names another process, because a process does not ask itself.
         let notice = store.join("sock/owner");
         let said = std::fs::read_to_string(&notice).expect("it is there");
         let own = format!("\"pid\":{}", std::process::id());
@@ -396,7 +397,7 @@ mod tests {
         });
         let answer = answer.expect("an answer");
         assert_eq!(answer.get(), "\"done\"");
-        // The next owner is told that it is not the first one to be asked.
+        // The next owner gets the key of the request, because another owner was asked before.
         assert_eq!(made, 4);
         let asked = answering.join().expect("it answers");
         assert!(asked.contains("key of the request"), "{asked}");

@@ -1,10 +1,11 @@
-//! One process of many looks after a store for all of them: the owner.
+//! The owner: one process that answers for a store on behalf of all processes of this machine.
 //!
-//! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, one JSON-RPC message a line, and says in that
-//! file where the socket is. It has the views at hand and shares one sync among all who write at once. Nobody depends on
-//! it: every write is decided under the store's own lock, wherever that happens, so a process that finds no owner, or one
-//! that does not answer, does its work itself. A request that the owner may have done carries the id of its command, which
-//! the log knows again: it is done once, and its bytes in the log are those that its own process would have written.
+//! The process that holds the lock of `sock/owner` is the owner. Its notice in that file gives the path of a Unix
+//! socket, on which it answers JSON-RPC, one message a line. It has the views open, and shares one sync among all
+//! writes of a moment. No process depends on it. Every write is decided under the store's own lock, so a process
+//! without an owner, or without an answer, does its work itself. A request that the owner may have done carries the id
+//! of its command, which the log recognises. So the command is done once, and its bytes in the log are the same as
+//! without an owner.
 //!
 //! Only Unix has owners. On other systems each process does its own work.
 
@@ -39,26 +40,26 @@ use std::sync::Arc;
 use icm_service::Service;
 use icm_service::peer::{NoPeer, Peer, PeerState, PeerWatch};
 
-/// What this program speaks on the socket. Another number is another language.
+/// Version of the protocol on the socket. Another number is another protocol.
 #[cfg(unix)]
 const PROTOCOL: u32 = 1;
-/// Longest line, either way.
+/// Longest line in either direction, in bytes. Raised, a process can take more memory.
 #[cfg(unix)]
 const LINE_MAX_BYTES: usize = 8 << 20;
 
-/// What a process asks an owner for, if there is one.
+/// The requests that a process sends to the owner, if there is one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AskOwner {
-    /// Nothing: it does everything itself.
+    /// None: the process does all work itself.
     #[default]
     Nothing,
-    /// To write, so that all who write share a sync. For a server, which has views of its own.
+    /// Writes, which share a sync with those of other processes. For a server, which has views of its own.
     Writes,
-    /// Recalls, too, so that a command need not open the views.
+    /// Writes and recalls, so that a command need not open the views.
     All,
 }
 
-/// The way to the owner of a store, for [`Service::asking`](icm_service::Service::asking).
+/// Returns the client of a store's owner, for [`Service::asking`](icm_service::Service::asking).
 #[cfg(unix)]
 pub fn peer(store: &Path, asks: AskOwner) -> Arc<dyn Peer> {
     match asks {
@@ -67,7 +68,7 @@ pub fn peer(store: &Path, asks: AskOwner) -> Arc<dyn Peer> {
     }
 }
 
-/// Returns no way to an owner: only Unix has owners.
+/// Returns no client: only Unix has owners.
 #[cfg(not(unix))]
 pub fn peer(_: &Path, _: AskOwner) -> Arc<dyn Peer> {
     Arc::new(NoPeer)
@@ -77,7 +78,7 @@ pub fn peer(_: &Path, _: AskOwner) -> Arc<dyn Peer> {
 #[cfg(not(unix))]
 pub(crate) async fn keep(_: Arc<Service>, _: impl Fn() + Send + Sync + 'static) {}
 
-/// The owners of stores as the doctor sees them.
+/// The owners of stores, for the doctor.
 #[derive(Debug, Clone, Copy)]
 pub struct Owners;
 
@@ -87,7 +88,7 @@ impl PeerWatch for Owners {
         if let Some(why) = door::what_bars(dir) {
             return PeerState::Barred(why);
         }
-        // An owner that was killed leaves its notice behind.
+        // A killed owner leaves its notice behind, so the lock is checked first.
         match place::is_taken(dir).then(|| Link::look(dir)).flatten() {
             None => PeerState::None,
             Some(seen) => seen,

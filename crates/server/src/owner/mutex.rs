@@ -1,8 +1,8 @@
-//! Mutexes of the owner: a thread that panicked leaves what they guard in order.
+//! Locks mutexes of the owner after a panic, too: a thread that panics leaves their data in order.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Returns what the mutex guards, also after a thread panicked with it.
+/// Locks the mutex, even if a thread panicked while it held the lock.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

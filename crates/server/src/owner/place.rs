@@ -9,13 +9,13 @@ use super::file;
 
 /// The role of the owner, held until it is dropped.
 pub(super) struct Claim {
-    // Closed before the role is given back.
+    // The socket is closed before the lock is given back.
     door: Option<Door>,
     file: File,
 }
 
 impl Claim {
-    /// Takes the role; `None` while another process has it.
+    /// Takes the role; `None` if another process has it.
     pub(super) fn take(store: &Path) -> io::Result<Option<Claim>> {
         let file = file::to_own(store)?;
         match file.try_lock() {
@@ -25,14 +25,14 @@ impl Claim {
         }
     }
 
-    /// Takes the role as soon as no other process has it.
+    /// Waits until no other process has the role, and takes it.
     pub(super) fn wait(store: &Path) -> io::Result<Claim> {
         let file = file::to_own(store)?;
         file.lock()?;
         Ok(Claim { door: None, file })
     }
 
-    /// Listens to others, and says where.
+    /// Starts to listen, and writes the notice.
     pub(super) fn listen(&mut self, store: &Path) -> io::Result<Listener> {
         let (listener, door) = Door::open(&store.canonicalize()?, &self.file)?;
         self.door = Some(door);
@@ -40,7 +40,7 @@ impl Claim {
     }
 }
 
-/// Whether a process has the role.
+/// Returns `true` if a process has the role.
 pub(crate) fn is_taken(store: &Path) -> bool {
     let taken = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     file::open(store).is_ok_and(taken)

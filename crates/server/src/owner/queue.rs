@@ -1,6 +1,6 @@
-//! Writes that wait for their turn. A write that comes while nobody decides is decided at once, by the thread of its
-//! connection. Those that come meanwhile wait; then the thread of the first one decides all of them under one hold of the
-//! store. All of them share a sync, and the next ones are decided meanwhile.
+//! The queue of writes in the owner. A write that arrives while no thread decides is decided at once, by the thread of
+//! its connection. Writes that arrive meanwhile wait; then the thread of the first decides all of them under one lock
+//! of the store. They share a sync, during which the next writes are decided.
 
 use std::mem::take;
 use std::panic::AssertUnwindSafe;
@@ -16,11 +16,12 @@ use icm_service::{OwnWay, Prepared, Service, Write};
 
 use super::mutex::locked;
 
-/// Time without a write after which what was written is made ready for a recall, 5 ms: longer than most syncs, which all may
-/// be waiting for. Raised, the first recall after a burst does more of that work; lowered, a burst is slowed down by it.
+/// Time without a write after which written events are made ready for a recall, 5 ms: longer than most syncs, for which
+/// all writers may be waiting. Raised, the first recall after a burst does more of that work; lowered, a burst is
+/// slowed down by it.
 const IDLE: Duration = Duration::from_millis(5);
 
-/// The queue, and the thread that folds what was decided, until this is dropped.
+/// The queue, and the thread that folds decided writes; both end on drop.
 pub(super) struct Queue {
     shared: Arc<Shared>,
 }
@@ -28,20 +29,20 @@ pub(super) struct Queue {
 struct Shared {
     service: Arc<Service>,
     waiting: Mutex<Waiting>,
-    /// Something is to be folded, or the queue is closed.
+    /// Notified when there is something to fold, or the queue is closed.
     news: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
     writes: Vec<Waiter>,
-    /// A thread decides, or folds what was decided.
+    /// `true` while a thread decides writes, or folds them.
     is_taken: bool,
-    /// Something was decided that is not folded.
+    /// `true` if decided writes are not folded yet.
     to_fold: bool,
-    /// Something was folded that is not ready for a recall.
+    /// `true` if folded writes are not ready for a recall yet.
     to_ready: bool,
-    /// The time of the newest write.
+    /// Time of the newest write.
     newest: Option<Instant>,
     is_closed: bool,
 }
@@ -52,27 +53,27 @@ struct Waiter {
     told: SyncSender<Told>,
 }
 
-/// A word to a waiting thread.
+/// A message to a waiting thread.
 enum Told {
-    /// It has the turn, and decides all that wait; its own write is the first of them.
+    /// The thread has the turn, and decides all writes that wait; its own is the first.
     Decide,
-    /// Another thread had the turn.
+    /// Another thread has decided the write.
     Done(Box<Done>),
 }
 
-/// The receipt, or why there is none.
+/// The receipt, or the error.
 type Done = Result<Receipt>;
 
-/// The right to decide. When it is dropped, the first thread that waits has it.
+/// The right to decide. On drop, the first waiting thread gets it.
 struct Turn<'a> {
     shared: &'a Shared,
 }
 
 /// The next work of the folding thread.
 enum Next {
-    /// Decided writes, while they are synced.
+    /// Fold decided writes while they are synced.
     Fold,
-    /// All of it, as the next recall needs it.
+    /// Do all the work that the next recall would need.
     GetReady,
 }
 
@@ -83,7 +84,7 @@ impl Queue {
             waiting: Mutex::default(),
             news: Condvar::new(),
         });
-        // From here on its end is told to the thread.
+        // From here on, dropping the queue ends the thread.
         let queue = Queue { shared };
         let shared = Arc::clone(&queue.shared);
         thread::Builder::new()
@@ -102,14 +103,14 @@ impl Queue {
         self.shared.write(caller, write, attempt)
     }
 
-    /// The way in for the writes of this process, as long as the queue is there: they wait with those of others, so
-    /// that neither wait for the other's locks again and again.
+    /// Returns the entrance to the queue for the writes of this process. They wait together with those of others, so
+    /// that neither keeps waiting for the other's lock. After the queue is dropped, the entrance returns `None`.
     pub(super) fn own_way(&self) -> OwnWay {
         let shared = Arc::downgrade(&self.shared);
         Arc::new(move |caller, write, attempt| {
             match shared.upgrade()?.write(caller, write, Some(attempt)) {
-                // Whether it was decided is not known: the caller does it without the queue, and the log knows it
-                // again by its command.
+                // It is unknown whether the write was decided. The caller does it without the queue, and the log
+                // recognises a command that was done.
                 Err(ServiceError::Internal(_)) => None,
                 done => Some(done),
             }
@@ -127,7 +128,7 @@ impl Drop for Queue {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut waiting = self.shared.waiting();
-        // A thread that panicked waits no more.
+        // A thread that panicked no longer waits.
         while let Some(first) = waiting.writes.first() {
             if first.told.send(Told::Decide).is_ok() {
                 return;
@@ -156,7 +157,7 @@ impl Shared {
             let turn = Turn { shared: self };
             return self.decide(&[write], turn)?.pop().ok_or_else(failed)?;
         }
-        // At most the turn and the receipt are told: neither waits for room.
+        // There are two messages at most, the turn and the receipt, so sending never blocks.
         let (told, tells) = sync_channel(2);
         waiting.writes.push(Waiter { write, told });
         drop(waiting);
@@ -167,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// Decides all that wait; returns the receipt of the first, which is this thread's.
+    /// Decides all waiting writes; returns the receipt of the first, which is this thread's.
     fn decide_waiting(&self) -> Done {
         let turn = Turn { shared: self };
         let waiters = take(&mut self.waiting().writes);
@@ -193,15 +194,15 @@ impl Shared {
         }
     }
 
-    /// Decides these, gives the turn on and waits until what was decided is durable. A panic is an error: the thread has
-    /// others to answer.
+    /// Decides these writes, passes the turn on, and waits until they are durable. A panic becomes an error, because
+    /// the thread has others to answer.
     fn decide(&self, writes: &[(Caller, Prepared)], turn: Turn<'_>) -> Result<Vec<Done>> {
         let decide = || {
             let decided = self.service.decide_all(writes);
             if let Err(error) = &decided
                 && unavailable(error).is_some()
             {
-                // Writes that came meanwhile wait for the lock by themselves, each as long as it has left.
+                // Writes that arrived meanwhile wait for the lock by themselves, each for the time it has left.
                 let behind = take(&mut self.waiting().writes);
                 tell_all(behind.into_iter().map(|it| it.told), &failed());
             }
@@ -216,7 +217,7 @@ impl Shared {
         locked(&self.waiting)
     }
 
-    /// Folds what was decided, until the queue is closed.
+    /// Folds decided writes until the queue is closed.
     fn fold_on(&self) {
         while let Some((next, turn)) = self.next() {
             let go_on = || self.waiting().writes.is_empty();
@@ -229,7 +230,7 @@ impl Shared {
         }
     }
 
-    /// Waits for something to fold while nobody decides; `None` once the queue is closed.
+    /// Waits until there is something to fold and no thread decides; `None` once the queue is closed.
     fn next(&self) -> Option<(Next, Turn<'_>)> {
         let mut waiting = self.waiting();
         while !waiting.is_closed {
@@ -248,7 +249,7 @@ impl Shared {
                 return Some((next, Turn { shared: self }));
             }
             waiting = if waiting.to_ready {
-                // Nobody tells of that: the thread looks again.
+                // No thread announces the end of the idle time, so this thread looks again.
                 let rest = if waiting.is_taken { IDLE } else { rest };
                 let woken = self.news.wait_timeout(waiting, rest);
                 woken.unwrap_or_else(PoisonError::into_inner).0
@@ -265,7 +266,7 @@ fn failed() -> ServiceError {
     ServiceError::Internal("deciding it failed".to_owned())
 }
 
-/// The same error once more, where it says that the lock was not to be had.
+/// Returns a copy of an error about a lock that could not be had; `None` for other errors.
 fn unavailable(error: &ServiceError) -> Option<ServiceError> {
     match *error {
         ServiceError::Busy { waited_ms } => Some(ServiceError::Busy { waited_ms }),
@@ -274,7 +275,7 @@ fn unavailable(error: &ServiceError) -> Option<ServiceError> {
     }
 }
 
-/// Tells each thread of the error that all of them met.
+/// Sends each thread the error that all of them met.
 fn tell_all(told: impl Iterator<Item = SyncSender<Told>>, error: &ServiceError) {
     for told in told {
         let internal = || ServiceError::Internal(error.to_string());
@@ -300,7 +301,7 @@ mod tests {
         let service = Arc::new(Service::open(options).expect("it opens"));
         let queue = Queue::new(Arc::clone(&service)).expect("threads");
         for n in 0..1_200_u32 {
-            // None is near another: those would be searched for.
+            // The texts are not similar: a search for near duplicates would slow the writes down.
             let words = blake3::hash(&n.to_le_bytes()).to_hex();
             let request = StoreRequest {
                 topic: "t".to_owned(),
@@ -310,7 +311,7 @@ mod tests {
             let stored = queue.write(Caller::default(), Write::Store(request), None);
             stored.expect("it stores");
         }
-        // Each look does a little of it; those that there is time for here do not do all.
+        // Each look does a little of the work; the looks until the deadline need not do all.
         let begun = Instant::now();
         while service.makes_ready() {
             assert!(begun.elapsed() < Duration::from_secs(10), "nobody does it");

@@ -1,4 +1,4 @@
-//! `icm_conflicts`
+//! The tool `icm_conflicts`: lists fields that have several values.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use icm_api::{Conflict, ConflictValue, ConflictsRequest};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Conflicts that one reply tells of.
+/// Conflicts in one reply. Raised, each text gets less room.
 const CONFLICTS_MAX: usize = 20;
 
 pub(super) static TOOL: Tool = Tool {
@@ -60,7 +60,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     }
     let mut structured = json!(conflicts);
     clean_value(&mut structured);
-    // Long texts are in the memory and its history.
+    // The memory and its history have the long texts whole.
     cut_texts(&mut structured, cap);
     Ok(Reply {
         text: dated(text, &conflicts.basis, as_of.is_some()),

@@ -1,4 +1,4 @@
-//! `icm_memory_consolidate`
+//! The tool `icm_memory_consolidate`: replaces the memories of a topic by a summary.
 
 use serde_json::json;
 

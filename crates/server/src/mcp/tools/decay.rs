@@ -1,4 +1,4 @@
-//! `icm_memory_decay`
+//! The tool `icm_memory_decay`: lets memories fade up to today.
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
 use crate::mcp::schema::Args;
@@ -48,7 +48,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-/// What to know of ticks for days that have not come, as a line.
+/// Returns a warning about ticks for days that have not come yet; empty if there are none.
 pub(super) fn ahead(ticks: &[TickAhead]) -> String {
     let Some(last) = ticks.iter().map(|tick| &tick.day).max() else {
         return String::new();

@@ -1,4 +1,4 @@
-//! `icm_diff`
+//! The tool `icm_diff`: shows the changes between two positions.
 
 use serde_json::{Map, Value, json};
 
@@ -10,9 +10,9 @@ use icm_api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
 use icm_guard::frame::{Frame, cut, fair_cap};
 use icm_guard::sanitize::{clean, clean_line};
 
-/// Memories that one reply tells of.
+/// Memories in one reply. Raised, each text gets less room.
 const MEMORIES_MAX: usize = 30;
-/// Links between memories that one reply tells of.
+/// Links between memories in one reply.
 const LINKS_MAX: usize = 50;
 /// Bytes of a memory beside its texts, about, and of a link.
 const ENTRY_BYTES: usize = 250;
@@ -147,7 +147,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-/// What of some lists, one after the other, stands on a page.
+/// The part of several lists, taken as one list, that stands on a page.
 struct Window {
     skip: usize,
     left: usize,
@@ -204,7 +204,7 @@ fn in_frame(diff: &Diff, shown: usize, room_bytes: usize) -> String {
     frame.finish()
 }
 
-/// The fields that differ, then the content with `[-old-]{+new+}`.
+/// Returns the fields that differ, then the content with `[-old-]{+new+}`.
 fn change_text(change: &MemoryChange) -> String {
     let value = |fields: &Map<String, Value>, name: &str| match fields.get(name) {
         None | Some(Value::Null) => "none".to_owned(),
@@ -235,7 +235,7 @@ fn change_text(change: &MemoryChange) -> String {
             ),
         })
         .collect();
-    // The long one last.
+    // The content, which is long, comes last.
     parts.sort_by_key(|part| part.starts_with("content: "));
     parts.join("; ")
 }
@@ -273,7 +273,7 @@ fn structured(diff: &Diff, (shown, total): (usize, usize), room_bytes: usize) ->
     clean_value(&mut reply);
     let mut lengths = Vec::new();
     each_text(&mut reply, &mut |text| lengths.push(text.len()));
-    // Short texts are within what an entry takes beside its long ones.
+    // Room for short texts is part of [`ENTRY_BYTES`].
     let cap = fair_cap(
         lengths.into_iter().filter(|length| *length > SHORT_BYTES),
         room_bytes.saturating_sub(shown * ENTRY_BYTES),
@@ -286,9 +286,9 @@ fn structured(diff: &Diff, (shown, total): (usize, usize), room_bytes: usize) ->
     reply
 }
 
-/// Lists and objects beyond this go out as text, which can be cut.
+/// Lists and objects longer than this, in bytes, go out as text, which can be cut. Raised, a reply may exceed its room.
 const NESTED_MAX_BYTES: usize = 1_000;
-/// Ids of events are this long, and are never cut.
+/// Length of an event id, in bytes: texts up to this length are never cut.
 const SHORT_BYTES: usize = 64;
 
 fn memory_fields(memory: &Memory) -> Value {

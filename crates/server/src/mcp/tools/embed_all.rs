@@ -1,4 +1,4 @@
-//! `icm_memory_embed_all`
+//! The tool `icm_memory_embed_all`: embeds memories that have no vector yet.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::{Call, Hints, Kind, Param, Reply, Tool, count};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 
-/// Longest run of one call, 20 s; the batch that is begun then is finished. Raised, clients give the call up; lowered, more
-/// calls are needed.
+/// Time after which a call begins no more batches, 20 s. Raised, clients give the call up; lowered, more calls are
+/// needed.
 const CALL_MAX: Duration = Duration::from_secs(20);
 
 pub(super) static TOOL: Tool = Tool {

@@ -1,4 +1,4 @@
-//! `icm_memory_forget`
+//! The tool `icm_memory_forget`: forgets one memory.
 
 use super::{Call, Hints, Kind, Param, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_memory_forget_topic`
+//! The tool `icm_memory_forget_topic`: forgets all memories of a topic, after a preview.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use icm_api::error::ServiceError;
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Memories that a preview shows, and bytes of each.
+/// Memories in a preview, and bytes of each.
 const SHOWN: usize = 10;
 const SHOWN_MAX_BYTES: usize = 200;
 
@@ -103,7 +103,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-/// That there is nothing in a topic, and how to name what lies below it.
+/// Returns the error for an empty topic; its hint tells how to name the topics below it, if there are any.
 fn nothing(call: &Call<'_>, topic: String) -> Result<ServiceError, ServiceError> {
     let look = TurnTopicRequest {
         topic: format!("{}/", topic.trim_end_matches('/')),

@@ -1,4 +1,4 @@
-//! `icm_memory_health`
+//! The tool `icm_memory_health`: reports topics that need care.
 
 use serde_json::json;
 
@@ -76,7 +76,7 @@ fn said(found: &Found) -> String {
     }
 }
 
-/// What it is, and the tool that helps.
+/// Returns the name of a finding, and the tool that settles it.
 fn words(finding: FindingKind, n: u64) -> (&'static str, &'static str) {
     match finding {
         FindingKind::Stale => (

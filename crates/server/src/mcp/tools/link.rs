@@ -1,4 +1,4 @@
-//! `icm_memory_link`
+//! The tool `icm_memory_link`: links two memories, or removes a link.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `icm_memory_list_topics`
+//! The tool `icm_memory_list_topics`: lists topics in pages.
 
 use serde_json::json;
 
@@ -9,9 +9,9 @@ use icm_api::error::ServiceError;
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Topics of one reply.
+/// Topics in one reply.
 const PAGE: usize = 200;
-/// The most levels that can be asked for.
+/// Most levels of topics that can be asked for.
 const DEPTH_MAX: u64 = 64;
 
 pub(super) static TOOL: Tool = Tool {

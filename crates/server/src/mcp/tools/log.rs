@@ -1,4 +1,4 @@
-//! `icm_log`
+//! The tool `icm_log`: lists events, or shows one memory with its history.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ const LIMIT_DEFAULT: u64 = 20;
 const LIMIT_MAX: u64 = 200;
 /// Bytes of an entry beside its texts, about.
 const ENTRY_BYTES: usize = 300;
-/// Recalls of a memory that are told of, and bytes of what each asked.
+/// Recalls of a memory that are listed, and bytes of each query.
 const RECALLS_MAX: usize = 20;
 const QUERY_MAX_BYTES: usize = 200;
-/// Bytes that a line of such a recall takes, about.
+/// Bytes of a line about a recall, about.
 const RECALL_BYTES: usize = 350;
 
 pub(crate) static TOOL: Tool = Tool {
@@ -88,7 +88,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         kind: args.text("kind"),
         topic: args.text("topic"),
         since: args.text("since"),
-        // One more tells whether there is a next page.
+        // One more entry shows whether there is a next page.
         limit: Some(limit + 1),
         cursor: args.whole("cursor"),
         ..LogRequest::default()
@@ -111,7 +111,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 return event(call, &id);
             }
             match history(call, &id, limit) {
-                // What is no memory may be an event.
+                // An id that names no memory may name an event.
                 Err(error @ ServiceError::NotFound { .. }) => match event_prefix(&id) {
                     Some(_) => event(call, &id).map_err(|also| match also {
                         ServiceError::NotFound { .. } => error,
@@ -207,7 +207,7 @@ fn entry_bytes(entry: &LogEntry) -> usize {
         + entry.session.as_ref().map_or(0, String::len)
 }
 
-/// The text of a version, cleaned.
+/// Returns the text of a version, cleaned.
 fn text_of(version: &Version) -> Cow<'_, str> {
     let content = version
         .not_shown
@@ -216,7 +216,7 @@ fn text_of(version: &Version) -> Cow<'_, str> {
     clean(content.map_or("(withheld)", String::as_str))
 }
 
-/// The newest version's text from a byte on: what a reply before had no room for.
+/// Returns the text of the newest version from byte `start` on, for a text that did not fit into the reply before.
 fn text_from(call: &Call<'_>, id: &str, start: usize) -> Result<Reply, ServiceError> {
     let versions = call.service.history(id)?;
     let newest = versions.iter().max_by_key(|version| version.position);
@@ -246,7 +246,7 @@ fn text_from(call: &Call<'_>, id: &str, start: usize) -> Result<Reply, ServiceEr
     })
 }
 
-/// That a text goes on.
+/// Returns the line that a text goes on.
 fn more(end: usize, total: usize) -> String {
     format!(
         "\n{end} of {total} bytes of the newest text shown; more: cursor {end}, with the same id"
@@ -258,12 +258,12 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
     let why = call.service.why(id, RECALLS_MAX)?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.position));
     let total = versions.len();
-    // The text of a memory comes before the list of its recalls.
+    // The text of a memory is worth more than the list of its recalls.
     let recalls = why.recalls.len().min(call.room_bytes() / 4 / RECALL_BYTES);
     let room = call.room_bytes() - recalls * RECALL_BYTES;
     versions.truncate(limit.min(room / 2 / ENTRY_BYTES).max(1));
     let room = room.saturating_sub(versions.len() * ENTRY_BYTES);
-    // The newest text is what a memory says: the others share what it leaves, a quarter at least.
+    // The newest text has priority: earlier texts share the rest, a quarter of the room at least.
     let newest = versions.first().map(text_of).unwrap_or_default();
     let newest_cap = end_within(&newest, room * 3 / 4);
     let newest_len = newest.len();
@@ -276,7 +276,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
     for (at, version) in versions.iter().enumerate() {
         let memory = &version.memory;
         let content = text_of(version);
-        // The next reply goes on at the very byte.
+        // The next reply continues at exactly this byte.
         let is_begun = at == 0 && newest_cap < newest_len;
         let (content, cap) = match is_begun {
             true => (format!("{}…", &content[..newest_cap]).into(), usize::MAX),

@@ -1,4 +1,4 @@
-//! `icm_memory_prune`
+//! The tool `icm_memory_prune`: forgets memories that have faded, after a preview.
 
 use serde_json::json;
 
@@ -10,10 +10,10 @@ use icm_api::{PruneAnswer, PruneRequest, PrunedPause};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Bytes that a preview shows of a memory.
+/// Bytes of each memory that a preview shows.
 const SHOWN_MAX_BYTES: usize = 200;
 
-/// Memories that a line on a pause of the log names.
+/// Memories that a line about a pause of the log names.
 const PAUSE_IDS_MAX: usize = 10;
 
 pub(super) static TOOL: Tool = Tool {
@@ -92,7 +92,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-/// Returns a line on the memories that fade below the threshold through one pause of the log.
+/// Returns a line about the memories that fade below the threshold because of one pause of the log.
 fn because_of(pause: &PrunedPause) -> String {
     let PrunedPause { from, to, ids } = pause;
     let memories = count(ids.len() as u64, "memory", "memories");

@@ -1,4 +1,4 @@
-//! `icm_memory_recall`
+//! The tool `icm_memory_recall`: searches the memories.
 
 use std::borrow::Cow;
 
@@ -24,9 +24,9 @@ const HIT_BYTES: usize = 400;
 /// Bytes of an id in the structured content.
 const REPEAT_BYTES: usize = 29;
 const TEXT_HIT_BYTES: usize = 180 + FOUND_BY_BYTES;
-/// Words that matched, in the structured content, where there is not much room.
+/// Matched words in the structured content, if the room is short.
 const MATCHED_MAX: usize = 10;
-/// Bytes of its text that each memory has room for, at least.
+/// Bytes of text that each memory gets at least. Raised, a reply holds fewer memories.
 const TEXT_MIN_BYTES: usize = 200;
 
 pub(super) static TOOL: Tool = Tool {
@@ -89,7 +89,7 @@ pub(super) static TOOL: Tool = Tool {
     run,
 };
 
-/// One result, less than the whole memory: every byte of it costs the model.
+/// A result, with less than the whole memory, because every byte costs the model.
 #[derive(Serialize)]
 struct Hit {
     id: String,
@@ -106,10 +106,10 @@ struct Hit {
         serialize_with = "without_places"
     )]
     passage: Option<Passage>,
-    /// The content is not all of the memory's.
+    /// `true` if `content` is a part of the memory's content.
     #[serde(skip)]
     is_excerpt: bool,
-    /// The whole content as it is stored, of a result with a passage: its places are those of this text.
+    /// The whole stored content of a result with a passage; the places of the passage refer to it.
     #[serde(skip)]
     whole: Option<String>,
     importance: Importance,
@@ -143,14 +143,14 @@ struct Hit {
     repeats: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also_in: Vec<String>,
-    /// The same as text.
+    /// The note about memories that say the same.
     #[serde(skip)]
     says_the_same: Option<String>,
     #[serde(skip_serializing_if = "is_zero")]
     confirmations: u64,
 }
 
-/// A passage less its places: they are none of the excerpt's.
+/// Serialises a passage without its places, which do not refer to the excerpt.
 fn without_places<S: Serializer>(
     passage: &Option<Passage>,
     serializer: S,
@@ -179,7 +179,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a recall")?),
         None => None,
     };
-    // Fewer memories are worth more than more that are cut to nothing; the cursor goes on with the others.
+    // A few memories with enough text are worth more than many cut short; the cursor leads to the others.
     let fitting = (call.room_bytes() / (TEXT_HIT_BYTES + TEXT_MIN_BYTES)).max(1);
     let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
     let limit = limit.min(fitting);
@@ -266,7 +266,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-/// The scopes that were seen; what lies below a session goes without saying.
+/// Returns the scopes seen, without those below a session, which are implied.
 fn seen(scopes: &[String]) -> String {
     let seen = scopes.iter().filter(|scope| !scope.ends_with("/*"));
     seen.map(|scope| clean_line(scope))
@@ -277,7 +277,7 @@ fn seen(scopes: &[String]) -> String {
 /// Results in the frame that marks them as data.
 struct Framed {
     text: String,
-    /// Whether a memory is not shown whole.
+    /// `true` if a memory is not shown whole.
     is_any_cut: bool,
 }
 
@@ -326,8 +326,8 @@ fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Fra
     }
 }
 
-/// Returns the day that a memory is of: when it happened, else when it was stored first. A later day of a change
-/// stands beside it.
+/// Returns the day of a memory: when its fact occurred, else when it was created; then the day of its last change, if
+/// different.
 fn days(call: &Call<'_>, hit: &Hit) -> String {
     let of = call.day(hit.occurred_at.as_ref().unwrap_or(&hit.created_at));
     let updated = call.day(&hit.updated_at);
@@ -337,7 +337,7 @@ fn days(call: &Call<'_>, hit: &Hit) -> String {
     }
 }
 
-/// What the search found a result by, and how well it fits.
+/// Returns how the search found a result, and how well the result fits.
 fn found(hit: &Hit) -> String {
     match hit.via {
         Some(_) => String::new(),
@@ -345,7 +345,7 @@ fn found(hit: &Hit) -> String {
     }
 }
 
-/// What links and scope say of a result.
+/// Returns the notes of links and scope on a result.
 fn links(hit: &Hit) -> String {
     let mut words = String::new();
     if let Some(id) = &hit.superseded_by {
@@ -380,8 +380,8 @@ fn links(hit: &Hit) -> String {
     words
 }
 
-/// How many bytes of each content fit, in the text and in the structured content. Where the other
-/// fields alone would fill the reply, the longest of them go.
+/// Returns the bytes of each content that fit, in the text and in the structured content. If the other fields alone
+/// would fill the reply, removes the longest of them.
 fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
     let fields = |hit: &Hit| {
         let source = &hit.source;
@@ -485,8 +485,8 @@ impl Hit {
         }
     }
 
-    /// Returns the passage anew where less of it fits than its content has: an excerpt of an excerpt would say of
-    /// neither how much is missing. `None` without a passage.
+    /// Returns the passage cut again from the whole content, because a cut excerpt would give the wrong number of
+    /// missing bytes. `None` without a passage.
     fn passage_within(&self, cap_bytes: usize) -> Option<String> {
         let (whole, passage) = (self.whole.as_deref()?, self.passage.as_ref()?);
         let shown = passage.excerpt(whole, &self.matched, cap_bytes);
@@ -494,7 +494,7 @@ impl Hit {
     }
 }
 
-/// Three digits are enough to compare by.
+/// Rounds to three digits, enough to compare by.
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }

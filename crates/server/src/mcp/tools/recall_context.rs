@@ -1,4 +1,4 @@
-//! `icm_memory_recall_context`
+//! The tool `icm_memory_recall_context`: returns memories as text for a prompt.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use icm_guard::frame::without_tag;
 use icm_guard::sanitize::clean_line;
 
 const BUDGET_DEFAULT: u64 = 1_000;
-/// What clients take of one reply has room for it.
+/// Largest budget, in tokens: clients take a reply of this size whole.
 const BUDGET_MAX: u64 = 15_000;
 
 pub(super) static TOOL: Tool = Tool {

@@ -1,4 +1,4 @@
-//! `icm_memory_stats`
+//! The tool `icm_memory_stats`: counts memories, events and bytes.
 
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         count(stats.bytes, "byte", "bytes"),
         stats.log_bytes
     ));
-    // A store without view files is read from the log alone: nothing is behind.
+    // A view without files is read from the log, so it is not behind.
     let lagging = |view: &&ViewProgress| view.behind > 0 && view.bytes > 0;
     for view in stats.views.iter().filter(lagging) {
         let behind = count(view.behind, "event", "events");
@@ -67,7 +67,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         .map_err(|error| ServiceError::Internal(format!("stats as JSON: {error}")))?;
     super::clean_value(&mut structured);
     if let Value::Object(fields) = &mut structured {
-        // Where the store lies on this machine is nothing a model needs to know.
+        // A model has no use for the path of the store.
         fields.remove("store");
         fields.retain(|_, value| !value.is_null());
     }

@@ -1,4 +1,4 @@
-//! `icm_memory_store`
+//! The tool `icm_memory_store`: stores a memory.
 
 use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_undo`
+//! The tool `icm_undo`: undoes events, after a preview.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `icm_memory_update`
+//! The tool `icm_memory_update`: changes a memory.
 
 use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_wake_up`
+//! The tool `icm_wake_up`: returns a pack of memories for the start of a session.
 
 use icm_agents::wake_up::{BUDGET, WakeUpRequest, wake_up};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::tokens;
 
-/// Clients take replies of this size whole.
+/// Largest budget, in tokens: clients take a reply of this size whole.
 const BUDGET_MAX: u64 = 15_000;
 
 pub(super) static TOOL: Tool = Tool {

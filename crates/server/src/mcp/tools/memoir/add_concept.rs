@@ -1,4 +1,4 @@
-//! `icm_memoir_add_concept`
+//! The tool `icm_memoir_add_concept`: adds a concept to a memoir.
 
 use super::{
     ADDS, ALLOW_SECRET, CONCEPT, Call, LABELS, MEMOIR, Reply, SOURCES, Tool, defined, definition,

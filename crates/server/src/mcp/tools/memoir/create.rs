@@ -1,4 +1,4 @@
-//! `icm_memoir_create`
+//! The tool `icm_memoir_create`: creates a memoir.
 
 use super::{ADDS, ALLOW_SECRET, Call, Kind, Param, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_memoir_describe`
+//! The tool `icm_memoir_describe`: changes the description of a memoir.
 
 use super::{ADDS, ALLOW_SECRET, Call, Hints, Kind, Param, Reply, Tool};
 use crate::mcp::schema::Args;

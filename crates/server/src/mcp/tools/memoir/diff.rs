@@ -9,11 +9,11 @@ use icm_guard::sanitize::clean_line;
 
 /// Entries of each list that are shown.
 const SHOWN: usize = 10;
-/// Bytes of a text that are shown.
+/// Bytes of each text that are shown.
 const TEXT_BYTES: usize = 200;
 
-/// What became of the graph, for a model and for a program, and whether there is more on the next page (from 0);
-/// nothing where nothing did.
+/// Returns the changes of the graph on page `page` (from 0), as text and as JSON, and whether there is a next page;
+/// `None` if nothing changed.
 pub(in crate::mcp::tools) fn graph_diff(
     graph: &GraphDiff,
     page: usize,

@@ -1,4 +1,4 @@
-//! `icm_memoir_export`
+//! The tool `icm_memoir_export`: writes a whole memoir in a format, in pages.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_guard::frame::{Frame, end_within};
 
-/// What goes on, for errors.
+/// Name of the output, for errors.
 const WHAT: &str = "an export";
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
@@ -72,8 +72,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-/// The page of a text that begins at a byte: up to the last line that ends within a reply, or as much of
-/// one line as fits. All pages one after another are the text. Nothing where no page begins there.
+/// Returns the page of a text that begins at byte `start`: up to the last line that ends within the room, or as much of
+/// one line as fits. All pages in a row make the text. `None` if no page begins there.
 fn page(text: &str, start: usize, room_bytes: usize) -> Option<&str> {
     let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
     let end = end_within(rest, room_bytes);

@@ -1,4 +1,4 @@
-//! `icm_memoir_forget`
+//! The tool `icm_memoir_forget`: forgets or revives a concept or a memoir.
 
 use super::{Call, Hints, Kind, MEMOIR, Param, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_memoir_inspect`
+//! The tool `icm_memoir_inspect`: shows a concept with its links and the concepts around it.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use icm_api::{ConceptLink, DefinitionStatus, InspectRequest, Inspected};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Concepts around one that are looked at.
+/// Most concepts around a concept that are asked for.
 const AROUND: usize = 200;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
@@ -52,7 +52,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     run,
 };
 
-/// Bytes of an earlier definition that are shown, and of the ids of memories.
+/// Bytes that are shown of earlier definitions, and of the ids of memories.
 const EARLIER_MAX_BYTES: usize = 1_000;
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
@@ -70,7 +70,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let room = call.room_bytes();
     let fit = fitting(&found, room / 4);
     if fit < found.around.len() {
-        // A page of as many as there is room for, with just their links.
+        // A page with as many concepts as fit, and only their links.
         request.limit = Some(fit);
         request.at = Some(format!("@{}", found.basis.position));
         found = call.service.inspect(&request)?;
@@ -130,7 +130,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     })
 }
 
-/// A link as a line says it.
+/// Returns a link as a line.
 fn said(link: &ConceptLink) -> String {
     let (from, to) = (clean_line(&link.from), clean_line(&link.to));
     let reason = link.reason.as_deref().map(clean_line);
@@ -138,7 +138,7 @@ fn said(link: &ConceptLink) -> String {
     format!("{from} {} {to}{reason}", link.relation)
 }
 
-/// Returns how many of the concepts around one fit into so many bytes, with the links that they came by; at least one.
+/// Returns the number of concepts around a concept that fit, with their links, into `room_bytes`; at least one.
 fn fitting(found: &Inspected, room_bytes: usize) -> usize {
     let mut links: HashMap<&str, usize> = HashMap::new();
     for link in &found.links {

@@ -1,4 +1,4 @@
-//! `icm_memoir_link`
+//! The tool `icm_memoir_link`: links two concepts, or removes a link.
 
 use super::{ADDS, Call, Hints, Kind, MEMOIR, Param, Reply, Tool};
 use crate::mcp::schema::Args;

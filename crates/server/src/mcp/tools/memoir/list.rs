@@ -1,4 +1,4 @@
-//! `icm_memoir_list`
+//! The tool `icm_memoir_list`: lists the memoirs.
 
 use serde_json::json;
 

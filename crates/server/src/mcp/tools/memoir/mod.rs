@@ -1,4 +1,4 @@
-//! The tools of the concept graph.
+//! The tools of memoirs, and their common parameters and lines.
 
 pub(super) mod add_concept;
 pub(super) mod create;
@@ -53,7 +53,7 @@ const CONCEPT: Param = Param {
     about: "the concept's name",
 };
 
-/// What a concept means.
+/// The definition of a concept.
 const fn definition(required: bool) -> Param {
     Param {
         name: "definition",
@@ -77,7 +77,7 @@ const SOURCES: Param = Param {
     about: "ids of memories it is taken from",
 };
 
-/// The request of the tools that add a concept and refine one.
+/// Takes the request of the tools that add and refine a concept.
 fn defined(args: &mut Args) -> ConceptRequest {
     ConceptRequest {
         memoir: args.required_text("memoir"),
@@ -90,7 +90,7 @@ fn defined(args: &mut Args) -> ConceptRequest {
     }
 }
 
-/// The receipt of a tool that changes the graph.
+/// Returns the reply of a tool that changes a memoir.
 fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
     let done = match receipt.action {
         Action::Stored => "added",
@@ -135,14 +135,14 @@ fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
     }
 }
 
-/// An answer as a program reads it, its texts cleaned.
+/// Returns an answer as JSON, its texts cleaned.
 fn structured<T: serde::Serialize>(answer: &T) -> Value {
     let mut value = serde_json::to_value(answer).unwrap_or_default();
     clean_value(&mut value);
     value
 }
 
-/// The line of a concept: what stands before its definition, that, and what stands behind.
+/// Returns the line of a concept: the part before the definition, the definition, the part after.
 fn line<'a>(concept: &'a Concept, memoirs: bool, found: &str) -> (String, &'a str, String) {
     let definition = concept.definition.as_deref().unwrap_or("(withheld)");
     let head = match memoirs {
@@ -164,7 +164,7 @@ fn line<'a>(concept: &'a Concept, memoirs: bool, found: &str) -> (String, &'a st
     (head, definition, tail)
 }
 
-/// Adds concepts as lines to a frame, as many as `room_bytes` has room for. Returns how many.
+/// Adds concepts as lines to a frame, as many as fit into `room_bytes`. Returns their number.
 fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool, room_bytes: usize) -> usize {
     let list: Vec<_> = list
         .iter()
@@ -173,7 +173,7 @@ fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool, room_bytes: usi
     concepts_found(frame, &list, memoirs, room_bytes)
 }
 
-/// The same with what a search says of each.
+/// Adds concepts as [`concepts`] does, each with a note of the search.
 fn concepts_found(
     frame: &mut Frame,
     list: &[(&Concept, String)],
@@ -192,14 +192,14 @@ fn concepts_found(
     list.len()
 }
 
-/// Where the next page goes on.
+/// Adds the line that names the next page.
 fn more(text: &mut String, next: Option<&str>) {
     if let Some(next) = next {
         text.push_str(&format!("\nmore: give after = {}", json!(clean_line(next))));
     }
 }
 
-/// Returns the name that `after` stands for.
+/// Returns the name in the argument `after`.
 fn named(after: &str) -> Result<String, ServiceError> {
     super::name_of(after, "after")
 }
@@ -209,7 +209,7 @@ fn concept_count(n: u64) -> String {
     count(n, "concept", "concepts")
 }
 
-/// What `search` and `search_all` ask for beside the memoir.
+/// The parameters that `search` and `search_all` share: query and label.
 const QUERY: Param = Param {
     name: "query",
     kind: Kind::Text,
@@ -231,7 +231,7 @@ const LIMIT: Param = Param {
     about: "default 10",
 };
 
-/// What a paged tool goes on after.
+/// The cursor of a paged tool.
 const AFTER: Param = Param {
     name: "after",
     kind: Kind::Text,
@@ -239,7 +239,7 @@ const AFTER: Param = Param {
     about: "next of the reply before",
 };
 
-/// Answers a search in one memoir or in all.
+/// Searches one memoir, or all of them if `memoir` is `None`.
 fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Reply, ServiceError> {
     let all = memoir.is_none();
     let request = ConceptSearchRequest {

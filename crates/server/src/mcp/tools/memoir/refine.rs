@@ -1,4 +1,4 @@
-//! `icm_memoir_refine`
+//! The tool `icm_memoir_refine`: changes the definition, labels or sources of a concept.
 
 use super::{
     ADDS, ALLOW_SECRET, CONCEPT, Call, LABELS, MEMOIR, Reply, SOURCES, Tool, defined, definition,

@@ -1,4 +1,4 @@
-//! `icm_memoir_search`
+//! The tool `icm_memoir_search`: searches the concepts of one memoir.
 
 use super::{AFTER, AS_OF, Call, FLOOR, LABEL, LIMIT, MEMOIR, QUERY, READS, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_memoir_search_all`
+//! The tool `icm_memoir_search_all`: searches the concepts of all memoirs.
 
 use super::{AFTER, AS_OF, Call, FLOOR, LABEL, LIMIT, QUERY, READS, Reply, Tool};
 use crate::mcp::schema::Args;

@@ -1,4 +1,4 @@
-//! `icm_memoir_show`
+//! The tool `icm_memoir_show`: shows a memoir and its concepts, in pages.
 
 use super::{
     AFTER, AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, more,
@@ -11,7 +11,7 @@ use icm_api::error::ServiceError;
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-/// Concepts of a page.
+/// Concepts on a page.
 const PAGE: usize = 100;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {

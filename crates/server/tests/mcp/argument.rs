@@ -1,4 +1,4 @@
-//! Arguments and names that are wrong, and the words for that.
+//! Tests of wrong arguments and names, and of their errors.
 
 use icm_api::Trust;
 use icm_server::mcp::McpOptions;

@@ -1,4 +1,4 @@
-//! What is no tool: resources, prompts, completion, and news of the log.
+//! Tests of resources, prompts, completion and subscriptions to the log.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn names<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Only the frame says what is stored, and it says so.
+/// Asserts that stored text stands in the frame only.
 fn assert_framed(text: &str) {
     assert!(text.starts_with("<memories nonce=\""), "{text}");
     assert!(text.contains("</memories>"), "{text}");
@@ -168,7 +168,7 @@ async fn prompts_bring_what_is_known_as_data() {
         assert_eq!(messages.len(), 2);
         let texts = [0, 1].map(|at| messages[at]["content"]["text"].as_str().expect("a text"));
         assert!(texts[1].contains(holds), "{name}: {}", texts[1]);
-        // No stored text stands where it could be taken for the user's own words.
+        // No stored text may look like the user's own words.
         assert!(
             !texts[0].contains("pool") && !texts[0].contains("ignore"),
             "{}",
@@ -193,7 +193,7 @@ async fn prompts_bring_what_is_known_as_data() {
     .await;
     assert!(said.starts_with("no topic x"), "{said}");
     let (_, store) = client.end().await;
-    // A session that begins with a task has recalled something.
+    // Both prompts have recalled something.
     assert_eq!(recalls_recorded(&store), 2);
 }
 
@@ -284,7 +284,7 @@ async fn who_listens_to_the_log_is_told_when_it_grows() {
     client.put("t", "one", Trust::User);
     let news = client.next().await.expect("a message");
     assert!(updated(&news), "{news}");
-    // The end of the input ends that, too, and nobody waits for an answer to it.
+    // The end of the input also ends the subscription, whose request gets no answer.
     client.end().await;
 
     let mut client = Client::legacy(EVERYTHING).await;
@@ -344,7 +344,7 @@ async fn a_prompt_shows_all_that_it_is_about_or_says_how_much_more_there_is() {
     let text = read["contents"][0]["text"].as_str().expect("a text");
     assert!(text.contains("the newest 58 of 201"), "{text}");
     assert_eq!(text.matches("] note ").count(), 58);
-    // What was not there yet is no bug of ours, and what is wrong is said in a line.
+    // A memory that was not there yet is an ordinary error, in one line.
     let memory = client.put("t", "one", Trust::User);
     let uri = format!("icm://memory/{memory}@1");
     assert_eq!(
@@ -382,7 +382,7 @@ async fn a_recall_between_preview_and_undo_changes_no_plan() {
     let confirm = json!({"last": 1, "confirm": plan});
     let (text, _) = client.ok("icm_undo", confirm).await;
     assert!(text.starts_with("undone"), "{text}");
-    // Another change is another plan.
+    // Another change makes another plan.
     let (_, preview) = client.ok("icm_undo", json!({"last": 1})).await;
     client
         .ok("icm_memory_update", json!({"id": id, "content": "40"}))
@@ -427,7 +427,7 @@ async fn a_long_comparison_has_pages_that_hold_all_of_it_once() {
         let Some(next) = diff["next"].as_u64() else {
             break;
         };
-        // Whatever comes meanwhile is not of this comparison.
+        // A memory stored between two pages is not part of the comparison.
         client.put("later", &format!("later {next}"), Trust::User);
         asked["page"] = json!(next);
         asked["to"] = json!(format!("@{}", diff["to"]["position"]));

@@ -1,4 +1,4 @@
-//! A connection to a server of its own, over a store of its own.
+//! The client of the tests: a connection to a server and a store of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) const READ_ONLY: McpOptions = McpOptions {
     ..EVERYTHING
 };
 
-/// A connection to a server of its own, over a store of its own.
+/// A connection to a server and a store of its own.
 pub(crate) struct Client {
     pub(crate) input: Option<DuplexStream>,
     pub(crate) output: Lines<BufReader<DuplexStream>>,
@@ -42,12 +42,12 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connected; nothing said yet.
+    /// Connects; sends nothing yet.
     pub(crate) fn connect(options: McpOptions) -> Client {
         Client::connect_in(tempfile::tempdir().expect("a folder"), options)
     }
 
-    /// The same over a store that may be there.
+    /// Connects to a server over a store in `folder`, which may exist.
     pub(crate) fn connect_in(folder: tempfile::TempDir, options: McpOptions) -> Client {
         let service = Service::open(OpenOptions {
             dir: folder.path().join("store"),
@@ -57,7 +57,7 @@ impl Client {
         Client::connect_to(service.expect("a store"), folder, options)
     }
 
-    /// The same over a store that is open.
+    /// Connects to a server over an open store.
     pub(crate) fn connect_to(
         service: Service,
         folder: tempfile::TempDir,
@@ -89,7 +89,7 @@ impl Client {
         }
     }
 
-    /// With the handshake of the older revisions done.
+    /// Connects, with the handshake of the older revisions.
     pub(crate) async fn legacy(options: McpOptions) -> Client {
         Client::connect(options).greeted().await
     }
@@ -110,7 +110,7 @@ impl Client {
         self
     }
 
-    /// Speaking the stateless revision.
+    /// Connects with the stateless revision.
     pub(crate) fn stateless(options: McpOptions) -> Client {
         let mut client = Client::connect(options);
         client.meta = Some(json!({
@@ -127,7 +127,7 @@ impl Client {
         input.write_all(b"\n").await.expect("write");
     }
 
-    /// The next line, which must be JSON; `None` at the end.
+    /// Returns the next line, which must be JSON; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let line = tokio::time::timeout(Duration::from_secs(20), self.output.next_line());
         let line = line.await.expect("an answer in time").expect("read")?;
@@ -152,7 +152,7 @@ impl Client {
         reply
     }
 
-    /// The result of a tool, failed or not.
+    /// Returns the result of a tool, failed or not.
     pub(crate) async fn call(&mut self, name: &str, arguments: Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         let reply = self.request("tools/call", params).await;
@@ -160,7 +160,7 @@ impl Client {
         reply["result"].clone()
     }
 
-    /// Text and structured content of a tool that succeeds.
+    /// Returns the text and the structured content of a tool that must succeed.
     pub(crate) async fn ok(&mut self, name: &str, arguments: Value) -> (String, Value) {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], false, "{result}");
@@ -172,12 +172,12 @@ impl Client {
         (text, result["structuredContent"].clone())
     }
 
-    /// The text of a tool that fails.
+    /// Returns the text of a tool that must fail.
     pub(crate) async fn fails(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         let text = result["content"][0]["text"].as_str().expect("a text");
-        // A client has arguments and tools, no options and commands.
+        // An error must name tools and arguments, not commands and options.
         let quoted: Vec<&str> = text.split('`').collect();
         for pair in quoted[1..].chunks_exact(2) {
             let is_command = pair[0].starts_with("icm ") || pair[0].starts_with("--");
@@ -206,7 +206,7 @@ impl Client {
         self.service.store(&caller, request).expect("stored").id
     }
 
-    /// Closes the input, and gives what still comes, with the store.
+    /// Closes the input, and returns the lines that still come, with the store.
     pub(crate) async fn end(mut self) -> (Vec<Value>, Store) {
         drop(self.input.take());
         let mut rest = Vec::new();

@@ -1,4 +1,4 @@
-//! What a model is told of what machines wrote beside each other.
+//! Tests of conflicts between machines, as a model sees them.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::client::{Client, EVERYTHING};
 
-/// `to` learns what `from` knows.
+/// Carries the log of `from` to `to`.
 fn carry(from: &Service, to: &Service) {
     let mut bytes = Vec::new();
     from.export_log(&ExportSince::Start, &mut bytes, &NoProgress)
@@ -52,7 +52,7 @@ async fn conflicts_are_listed_and_an_update_settles_them() {
         (&conflict["id"], &conflict["field"]),
         (&json!(id), &json!("content"))
     );
-    // The very text that is shown will do.
+    // An update with the shown value also settles the conflict.
     let shown = conflict["shown"]["value"].clone();
     let update = json!({"id": id, "content": shown});
     let (_, receipt) = client.ok("icm_memory_update", update).await;

@@ -1,4 +1,4 @@
-//! The end of the input, of a call and of a client.
+//! Tests of the end of the input, of a call and of a client.
 
 use std::time::Duration;
 

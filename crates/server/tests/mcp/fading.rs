@@ -1,4 +1,4 @@
-//! Memories that fade.
+//! Tests of memories that fade.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
 
-/// This machine, three days ago.
+/// The clock of this machine, three days ago.
 struct Ago;
 
 impl icm_log::env::Env for Ago {
@@ -24,7 +24,7 @@ impl icm_log::env::Env for Ago {
     }
 }
 
-/// A client of a store with a memory that is three days old.
+/// Connects to a store with a memory that is three days old.
 async fn three_days_later() -> Client {
     let folder = tempfile::tempdir().expect("a folder");
     let options = OpenOptions {

@@ -1,11 +1,11 @@
-//! The least fit of a result, and how each says what it was found by.
+//! Tests of the floor of a search, and of the notes on how each result was found.
 
 use icm_api::Trust;
 use serde_json::json;
 
 use crate::client::{COMPACT, Client, EVERYTHING};
 
-/// No word of it is in the store; a memory is near in meaning.
+/// A question whose words are not in the store; one memory is near in meaning.
 const OTHER_WORDS: &str = "which database keeps the bills";
 
 async fn client() -> Client {

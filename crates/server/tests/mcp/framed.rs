@@ -1,4 +1,4 @@
-//! Text that a model gets: marked as data in every client, and no longer than it takes.
+//! Tests of stored text in answers: marked as data for every client, and within the bound.
 
 use icm_api::Trust;
 use icm_server::mcp::{ANSWER_MAX_BYTES, McpOptions, Offer};
@@ -9,7 +9,7 @@ use crate::list::walk;
 
 const NEEDLE: &str = "zanzibar";
 
-/// The options of a plain `icm serve`, with every tool.
+/// Returns the options of a plain `icm serve`, with every tool.
 fn plain() -> McpOptions {
     McpOptions {
         offer: Offer::ALL,
@@ -17,7 +17,7 @@ fn plain() -> McpOptions {
     }
 }
 
-/// A store that has something for each tool to show.
+/// Fills the store, so that each tool has something to show.
 async fn filled(mut client: Client) -> Client {
     for n in 0..3 {
         let content = format!("{NEEDLE} number {n}: invoices live in PostgreSQL");
@@ -108,7 +108,7 @@ async fn no_tool_announces_a_structure_that_does_not_come() {
     }
 }
 
-/// Each revision gets what it knows of: the columns are structure and titles, annotations.
+/// Checks that each revision gets only the fields it knows. The columns: structured content and titles, annotations.
 #[tokio::test]
 async fn nothing_goes_out_that_the_revision_lacks() {
     for (revision, structure, annotations) in [
@@ -201,7 +201,7 @@ async fn claude_code_is_told_what_to_load_and_how_much_comes() {
     assert_eq!(always, ["icm_memory_recall", "icm_memory_store"]);
 }
 
-/// A text of so many bytes with a sentence in its middle.
+/// Returns a text of about `bytes` bytes with `sentence` in its middle.
 fn long(bytes: usize, sentence: &str) -> String {
     let half = "Ada likes hiking near the lake because the weather was fine. ".repeat(bytes / 124);
     format!("{half}{sentence} {half}")
@@ -232,7 +232,7 @@ async fn a_long_memory_is_shown_around_the_words_that_matched() {
     );
     assert!(text.contains("\n</memories>\n"), "{text}");
 
-    // The way that it names leads to every byte.
+    // The tool named in the answer leads to every byte.
     let whole = client
         .service
         .get(&id, None)
@@ -284,7 +284,7 @@ async fn a_long_memory_is_shown_around_the_words_that_matched() {
     );
 }
 
-/// The longest answers of every tool, at the least bound and at the usual one.
+/// Checks the longest answers of every tool, with the least bound and the default.
 #[tokio::test]
 async fn no_answer_is_longer_than_the_bound() {
     for bound in [4_000, ANSWER_MAX_BYTES] {
@@ -339,7 +339,7 @@ async fn no_answer_is_longer_than_the_bound() {
                 text.matches("</memories>").count(),
                 "{tool}: {text}"
             );
-            // The way on is never what is cut.
+            // The line that leads to the next page is never cut.
             let goes_on = match tool {
                 "icm_memory_recall" | "icm_log" => "more: cursor",
                 "icm_memory_list_topics" if bound == 4_000 => "the next: cursor",
@@ -354,7 +354,7 @@ async fn no_answer_is_longer_than_the_bound() {
     }
 }
 
-/// Adds up the bytes of the whole that a text which may be cut at both ends stands for.
+/// Returns the length of the whole text, from a shown part that may be cut at both ends.
 fn whole_len(shown: &str) -> usize {
     let marks = shown.matches("[cut: ").count();
     assert!((1..=2).contains(&marks), "{shown}");

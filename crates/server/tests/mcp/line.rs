@@ -1,11 +1,11 @@
-//! Lines that are no requests.
+//! Tests of lines that are not requests.
 
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{Client, EVERYTHING};
 
-/// Each line, the id and the code of its answer; every one is followed by a good call.
+/// The table holds each bad line, with the id and the code of its answer. A good call follows every line.
 #[tokio::test]
 async fn every_bad_line_has_an_answer_and_the_server_goes_on() {
     let deep = format!(
@@ -67,7 +67,7 @@ async fn every_bad_line_has_an_answer_and_the_server_goes_on() {
         assert_eq!(reply["error"]["code"], *code, "{shown}: {reply}");
         client.ok("icm_memory_stats", json!({})).await;
     }
-    // Half an emoji where nobody looks at it, as `JSON.stringify` writes it, a repeated key, `\r\n`
+    // Valid lines: half a surrogate pair where no tool reads it, as `JSON.stringify` writes it, a repeated key, `\r\n`,
     // and blank lines.
     for line in [
         r#"{"jsonrpc":"2.0","id":20,"method":"ping","params":{"_meta":{"note":"cut \ud83d"}}}"#,
@@ -81,7 +81,7 @@ async fn every_bad_line_has_an_answer_and_the_server_goes_on() {
         assert!(reply["result"].is_object(), "{line}: {reply}");
         assert_ne!(reply["result"]["isError"], true, "{line}: {reply}");
     }
-    // A last line without an end is a line.
+    // The last line need not end in a newline.
     let input = client.input.as_mut().expect("open");
     let last = br#"{"jsonrpc":"2.0","id":30,"method":"ping"}"#;
     input.write_all(last).await.expect("write");
@@ -126,7 +126,7 @@ async fn bad_lines_before_the_handshake_have_answers_too() {
     client.send(b"garbage").await;
     let reply = client.next().await.expect("an answer");
     assert_eq!(reply["error"]["code"], -32700);
-    // None of these may end the server.
+    // None of these lines may end the server.
     client
         .send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
         .await;

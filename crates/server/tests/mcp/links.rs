@@ -1,4 +1,4 @@
-//! What a model is told of links, and of topics that have something only below them.
+//! Tests of links, and of topics that hold only topics, as a model sees them.
 
 use icm_api::{Action, Caller, LinkRequest, StoreRequest, Trust};
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ async fn what_somebody_else_stores_again_is_confirmed_once() {
         };
         client.service.store(&caller, request).expect("stored")
     };
-    // Whoever wrote it says nothing new.
+    // The author's own repetition is not a confirmation.
     let own = store("user", "");
     assert!(!own.confirmed && own.id == id, "{own:?}");
     let first = store("agent", "nightly");
@@ -169,7 +169,7 @@ async fn what_somebody_else_stores_again_is_confirmed_once() {
     assert_eq!(of(&id), 3, "{found}");
     assert_eq!(of(&other), Value::Null);
 
-    // An undo of one leaves the others.
+    // Undoing one confirmation leaves the others.
     let ask = json!({"event": first.event});
     let (_, plan) = client.ok("icm_undo", ask.clone()).await;
     let mut ask = ask;

@@ -1,4 +1,4 @@
-//! The list of tools.
+//! Tests of the list of tools.
 //!
 //! `ICM_UPDATE_SNAPSHOTS=1` rewrites `tests/snapshots/tools.json` after a wanted change.
 
@@ -62,10 +62,10 @@ fn schemas_keep_to_what_every_client_understands() {
         }
         let input = &tool["inputSchema"];
         assert_eq!(input["type"], "object", "{name}");
-        // Checked, and not announced: google-genai loads no tool that has it.
+        // Unknown arguments are refused without announcing it: google-genai loads no tool with this keyword.
         assert!(input.get("additionalProperties").is_none(), "{name}");
         let properties = input["properties"].as_object().expect("properties");
-        // An undo chooses by whatever the command line can choose by.
+        // An undo chooses events in as many ways as the command line.
         let most = match name {
             "icm_undo" => 9,
             // The parts of a memory, its time, its scope.
@@ -73,7 +73,7 @@ fn schemas_keep_to_what_every_client_understands() {
             // The filters of a search, its floor, and its cursor.
             "icm_memory_recall" => 10,
             "icm_memory_recall_context" => 8,
-            // A walk of its own, and the page of what it meets; a search with its floor.
+            // For one, the bounds of the walk and the page; for the other, the floor.
             "icm_memoir_inspect" | "icm_memoir_search" => 7,
             _ => 6,
         };

@@ -1,4 +1,4 @@
-//! Calls that go on for long, and input that is no message.
+//! Tests of long calls, and of input that is not a message.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::client::{Client, EVERYTHING};
 
-/// Embeds a batch each time that it is let.
+/// An embedder that embeds a batch each time the test lets it.
 struct Gated(Mutex<mpsc::Receiver<()>>);
 
 impl Embedder for Gated {
@@ -64,11 +64,11 @@ async fn a_long_call_says_how_far_it_is_and_can_be_called_off() {
         "_meta": {"progressToken": "p-1"},
     });
     let id = client.start("tools/call", params).await;
-    // Before the first batch nothing is done; after each there is more.
+    // Nothing is done before the first batch; each batch adds to it.
     let mut done = Vec::new();
     while done.len() < 3 {
         open.send(()).expect("it waits");
-        // What comes within a tenth of a second is told together.
+        // Progress within a tenth of a second is told in one message.
         tokio::time::sleep(Duration::from_millis(120)).await;
         let Ok(line) = tokio::time::timeout(Duration::from_millis(50), client.next()).await else {
             continue;
@@ -85,13 +85,13 @@ async fn a_long_call_says_how_far_it_is_and_can_be_called_off() {
     let cancel =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     client.send(cancel.to_string().as_bytes()).await;
-    // The batch that is begun is finished, no other is.
+    // A begun batch is finished; no other begins.
     drop(open);
     let params = json!({"name": "icm_memory_stats", "arguments": {}});
     let asked = client.start("tools/call", params).await;
     let stats = loop {
         let line = client.next().await.expect("an answer");
-        // Of the batch that was under way there may be a last word.
+        // The batch at work may send a last progress message.
         if line["method"] != "notifications/progress" {
             break line;
         }
@@ -126,7 +126,7 @@ async fn a_summary_that_nobody_waits_for_is_not_made() {
     client.send(cancel.to_string().as_bytes()).await;
     let (_, stats) = client.ok("icm_memory_stats", json!({})).await;
     assert_eq!(stats["memories"], 300);
-    // It would wait for the command.
+    // A call that was not cancelled would wait for the command.
     let (rest, store) = client.end().await;
     assert!(rest.iter().all(|it| it["id"] != id), "{rest:?}");
     let list = store.service.list(&icm_api::ListRequest::default());
@@ -145,7 +145,7 @@ async fn a_million_random_bytes_do_not_stop_a_server() {
     };
     let mut input = client.input.take().expect("the input is open");
     let noise: Vec<u8> = (0..1_000_000).map(|_| next() as u8).collect();
-    // Pieces of messages, too: what is nearly right goes deeper.
+    // Pieces of messages are included, because nearly valid input gets further.
     let words = [
         "{\"jsonrpc\":\"2.0\",",
         "\"id\":",

@@ -1,4 +1,4 @@
-//! MCP as a client sees it: lines in, lines out, over an in-memory pair of streams.
+//! Tests of MCP as a client sees it: lines in, lines out, over an in-memory pair of streams.
 
 mod argument;
 mod attach;

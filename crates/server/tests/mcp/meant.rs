@@ -1,4 +1,4 @@
-//! Arguments as clients and models write them, and what an answer is then.
+//! Tests of arguments in the forms that clients and models write, and of the answers to them.
 
 use icm_api::Trust;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, EVERYTHING};
 use crate::list::tools;
 
-/// The ids of the results of a recall.
+/// Returns the ids of the results of a recall.
 fn ids(answer: &Value) -> Vec<&str> {
     let results = answer["results"].as_array().expect("results");
     results.iter().filter_map(|it| it["id"].as_str()).collect()
@@ -56,7 +56,7 @@ async fn arguments_that_come_as_text_mean_what_the_schema_says() {
     );
 }
 
-/// Strict schemas make every property required, and not nullable.
+/// Some clients make every property required and not nullable, so a model sends empty values.
 #[tokio::test]
 async fn every_optional_argument_may_be_an_empty_text_or_list() {
     let mut client = Client::legacy(EVERYTHING).await;
@@ -84,7 +84,7 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
                 _ if !required.contains(&property.as_str()) => empty,
                 (_, "topic") => json!("t"),
                 ("icm_memoir_create", "name") => json!("another"),
-                // Without a concept it is the memoir that is deleted.
+                // Without a concept, the tool would delete the memoir.
                 ("icm_memoir_forget", "memoir") => json!("another"),
                 (_, "memoir") => json!("system"),
                 ("icm_memoir_add_concept", "name") => json!("web"),
@@ -104,7 +104,7 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
         }
         let result = client.call(name, arguments.clone()).await;
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
-        // Some want one of several optional arguments, or two memories.
+        // Some tools require one of several optional arguments, or two memories.
         let wants_more = match name {
             "icm_undo" => "name an event",
             "icm_memory_consolidate" => "only one living memory",
@@ -181,7 +181,7 @@ async fn a_recall_goes_on_where_it_ended() {
         let page: Vec<String> = ids(&answer).into_iter().map(str::to_owned).collect();
         pages.push(page.len());
         seen.extend(page);
-        // A memory stored meanwhile is no part of the pages.
+        // A memory stored between two pages is on none of them.
         let stored =
             json!({"topic": "u", "content": format!("More of the garden {}", pages.len())});
         client.ok("icm_memory_store", stored).await;
@@ -209,7 +209,7 @@ async fn a_recall_goes_on_where_it_ended() {
     assert!(said.contains("leave `cursor` out"), "{said}");
 }
 
-/// Links bring memories into an answer, and confirmations lift some: no page may lose a hit by that.
+/// Links bring memories into an answer, and confirmations lift some. No page may lose a hit by that.
 #[tokio::test]
 async fn pages_hold_every_hit_whatever_links_and_confirmations_say() {
     let mut client = Client::legacy(EVERYTHING).await;
@@ -253,7 +253,7 @@ async fn pages_hold_every_hit_whatever_links_and_confirmations_say() {
             asked["cursor"] = next.into();
         }
         let missed: Vec<_> = hits.iter().filter(|id| !seen.contains(id)).collect();
-        // One result a page has no room for what supersedes a hit beside the hit.
+        // A page of one result has no room for a memory that supersedes a hit and the hit.
         assert!(limit == 1 || missed.is_empty(), "{limit}: {missed:?}");
     }
 }
@@ -293,7 +293,7 @@ async fn a_memory_is_shown_with_the_day_that_it_is_of() {
             "{text}"
         );
     }
-    // A later change has a day of its own.
+    // A later change adds a day of its own.
     let (_, answer) = client
         .ok("icm_memory_recall", json!({"query": "Rotterdam"}))
         .await;

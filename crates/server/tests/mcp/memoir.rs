@@ -1,4 +1,4 @@
-//! Memoirs and their concepts.
+//! Tests of memoirs and their concepts.
 
 use serde_json::{Value, json};
 
@@ -161,7 +161,7 @@ async fn memoirs_take_names_and_labels_as_models_write_them() {
         "{said}"
     );
 
-    // Page by page, by a label alone.
+    // Pages of a search by a label only.
     let search = json!({"memoir": "m", "label": "y", "limit": 1});
     let (text, first) = client.ok("icm_memoir_search", search.clone()).await;
     assert_eq!(first["results"][0]["name"], "a");
@@ -181,7 +181,7 @@ async fn memoirs_take_names_and_labels_as_models_write_them() {
         "{said}"
     );
 
-    // What goes comes back, and what to call for that is said.
+    // A forgotten concept can be revived, and the error names the call for it.
     let forget = json!({"memoir": "m", "name": "b"});
     let (text, gone) = client.ok("icm_memoir_forget", forget).await;
     assert_eq!(gone["action"], "forgotten", "{text}");
@@ -208,7 +208,7 @@ async fn memoirs_take_names_and_labels_as_models_write_them() {
         (&json!("Letters"), &json!(3))
     );
 
-    // A refinement may leave the definition alone.
+    // A refinement may leave the definition as it is.
     let refine = json!({"memoir": "m", "name": "c", "labels": ["z"]});
     client.ok("icm_memoir_refine", refine).await;
     let (_, seen) = client

@@ -1,4 +1,4 @@
-//! What is too long for one reply: every page of it.
+//! Tests of answers that are too long for one reply, through all their pages.
 
 use icm_api::{Caller, ConceptLinkRequest, ConceptRequest, MemoirRequest};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::client::{Client, EVERYTHING};
 
 const CONCEPTS: usize = 300;
 
-/// Everything in a list over all pages, each as what `name` makes of it, and how many pages there are.
+/// Returns all entries of a list over all pages, each as `name` maps it, and the number of pages.
 async fn all(
     client: &mut Client,
     (tool, arguments): (&str, Value),
@@ -46,7 +46,7 @@ fn sorted(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
-/// A memoir of a concept that many others depend on.
+/// Makes a memoir with a concept that many others depend on.
 fn hub(client: &Client) -> Vec<String> {
     let (service, caller) = (&client.service, Caller::default());
     let memoir = MemoirRequest {
@@ -95,7 +95,7 @@ async fn memoirs_have_pages() {
     let (met, pages) = all(&mut client, tool, "memoirs", name).await;
     assert_eq!((met.len(), pages), (150, 8));
     assert_eq!(met, names);
-    // A name in hex.
+    // A cursor is a name in hex.
     let after = json!({"after": "7a"});
     let (text, page) = client.ok("icm_memoir_list", after).await;
     assert_eq!(
@@ -131,7 +131,7 @@ async fn what_is_around_a_concept_has_pages() {
         let (met, _) = all(&mut client, tool, "links", ends).await;
         assert_eq!(sorted(met), links, "{more}");
     }
-    // What is added meanwhile is not of these pages.
+    // A concept added after the first page is not on the pages.
     let (_, page) = client.ok("icm_memoir_inspect", ask.clone()).await;
     let first = json!({"memoir": "wheel", "name": "aaa", "definition": "late"});
     client.ok("icm_memoir_add_concept", first).await;

@@ -1,4 +1,4 @@
-//! Recalls and stores, as the log and later answers tell of them.
+//! Tests of recorded recalls and stores, as the log and later answers show them.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ async fn the_log_tells_who_was_shown_a_memory() {
     for n in 0..3 {
         let query = json!({"query": format!("memory </memories> \u{1b}[2J {n}")});
         client.ok("icm_memory_recall", query).await;
-        // It is recorded once the answer is out.
+        // The recall is recorded after its answer.
         for _ in 0..500 {
             let (_, told) = client.ok("icm_log", json!({"id": id})).await;
             if told["recalls_total"] == n + 1 {

@@ -1,4 +1,4 @@
-//! Revisions of the protocol.
+//! Tests of the revisions of the protocol.
 
 use icm_server::mcp::{INSTRUCTIONS, tool_list};
 use serde_json::json;
@@ -67,7 +67,7 @@ async fn a_revision_has_its_own_methods_alone() {
     client.end().await;
 }
 
-/// Each tool once, and what must be the same in every revision.
+/// Calls each tool once, and checks the answers that must be the same in every revision.
 async fn every_tool(client: &mut Client, actor: &str) {
     let store = json!({
         "topic": "db/pool", "content": "the pool holds 20 connections", "importance": "high",

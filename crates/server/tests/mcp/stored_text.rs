@@ -1,4 +1,4 @@
-//! Stored text in an answer: framed, and cut inside.
+//! Tests of stored text in an answer: framed, and cut inside.
 
 use icm_api::Trust;
 use serde_json::json;

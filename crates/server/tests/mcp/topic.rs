@@ -1,4 +1,4 @@
-//! Topics: looked at, consolidated, forgotten, and their pages.
+//! Tests of topics: listing, consolidating and forgetting them, and their pages.
 
 use icm_api::Trust;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     let (_, stats) = client.ok("icm_memory_stats", json!({})).await;
     assert_eq!(stats["memories"], 8);
     let confirm = json!({"topic": "crowd/", "confirm": look["plan"]});
-    // What comes meanwhile was not shown.
+    // A memory stored after the preview was not shown, so the plan is refused.
     let late = client.put("crowd/b", "something late", Trust::User);
     let refused = client
         .fails("icm_memory_forget_topic", confirm.clone())

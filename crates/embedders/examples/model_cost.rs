@@ -1,6 +1,6 @@
-//! What a model costs: `cargo run -p icm-embedders --example model_cost -- STORE NAME < texts`, one
-//! text a line. Prints what the first text took (the model is loaded for it), the mean of the others
-//! one by one and in batches of 64, and with a third argument writes the vectors, one a line.
+//! Measures the cost of a model: `cargo run -p icm-embedders --example model_cost -- STORE NAME < texts`, one text a
+//! line. Prints the time of the first text, which loads the model, and the mean of the others one by one and in batches
+//! of 64. With a third argument writes the vectors to that file, one a line.
 
 #![allow(clippy::print_stdout, missing_docs)]
 

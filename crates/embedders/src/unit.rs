@@ -1,12 +1,11 @@
-//! Vectors of length 1.
+//! Scales vectors to length 1.
 
-/// Brings a vector to length 1; one that is as good as zero becomes zeros. `None` where a number is
-/// not finite.
+/// Scales a vector to length 1; a vector of nearly no length becomes zeros. `None` if a number is not finite.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     if vector.iter().any(|x| !x.is_finite()) {
         return None;
     }
-    // In f64, where no square of an f32 overflows.
+    // No square of an f32 overflows in f64.
     let square: f64 = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
     let length = square.sqrt();
     if length < 1e-30 {
@@ -19,7 +18,7 @@ pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-/// True for a text in which no model finds anything; its vector is zeros and nobody is asked.
+/// Returns `true` for a text without content: its vector is zeros, and no model is asked.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }

@@ -1,6 +1,6 @@
-//! A real model, where there is one: `ICM_TEST_MODEL` names the folder of an all-MiniLM-L6-v2, int8 or
-//! not (`icm model install` makes one below `models/`); ONNX Runtime is looked for in `lib/` beside
-//! `models/`, and where the product looks for it. Without it these tests say that they skip.
+//! Tests with a real model. `ICM_TEST_MODEL` names the folder of an all-MiniLM-L6-v2, int8 or not (`icm model install`
+//! makes one below `models/`). ONNX Runtime is searched in `lib/` beside `models/`, and in the usual places. Without
+//! the variable these tests say that they skip.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
@@ -74,7 +74,7 @@ fn vectors_are_unit_whatever_the_text() {
             text.chars().take(9).collect::<String>()
         );
     }
-    // What is cut off does not count.
+    // Tokens beyond the limit do not count.
     let more = model.embed(&[&long]).unwrap();
     assert_eq!(more[0], found[7]);
     let blank = model.embed(&["", " \n\t"]).unwrap();
@@ -132,7 +132,7 @@ fn what_a_folder_says_beside_its_files_is_kept_when_it_is_installed() {
         (first.record.pooling, first.record.max_tokens),
         (Pooling::Cls, 77)
     );
-    // And of a folder that has a record what that says.
+    // The record of a folder counts, if it has one.
     let again = Source::Folder(store.models_dir().join("ours"));
     let second = install(&store, "theirs", &again, &Silent).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A server that speaks OpenAI's `/v1/embeddings`: Ollama, LM Studio, vLLM, OpenAI and others.
+//! An embedder that asks a server with OpenAI's `/v1/embeddings`: Ollama, LM Studio, vLLM, OpenAI and others.
 
 #[cfg(test)]
 mod tests;
@@ -16,43 +16,44 @@ use crate::onnx::plain_name;
 use crate::unit::{is_blank, unit};
 use wire::Trouble;
 
-/// Texts in a request.
+/// Texts in a request. Raised, there are fewer requests, and more servers refuse them.
 const BATCH_TEXTS: usize = 64;
-/// Bytes of text in a request, unless a single text has more.
+/// Bytes of text in a request, unless a single text is longer. Raised, there are fewer requests, and more servers
+/// refuse them.
 const BATCH_BYTES: usize = 256 * 1024;
-/// A text that a server refuses is halved, down to this.
+/// A refused text is halved while each half has at least this many bytes. Raised, more texts get a zero vector.
 const HALVED_BYTES_MIN: usize = 64;
-/// What every server takes.
+/// A text that every server accepts.
 const PLAIN_TEXT: &str = "a text";
-/// Tries again after a refused connection, 429 or 5xx.
+/// Retries after a refused connection, 429 or 5xx. Raised, a request to a server that is down takes longer.
 const TRIES_AGAIN: usize = 3;
-/// First pause before a request is made again, 250 ms; the next ones double. Raised, a server that restarts is given more
-/// time; lowered, one that is overloaded is asked more.
+/// First pause before a request is made again, 250 ms; the next pauses double. Raised, a server that restarts is given
+/// more time; lowered, one that is overloaded is asked more.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
-/// Longest wait for the vector of a question in all, 3 s, whatever the timeout. Raised, a recall beside a slow server takes
-/// longer to fall back to words; lowered, more recalls do.
+/// Longest wait for the vector of a question in all, 3 s, whatever the timeout. Raised, a recall beside a slow server
+/// takes longer to fall back to words; lowered, more recalls do.
 const QUERY_MAX: Duration = Duration::from_secs(3);
 
-/// Which server, which model, and how long to wait.
+/// The settings of an embedder on a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Where the server is, with or without `/v1`.
+    /// URL of the server, with or without `/v1`.
     pub url: String,
-    /// What the server calls the model.
+    /// Name of the model on the server.
     pub model: String,
-    /// The environment variable that holds the key; no key is sent where there is none.
+    /// Environment variable that holds the key; without it no key is sent.
     pub key_env: Option<String>,
-    /// Numbers in a vector; a server has to be asked where nobody says ([`EndpointEmbedder::probe`]).
+    /// Numbers in a vector; if unknown, [`EndpointEmbedder::probe`] asks the server.
     pub dim: Option<usize>,
-    /// How long one request may take.
+    /// Longest time of one request.
     pub timeout: Duration,
 }
 
-/// Vectors from a server.
+/// An embedder that gets its vectors from a server.
 ///
-/// Texts that the server refuses are halved until it takes them, and are a zero vector where it never does. Empty ones
-/// are not sent. What fails for now (no connection, 429, 5xx) is tried again, a few seconds in all; a
-/// question is answered or given up within three.
+/// A text that the server refuses is halved until the server accepts it; if it never does, its vector is zeros. Blank
+/// texts are not sent. After a temporary failure (no connection, 429, 5xx) the request is repeated for a few seconds;
+/// for a question the limit is three seconds in all.
 pub struct EndpointEmbedder {
     wire: wire::Wire,
     id: String,
@@ -62,10 +63,10 @@ pub struct EndpointEmbedder {
 }
 
 impl EndpointEmbedder {
-    /// Asks nobody.
+    /// Makes the embedder without asking the server.
     ///
     /// # Errors
-    /// Where the URL is none, the key's variable is not set, or the dimension is not known.
+    /// An invalid URL, an unset variable of the key, or an unknown dimension.
     pub fn new(endpoint: &Endpoint) -> Result<EndpointEmbedder, EmbedError> {
         let wire = wire::Wire::new(endpoint)?;
         let Some(dim) = endpoint.dim.filter(|dim| *dim > 0) else {
@@ -83,10 +84,10 @@ impl EndpointEmbedder {
         })
     }
 
-    /// Embeds one short text to see that the server answers, and how many numbers its vectors have.
+    /// Embeds one short text to check the server, and returns the dimension of its vectors.
     ///
     /// # Errors
-    /// Where it does not answer as it should.
+    /// The server does not answer, or not as it should.
     pub fn probe(endpoint: &Endpoint) -> Result<usize, EmbedError> {
         let wire = wire::Wire::new(endpoint)?;
         let agent = wire::agent(endpoint.timeout, &wire.url);
@@ -104,12 +105,12 @@ impl EndpointEmbedder {
         }
     }
 
-    /// The vectors of texts that are not blank, in their order.
+    /// Returns the vectors of texts that are not blank, in order.
     fn batch(&self, texts: &[&str], asks: &Asks<'_>) -> Result<Vec<Vec<f32>>, EmbedError> {
         let answer = asks.ask(&self.wire, texts);
         match answer {
             Ok(vectors) => vectors.into_iter().map(|v| self.checked(v)).collect(),
-            // Which one it is the server does not say.
+            // The server does not say which text it refuses.
             Err(Trouble::Refused { .. }) if texts.len() > 1 => {
                 let mut vectors = Vec::with_capacity(texts.len());
                 for text in texts {
@@ -121,8 +122,8 @@ impl EndpointEmbedder {
                 let text = texts[0];
                 self.batch(&[&text[..text.floor_char_boundary(text.len() / 2)]], asks)
             }
-            // Too short to be too long. If the server takes others, nothing is in this one for it: whoever waited for
-            // its vector would wait for ever.
+            // The text is too short to be refused for its length. If the server accepts another text, this text gets
+            // zeros; otherwise embedding the rest would never end.
             Err(Trouble::Refused {
                 status: 400 | 413 | 422,
                 ..
@@ -137,7 +138,7 @@ impl EndpointEmbedder {
         }
         let wrong = |why: &str| self.wire.explained(Trouble::Wrong(why.to_owned()));
         let vector = unit(vector).ok_or_else(|| wrong("a number that is not finite"))?;
-        // It is asked for texts in which there is something.
+        // The texts sent are not blank, so their vectors are not zeros.
         match vector.iter().all(|x| *x == 0.0) {
             true => Err(wrong("a vector of zeros")),
             false => Ok(vector),
@@ -145,11 +146,11 @@ impl EndpointEmbedder {
     }
 }
 
-/// How a request is made again.
+/// The client, and the rules for repeating a request.
 struct Asks<'a> {
     agent: &'a Agent,
     backoff: ExponentialBuilder,
-    /// No request is made after this.
+    /// No request is made after this moment.
     until: Option<Instant>,
 }
 
@@ -169,7 +170,7 @@ impl Asks<'_> {
             let Some(pause) = pauses.next() else {
                 return Err(trouble);
             };
-            // As the server says, where it says so.
+            // The server may name the pause.
             let pause =
                 (trouble.retry_after()).map_or(pause, |asked| asked.clamp(pause, bounds::PROCESS));
             if self.left().is_some_and(|left| left <= pause) {
@@ -248,8 +249,8 @@ impl Embedder for EndpointEmbedder {
     }
 }
 
-/// What the vectors come from, as a name for files too. The address counts: two servers may call
-/// different models by one name.
+/// Returns the id of the embedder, which is also a file name. The URL is part of it, because two servers may give
+/// different models the same name.
 fn id(url: &str, model: &str, dim: usize) -> String {
     let hash = blake3::derive_key(
         "icm embedder of an endpoint, 1",

@@ -1,4 +1,4 @@
-//! Against a server in the test: what it answers, and what comes of it.
+//! Tests against a server within the test: its answers, and their effects.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What a server does with a request.
+/// The reaction of the server to a request.
 enum Reply {
     Json(u16, Value),
     Text(u16, &'static str),
-    /// 429, and when to come again.
+    /// 429, with the seconds until the next try.
     Later(u64),
-    /// Nothing, and the connection ends.
+    /// No answer; the connection ends.
     Close,
     /// Half an answer.
     Cut,
-    /// Nothing, for longer than anybody waits.
+    /// No answer for longer than any timeout.
     Hang,
 }
 
@@ -29,7 +29,7 @@ struct Asked {
     head: String,
 }
 
-/// A server that answers each request, numbered from 0, as it is told.
+/// A server that answers each request, numbered from 0, by a function.
 struct Server {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -41,7 +41,7 @@ impl Server {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let log = Arc::clone(&asked);
-        // Ends with the test's process.
+        // The thread ends with the process of the test.
         thread::spawn(move || {
             let mut held = Vec::new();
             for stream in listener.incoming() {
@@ -92,7 +92,7 @@ impl Server {
     }
 }
 
-/// One that does not pause for long.
+/// Returns an embedder with short pauses.
 fn quick(endpoint: &Endpoint) -> EndpointEmbedder {
     let mut embedder = EndpointEmbedder::new(endpoint).unwrap();
     embedder.pause_min = Duration::from_millis(1);
@@ -135,7 +135,7 @@ fn write(stream: &mut TcpStream, status: u16, headers: &str, body: &str) {
     );
 }
 
-/// (length of the text, 1), last text first.
+/// Answers with the vectors (length of the text, 1), last text first.
 fn vectors(texts: &[String]) -> Reply {
     let vector = |(at, text): (usize, &String)| json!({ "index": at, "embedding": [text.len(), 1], "object": "embedding" });
     let data: Vec<Value> = texts.iter().enumerate().rev().map(vector).collect();
@@ -373,7 +373,7 @@ fn each_mistake_is_named_once_and_with_a_remedy() {
         let said = said(&error);
         assert!(said.contains(why) && said.contains(hint), "{why}: {said}");
         assert!(!said.contains("sk-12345"), "{said}");
-        // Whether it is this text alone that is refused is asked once.
+        // One more request checks whether the server refuses only this text.
         let asked = 1 + usize::from(why.contains("(400)"));
         assert_eq!(server.requests(), asked, "{why}: tried again");
     }
@@ -430,7 +430,7 @@ fn a_text_that_is_too_long_is_halved_until_it_fits() {
         "{:?}",
         found[1]
     );
-    // Both; the short one; the long one of 64, 32, 16 and 8 KiB.
+    // Both texts; the short one; the long one, cut to 64, 32, 16 and 8 KiB.
     assert_eq!(server.requests(), 6);
 }
 
@@ -454,7 +454,7 @@ fn a_text_that_is_never_taken_is_a_zero_vector_but_a_server_that_takes_nothing_i
 
 #[test]
 fn the_key_is_sent_and_never_shown() {
-    // PATH is there, and what it holds is known.
+    // `PATH` stands for the key: the variable is always set, and its value is known.
     let key = std::env::var("PATH").unwrap();
     let server = Server::new(|n, texts| match n {
         0 => vectors(texts),

@@ -1,4 +1,4 @@
-//! One request and what comes back.
+//! One request to the server, and its answer.
 
 use std::error::Error;
 use std::fmt;
@@ -12,19 +12,19 @@ use ureq::Agent;
 use super::Endpoint;
 use crate::onnx::one_line;
 
-/// Longer than any answer: 64 vectors of 65,536 numbers as text.
+/// Longest answer read, in bytes: 64 vectors of 65,536 numbers as text. Raised, a server can take more memory.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
-/// Where requests go, and with what.
+/// The address, the model and the key of requests.
 pub(super) struct Wire {
-    /// With `/embeddings` at its end.
+    /// The URL, with `/embeddings` at its end.
     pub(super) url: String,
     model: String,
     key_env: Option<String>,
     key: Option<Key>,
 }
 
-/// A key; it is shown nowhere.
+/// A key; `Debug` does not show it.
 struct Key(String);
 
 impl fmt::Debug for Key {
@@ -33,12 +33,12 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What stood in the way of an answer.
+/// The reason why a request has no usable answer.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// Nobody answers, or stopped answering.
+    /// No connection, or the connection ended.
     Down(String),
-    /// It took too long.
+    /// The request took too long.
     Slow,
     /// 401 or 403.
     NotAllowed,
@@ -50,14 +50,14 @@ pub(super) enum Trouble {
         said: String,
         retry_after: Option<Duration>,
     },
-    /// Any other status: the request does not suit the server.
+    /// Any other status: the server does not accept the request.
     Refused { status: u16, said: String },
-    /// An answer, but not of this form.
+    /// An answer of another form.
     Wrong(String),
 }
 
 impl Trouble {
-    /// True for what may be gone a moment later. A server that was too slow once is not asked again.
+    /// Returns `true` if the trouble may be over a moment later. A server that was too slow is not asked again.
     pub(super) fn may_pass(&self) -> bool {
         matches!(self, Trouble::Down(_) | Trouble::Busy { .. })
     }
@@ -110,12 +110,12 @@ impl Wire {
         Ok(wire)
     }
 
-    /// One vector a text, of any dimension, in the order of the texts.
+    /// Returns one vector for each text, of any dimension, in the order of the texts.
     pub(super) fn ask(&self, agent: &Agent, texts: &[&str]) -> Result<Vec<Vec<f32>>, Trouble> {
         self.send(agent.post(&self.url), texts)
     }
 
-    /// As [`ask`](Self::ask), within this time.
+    /// Asks as [`ask`](Self::ask) does, within the time `most`.
     pub(super) fn ask_within(
         &self,
         agent: &Agent,
@@ -159,7 +159,7 @@ impl Wire {
         sorted(&body, texts.len()).map_err(Trouble::Wrong)
     }
 
-    /// What the server says about an error, in a few words and without the key.
+    /// Returns the server's message about an error, short and without the key.
     fn said(&self, body: &[u8]) -> String {
         let text = String::from_utf8_lossy(body);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -246,12 +246,12 @@ impl Wire {
     }
 }
 
-/// A client for requests of at most this length.
+/// Returns a client whose requests take at most `timeout`.
 pub(super) fn agent(timeout: Duration, url: &str) -> Agent {
     let mut config = Agent::config_builder()
         .timeout_global(Some(timeout))
         .http_status_as_error(false)
-        // A key goes where it was meant to go.
+        // A redirect could carry the key to another server.
         .max_redirects(0)
         .user_agent(concat!("icm/", env!("CARGO_PKG_VERSION")));
     if is_local(url) {
@@ -266,7 +266,7 @@ fn is_local(url: &str) -> bool {
     host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]")
 }
 
-/// The address of embeddings below a base with or without `/v1`.
+/// Returns the URL of embeddings below a base URL with or without `/v1`.
 fn full_url(url: &str) -> Result<String, String> {
     let url = url.trim().trim_end_matches('/');
     let rest = (url.strip_prefix("http://")).or_else(|| url.strip_prefix("https://"));
@@ -274,7 +274,7 @@ fn full_url(url: &str) -> Result<String, String> {
         return Err(format!("`{url}` is no http address"));
     };
     let host = rest.split('/').next().unwrap_or_default();
-    // It would show in every error.
+    // Every error would show the password.
     if host.contains('@') {
         return Err("its address holds a name or password".to_owned());
     }
@@ -317,7 +317,7 @@ fn innermost(error: &io::Error) -> String {
     error.to_string()
 }
 
-/// The vectors of an answer, each at the place that its index names.
+/// Returns the vectors of an answer, sorted by their indexes.
 fn sorted(body: &[u8], wanted: usize) -> Result<Vec<Vec<f32>>, String> {
     let answer: Answer = serde_json::from_slice(body).map_err(|e| {
         format!(

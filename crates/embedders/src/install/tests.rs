@@ -1,4 +1,4 @@
-//! What can be said of installing without a network.
+//! Tests of installing without a network.
 
 use std::fs;
 use std::path::Path;
@@ -54,10 +54,10 @@ fn names_that_mean_something_else_are_refused() {
 fn a_folder_that_does_not_work_leaves_nothing() {
     let (dir, model) = (tempfile::tempdir().unwrap(), fake());
     let store = Store::of(dir.path());
-    // A library that is none, so that nothing is fetched.
+    // A damaged library stops the installation before anything is fetched.
     fs::create_dir(store.lib_dir()).unwrap();
     fs::write(store.lib_dir().join("libonnxruntime.so"), "none").unwrap();
-    // What a killed installation left goes, too.
+    // The staging folder of a killed installation is removed, too.
     fs::create_dir_all(store.models_dir().join(".new-old")).unwrap();
     let error = from(&store, "tiny", model.path()).unwrap_err();
     assert!(matches!(error, ModelError::Unusable(_)), "{error:?}");
@@ -90,7 +90,7 @@ fn what_is_installed_stays_as_it_is() {
     fs::write(model.path().join("model.onnx"), "another model".repeat(20)).unwrap();
     let error = from(&store, "tiny", model.path()).unwrap_err();
     assert!(said(&error).contains("icm model remove tiny"), "{error}");
-    // A damaged one is replaced, by what works.
+    // A damaged model is replaced only by a model that works.
     fs::write(there.join("model.onnx"), "damaged").unwrap();
     let error = from(&store, "tiny", model.path()).unwrap_err();
     assert!(matches!(error, ModelError::Unusable(_)), "{error:?}");

@@ -1,4 +1,4 @@
-//! A file of a model as its record notes it.
+//! A file of a model, as the record of the model describes it.
 
 use std::fs;
 use std::io;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// A file of a model.
+/// Name, length and hash of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileNote {
-    /// Below the folder, with `/`.
+    /// Path below the folder, with `/`.
     pub(crate) name: String,
     pub(crate) len_bytes: u64,
     pub(crate) blake3: String,
@@ -44,7 +44,7 @@ impl FileNote {
         }
     }
 
-    /// The bytes, if they are the ones that were noted.
+    /// Reads the file, and checks its length and hash.
     pub(crate) fn read(&self, folder: &Path) -> Result<Vec<u8>, String> {
         self.check_len(folder)?;
         let bytes = fs::read(folder.join(&self.name))

@@ -1,4 +1,4 @@
-//! What lies in a folder that somebody says is a model.
+//! Finds the files of a model in a folder, and its dimension, tokens and pooling.
 
 use std::fs;
 use std::io;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::file_note::FileNote;
 
-/// What every model has beside its weights.
+/// Files that every model has besides its weights.
 pub(crate) const TOKENIZER: [&str; 4] = [
     "tokenizer.json",
     "config.json",
     "special_tokens_map.json",
     "tokenizer_config.json",
 ];
-/// Where the weights may be, the first that is there.
+/// Paths of the weights; the first that exists is used.
 const MODELS: [&str; 7] = [
     "model.onnx",
     "model_optimized.onnx",
@@ -27,24 +27,24 @@ const MODELS: [&str; 7] = [
     "onnx/model_quantized.onnx",
     "onnx/model_int8.onnx",
 ];
-/// More than any model has.
+/// Largest dimension accepted. No model has more.
 pub(crate) const DIM_MAX: usize = icm_vectors::MAX_DIM;
-/// Tokens that are read where the folder does not say how many.
+/// Tokens read of a text if the folder does not give a number.
 const TOKENS_MAX: usize = 512;
-/// What a graph has that measures the range of what goes through it.
+/// Operator of graphs that quantise by the range of their input.
 const DYNAMIC: &[u8] = b"DynamicQuantizeLinear";
 
-/// How the vectors of a text's tokens become one.
+/// The way in which the vectors of a text's tokens become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
     /// Their mean.
     Mean,
-    /// The first one.
+    /// The first vector.
     Cls,
 }
 
-/// What a folder does not say by itself.
+/// Properties of a model that its files may leave open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Traits {
     pub(crate) pooling: Pooling,
@@ -52,7 +52,7 @@ pub(crate) struct Traits {
     pub(crate) passage_prefix: String,
 }
 
-/// What was found.
+/// The files and properties found in a folder.
 pub(crate) struct Found {
     pub(crate) model: String,
     pub(crate) files: Vec<FileNote>,
@@ -63,7 +63,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What models of such a name were trained with.
+    /// Returns the traits of a model of this name: the prefixes of the E5 family, the pooling that was found.
     pub(crate) fn traits(&self, name: &str) -> Traits {
         let e5 = name
             .to_ascii_lowercase()
@@ -77,7 +77,7 @@ impl Found {
     }
 }
 
-/// Reads every file of a model once.
+/// Reads the folder of a model, every file once.
 pub(crate) fn look(folder: &Path, name: &str) -> Result<Found, EmbedError> {
     let refused = |why: String| EmbedError::Unavailable {
         model: name.to_owned(),
@@ -161,7 +161,7 @@ pub(crate) fn look(folder: &Path, name: &str) -> Result<Found, EmbedError> {
     })
 }
 
-/// Files beside the weights that hold more of them: `model.onnx_data`, `model.onnx.data`.
+/// Returns the files that hold further weights: `model.onnx_data`, `model.onnx.data`.
 fn external_data(folder: &Path, model: &str) -> io::Result<Vec<String>> {
     let (below, file) = model
         .rsplit_once('/')

@@ -1,4 +1,4 @@
-//! ONNX Runtime: where its library is, and loading it once.
+//! Finds the library of ONNX Runtime, and loads it once.
 
 use icm_wait::{Deadline, bounds, ended};
 use ort::environment::Environment;
@@ -11,28 +11,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// The variable that names the library; it goes before everything else.
+/// Environment variable that names the library; it comes first.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
-/// Prints the folder of the package without importing it; not looked for in the working folder.
+/// Python program that prints the folder of the package without importing it. It does not search the working folder.
 const WHERE: &str = "import sys; sys.path = [p for p in sys.path if p]; \
 import importlib.util as u; s = u.find_spec('onnxruntime'); \
 print(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')";
 
-/// Loaded, for as long as the process lives: a library cannot be changed for another one.
+/// The loaded library. It stays for the life of the process, because it cannot be exchanged for another one.
 static LOADED: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// Where the library is: named by `ORT_DYLIB_PATH`, else in `lib` (a store's folder of that name),
-/// else in the `onnxruntime` package of the `python3` on the path.
+/// Returns the path of the library: from `ORT_DYLIB_PATH`, else in `lib` (the store's folder of that name), else in the
+/// `onnxruntime` package of the `python3` on the path.
 pub(crate) fn find(lib: &Path) -> Result<PathBuf, Absent> {
     find_with(std::env::var_os(VARIABLE), lib, in_python)
 }
 
-/// Why there is no library.
+/// The reason why there is no library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// It is nowhere.
+    /// No library was found.
     Nowhere,
-    /// The user named a place where it is not.
+    /// The user named a path without a library.
     Named(String),
 }
 
@@ -56,7 +56,7 @@ fn find_with(
     in_folder(lib).or_else(elsewhere).ok_or(Absent::Nowhere)
 }
 
-/// A path that somebody gave: the library or the folder that it is in.
+/// Returns the library at a given path, which may be its folder.
 fn named(path: &Path) -> Result<PathBuf, String> {
     let found = if path.is_dir() {
         in_folder(path)
@@ -65,21 +65,21 @@ fn named(path: &Path) -> Result<PathBuf, String> {
     };
     let found =
         found.ok_or_else(|| format!("{VARIABLE} names {}, where no library is", path.display()))?;
-    // The loader would look beside the program.
+    // The loader would search beside the program for a relative path.
     std::path::absolute(&found).map_err(|e| format!("{}: {e}", found.display()))
 }
 
-/// The library in a folder, the newest by name.
+/// Returns the library in a folder; the last by name if there are several.
 pub(crate) fn in_folder(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten();
-    // A pipe in its place would never answer.
+    // Opening a pipe would block.
     let entries = entries.filter(|entry| entry.path().is_file());
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let newest = names.filter(|name| is_library(name)).max()?;
     std::path::absolute(folder.join(newest)).ok()
 }
 
-/// Whether a file of this name is the library on some platform.
+/// Returns `true` if a file of this name is the library on some platform.
 pub(crate) fn is_library(name: &str) -> bool {
     let versions = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match name.strip_prefix("libonnxruntime") {
@@ -116,7 +116,7 @@ fn in_python() -> Option<PathBuf> {
     in_folder(&folder.join("capi"))
 }
 
-/// ONNX Runtime, of this library unless one is loaded already.
+/// Returns the environment of ONNX Runtime, loaded from `path` unless a library is loaded already.
 pub(crate) fn load(path: &Path) -> Result<Environment, String> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = &*loaded {
@@ -125,7 +125,7 @@ pub(crate) fn load(path: &Path) -> Result<Environment, String> {
     if is_cut_short(path).unwrap_or(false) {
         return Err(format!("{} was cut short: remove it", path.display()));
     }
-    // It panics where a library is not what it says to be.
+    // The binding panics if the file is not a fitting library.
     let environment = panic::catch_unwind(AssertUnwindSafe(|| {
         let builder = ort::init_from(path).map_err(|e| e.to_string())?;
         let builder = builder.with_name("icm").with_telemetry(false);
@@ -137,9 +137,8 @@ pub(crate) fn load(path: &Path) -> Result<Environment, String> {
     Ok(loaded.insert(environment).clone())
 }
 
-/// Whether a library lacks some of what its header says is to be loaded; the loader maps it all the same, and
-/// whoever touches what is missing ends the process. ELF of 64 bits (System V ABI, chapters 4 and 5); of others nothing
-/// is known.
+/// Returns `true` if a library is shorter than its header says. The loader would still map it, and touching the missing
+/// part ends the process. Knows 64-bit ELF only (System V ABI, chapters 4 and 5); returns `false` for other formats.
 fn is_cut_short(path: &Path) -> std::io::Result<bool> {
     let mut file = fs::File::open(path)?;
     let len = file.metadata()?.len();
@@ -190,7 +189,7 @@ mod tests {
         }
         let there = dir.path().join("libonnxruntime.so.1.9.0");
         assert_eq!(find(None, Some("/py/x.so")), Ok(there.clone()));
-        // The folder that it is in will do, and so will the file.
+        // The variable may name the folder or the file.
         assert_eq!(find(Some(dir.path()), None), Ok(there.clone()));
         assert_eq!(find(Some(&there), None), Ok(there));
         let absent = find(Some(&dir.path().join("absent.so")), Some("/py/x.so"));

@@ -1,4 +1,4 @@
-//! ONNX models that run on this machine, by fastembed.
+//! An embedder that runs ONNX models on this machine, through fastembed.
 
 mod file_note;
 mod folder;
@@ -24,16 +24,16 @@ pub(crate) use record::{path_in, plain_name};
 
 use crate::unit::{is_blank, unit};
 
-/// Texts that go through the model at once: of about one length, so that little is padded. More
-/// make it slower (21 ms a text for 16, 16 ms for 8 or one, on two busy cores).
+/// Texts in one run of the model, sorted by length so that little is padded. Raised, a text takes longer (21 ms with
+/// 16, 16 ms with 8 or one, on two busy cores).
 const BATCH: usize = 8;
-/// Threads within one run; more than this many pay little for texts of this size.
+/// Threads within one run. Raised, texts of this size gain little.
 const THREADS_MAX: usize = 4;
 
-/// A model in a folder. It is loaded by the first text, and stays loaded.
+/// A model in a folder. The first text loads it, and it stays loaded.
 ///
-/// Of a long text the first [`max_tokens`](Record::max_tokens) tokens are read (512 words or
-/// fewer); what comes after does not count.
+/// The first [`max_tokens`](Record::max_tokens) tokens of a text are read (512 words or fewer); the rest does not
+/// count.
 pub struct FastEmbedder {
     folder: PathBuf,
     lib: PathBuf,
@@ -42,11 +42,11 @@ pub struct FastEmbedder {
 }
 
 impl FastEmbedder {
-    /// Looks at the folder; neither model nor ONNX Runtime are loaded. A folder without `model.toml`
-    /// is read through for its id, 1 ms a megabyte or so. `lib` is where a store keeps ONNX Runtime.
+    /// Opens a model without loading it or ONNX Runtime. A folder without `model.toml` is read through for the id,
+    /// about 1 ms a megabyte. `lib` is the folder of a store for ONNX Runtime.
     ///
     /// # Errors
-    /// Where the folder holds no model, or one that is not whole.
+    /// The folder holds no model, or an incomplete one.
     pub fn open(folder: &Path, lib: &Path) -> Result<FastEmbedder, EmbedError> {
         Ok(FastEmbedder::of(Record::of_folder(folder)?, folder, lib))
     }
@@ -60,12 +60,12 @@ impl FastEmbedder {
         }
     }
 
-    /// What is known of the model.
+    /// Returns the record of the model.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Embeds texts with this before each.
+    /// Embeds texts, each with this prefix.
     fn embed_with(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let dim = self.record.dim;
         let mut vectors = vec![vec![0.0; dim]; texts.len()];
@@ -75,7 +75,7 @@ impl FastEmbedder {
         if order.is_empty() {
             return Ok(vectors);
         }
-        // Texts of one length together: little is padded.
+        // Texts of similar length share a run, so that little is padded.
         order.sort_by_key(|at| texts[*at].len());
         let mut guard = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let model = match guard.as_mut() {
@@ -163,7 +163,7 @@ impl FastEmbedder {
             .with_environment(environment)
             .with_max_length(record.max_tokens)
             .with_intra_threads(threads.min(THREADS_MAX))
-            // Between two texts its threads sleep.
+            // The threads sleep between two texts.
             .with_session_config("session.intra_op.allow_spinning", "0");
         let loaded = panic::catch_unwind(AssertUnwindSafe(|| {
             TextEmbedding::try_new_from_user_defined(model, options)
@@ -195,7 +195,7 @@ impl Embedder for FastEmbedder {
     }
 }
 
-/// What a library says, short and on one line.
+/// Returns the message of a library on one line, shortened.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");

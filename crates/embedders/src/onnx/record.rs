@@ -1,4 +1,4 @@
-//! `model.toml`: what a model's folder holds, so that nothing has to be loaded to know it.
+//! The record of a model, `model.toml` in its folder: its properties can be read without loading it.
 
 use std::fs;
 use std::io;
@@ -10,51 +10,50 @@ use serde::{Deserialize, Serialize};
 use super::file_note::FileNote;
 use super::folder::{self, Pooling, Traits};
 
-/// The record's name in the folder.
+/// File name of the record.
 pub(crate) const RECORD: &str = "model.toml";
-/// The format that is read and written here.
+/// The format of the record that this version reads and writes.
 const FORMAT: u32 = 1;
-/// Longer than any record.
+/// Longest record read, in bytes.
 const RECORD_BYTES_MAX: u64 = 1 << 20;
 
-/// What is known of a model without loading it.
+/// The properties of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     pub(crate) format: u32,
-    /// What people call it.
+    /// Common name of the model.
     pub name: String,
-    /// Name and a hash of all that changes its vectors.
+    /// The name, and a hash of everything that affects the vectors.
     pub id: String,
     /// Numbers in a vector.
     pub dim: usize,
-    /// How it pools.
+    /// The pooling.
     pub pooling: Pooling,
-    /// Tokens that are read of a text; the rest is cut off.
+    /// Tokens read of a text; the rest is cut off.
     pub max_tokens: usize,
-    /// What is put before a question.
+    /// Prefix of a question.
     #[serde(default)]
     pub query_prefix: String,
-    /// What is put before a text that is stored.
+    /// Prefix of a stored text.
     #[serde(default)]
     pub passage_prefix: String,
-    /// Quantised by the range of what goes through it: texts are embedded one by one, for in a
-    /// batch a text's vector would hang on its neighbours.
+    /// `true` if the model quantises by the range of its input. Then texts are embedded one by one, because in a batch
+    /// the vector of a text would depend on its neighbours.
     #[serde(default)]
     pub alone: bool,
-    /// The ONNX file, of those below.
+    /// The ONNX file, one of `files`.
     pub(crate) weights: String,
-    /// All files, by name.
+    /// All files, sorted by name.
     pub(crate) files: Vec<FileNote>,
 }
 
 impl Record {
-    /// The record in a folder, or where there is none one that is computed of its files, each of
-    /// which is read for it. The files are there and have their lengths; what is in them is checked
-    /// when they are loaded.
+    /// Reads the record in a folder; without a record, computes one by reading all files. The files exist and have
+    /// their lengths; their content is checked when they are loaded.
     ///
     /// # Errors
-    /// Where the record cannot be understood, or a file is missing or of another length.
+    /// A record that cannot be parsed, or a file that is missing or of another length.
     pub fn of_folder(folder: &Path) -> Result<Record, EmbedError> {
         let path = folder.join(RECORD);
         let record = match read(&path) {
@@ -73,19 +72,19 @@ impl Record {
         Ok(record)
     }
 
-    /// Bytes of all its files.
+    /// Returns the total length of all files, in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.len_bytes).sum()
     }
 
-    /// The same model by another name.
+    /// Returns the record with another name.
     pub(crate) fn called(mut self, name: &str) -> Record {
         name.clone_into(&mut self.name);
         self.id = self.computed_id();
         self
     }
 
-    /// What the files of a folder come to.
+    /// Computes the record of the files in a folder.
     pub(crate) fn compute(
         folder: &Path,
         name: &str,
@@ -110,7 +109,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Name and hash; a name for files too. The path of a file is no part of it.
+    /// Returns the id: the name and a hash. It is also a file name. The path of the model is not part of it.
     fn computed_id(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("icm embedder of an onnx model, 1");
         let mut part = |bytes: &[u8]| {
@@ -129,7 +128,7 @@ impl Record {
         format!("{}-{}", plain_name(&self.name), &hash[..16])
     }
 
-    /// As the file has it.
+    /// Returns the text of the record's file.
     pub(crate) fn to_text(&self) -> Result<String, toml::ser::Error> {
         Ok(format!(
             "# Written by `icm model install`; what does not fit the files is refused.\n{}",
@@ -160,7 +159,7 @@ impl Record {
     }
 }
 
-/// A name that is one for a file as well.
+/// Returns the name with every character replaced that does not suit a file name.
 pub(crate) fn plain_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name: String = name
@@ -231,7 +230,7 @@ fn parse(text: &str, path: &Path) -> Result<Record, EmbedError> {
     Ok(record)
 }
 
-/// The record's place in a folder.
+/// Returns the path of the record in a folder.
 pub(crate) fn path_in(folder: &Path) -> PathBuf {
     folder.join(RECORD)
 }

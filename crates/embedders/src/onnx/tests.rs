@@ -1,4 +1,4 @@
-//! Folders that hold no model, half of one, or one that was changed. `tests/real.rs` has a real one.
+//! Tests of folders without a model, with half a model, and with a changed model. `tests/real.rs` has a real model.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::store::Store;
 
-/// What looks like a model to everybody but ONNX Runtime.
+/// Makes a folder that passes for a model until ONNX Runtime loads it.
 pub(crate) fn fake() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fill(dir.path());
@@ -207,7 +207,7 @@ fn a_file_that_is_missing_cut_or_changed_is_not_used() {
             "{said}"
         );
     }
-    // Of the same length: met when it is read.
+    // A change that keeps the length is noticed when the file is read.
     let dir = fake();
     record_in(dir.path());
     let embedder = open(dir.path()).unwrap();

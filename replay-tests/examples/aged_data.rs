@@ -1,6 +1,8 @@
-//! A store whose memories were written some days ago, to measure decay and prune by:
+//! Makes a store whose memories were written some days ago, to measure decay and prune:
 //!
-//!     cargo run --release -p replay-tests --example aged_data -- DIR MEMORIES DAYS
+//! ```text
+//! cargo run --release -p replay-tests --example aged_data -- DIR MEMORIES DAYS
+//! ```
 //!
 //! Three of four memories are of low importance, which fade twice as fast as medium ones; the others are high.
 
@@ -15,7 +17,7 @@ use icm_service::{Ground, OpenOptions, Service, SystemEnv};
 
 const DAY_MS: u64 = 86_400_000;
 
-/// This machine, so many milliseconds ago.
+/// The clock of this machine, so many milliseconds ago.
 struct Ago(u64);
 
 impl Env for Ago {

@@ -1,8 +1,10 @@
-//! A store with one big memoir, for `docs/benchmarks/memoirs.py`:
+//! Makes a store with one big memoir, for `docs/benchmarks/memoirs.py`:
 //!
-//!     cargo run --release -p replay-tests --example memoir_data -- DIR CONCEPTS LINKS
+//! ```text
+//! cargo run --release -p replay-tests --example memoir_data -- DIR CONCEPTS LINKS
+//! ```
 //!
-//! Links go from concept to concept at random, so the memoir has `2 × LINKS / CONCEPTS` of them around each.
+//! Links join random concepts, so each concept has `2 × LINKS / CONCEPTS` of them on average.
 
 use std::sync::Arc;
 use std::time::Duration;

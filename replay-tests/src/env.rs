@@ -1,4 +1,4 @@
-//! A world in which nothing happens by chance.
+//! A simulated environment: clock and randomness without chance.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,10 +7,10 @@ use icm_log::env::Env;
 
 use crate::rng::Rng;
 
-/// 2026-01-01T00:00:00Z, when every test begins.
+/// 2026-01-01T00:00:00Z, the start of every test.
 pub const START_MS: u64 = 1_767_225_600_000;
 
-/// A clock that moves when it is told to, and seeded randomness.
+/// A clock that only the test moves, and seeded randomness.
 #[derive(Debug)]
 pub struct SimEnv {
     now_ms: AtomicU64,
@@ -19,7 +19,7 @@ pub struct SimEnv {
 }
 
 impl SimEnv {
-    /// The world of `seed`.
+    /// Returns the environment of `seed`.
     pub fn new(seed: u64) -> SimEnv {
         SimEnv {
             now_ms: AtomicU64::new(START_MS),

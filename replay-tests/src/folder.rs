@@ -1,13 +1,13 @@
-//! Whole folders of the real disk, for tests that copy, compare and harm stores.
+//! Reads and writes whole folders of the real disk, for tests that copy, compare and damage stores.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files below a folder by their paths relative to it, folders without files left out.
+/// The files below a folder, by relative path; folders without files are left out.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Every file below `dir`, sorted; none when it does not exist.
+/// Returns every file below `dir`, sorted; empty if `dir` does not exist.
 pub fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(dir) else {
@@ -28,7 +28,7 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is in a folder.
+/// Returns all files below a folder.
 pub fn read(dir: &Path) -> Files {
     let relative = |path: PathBuf| path.strip_prefix(dir).expect("it is below").to_owned();
     let contents = |path: &PathBuf| fs::read(path).expect("the file is read");
@@ -38,7 +38,7 @@ pub fn read(dir: &Path) -> Files {
         .collect()
 }
 
-/// What is in a folder that somebody else may be changing: once it stays the same while it is read twice.
+/// Returns all files below a folder that another process may be changing, once two reads in a row are equal.
 pub fn read_at_rest(dir: &Path) -> Files {
     let try_read = || -> Option<Files> {
         let contents = |path: PathBuf| {
@@ -76,7 +76,7 @@ pub fn write(dir: &Path, files: &Files) {
     }
 }
 
-/// Removes a folder and all below it, if it exists.
+/// Removes a folder and everything below it, if it exists.
 pub fn remove(dir: &Path) {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

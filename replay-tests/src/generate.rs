@@ -1,5 +1,5 @@
-//! Random scripts for proptest. They shrink to the shortest script that still fails, which is
-//! printed as a script: paste it into a test.
+//! Random scripts for proptest. A failing script shrinks to the shortest one that still fails, which is printed in the
+//! script language: paste it into a test.
 
 use icm_api::{Importance, OnSimilar, Sort};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use proptest::sample::select;
 
 use crate::script::{Command, Damage, Script};
 
-/// The word that every generated content has, so that one query finds all.
+/// The word in every generated content, so that one query finds all.
 pub const EVERYWHERE: &str = "zebra";
 
 const WORDS: [&str; 12] = [
@@ -38,7 +38,7 @@ fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
 
 fn content() -> impl Strategy<Value = String> {
     let short = words(0..5);
-    // Texts of several passages, too.
+    // Some texts have several passages.
     let paragraphs = prop::collection::vec(words(30..90), 4..9);
     let long = paragraphs.prop_map(|paragraphs| paragraphs.join("\n\n"));
     let words = prop_oneof![12 => short, 1 => long];
@@ -65,7 +65,7 @@ fn store() -> impl Strategy<Value = Command> {
     let parts = (one_of(&TOPICS), content(), maybe(importance()), keywords());
     (parts, maybe(one_of(&["key1", "key2"]))).prop_map(
         |((topic, content, importance, keywords), key)| Command::Store {
-            // Numbered by [`script`]: a name is given once.
+            // [`script`] numbers the aliases, so that each is given once.
             alias: String::new(),
             topic,
             content,
@@ -113,7 +113,7 @@ fn recall() -> impl Strategy<Value = Command> {
     })
 }
 
-/// A command that may change memories.
+/// Returns a command that may change memories.
 pub fn change() -> impl Strategy<Value = Command> {
     prop_oneof![
         4 => store(),
@@ -131,7 +131,7 @@ pub fn change() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// A pin that is set or taken away.
+/// Returns a pin, or its removal.
 pub fn pin() -> impl Strategy<Value = Command> {
     (one_of(&ALIASES), any::<bool>()).prop_map(|(alias, away)| match away {
         true => Command::Unpin { alias },
@@ -139,12 +139,12 @@ pub fn pin() -> impl Strategy<Value = Command> {
     })
 }
 
-/// The events of a session, which change no memory.
+/// Returns an event of a session, which changes no memory.
 pub fn session() -> impl Strategy<Value = Command> {
     maybe(one_of(&["startup", "compact"])).prop_map(|cause| Command::Session { cause })
 }
 
-/// Days that pass, ticks, and what goes then.
+/// Returns a step of the clock, a tick, or a prune.
 pub fn fade() -> impl Strategy<Value = Command> {
     let days = (0..4_i64).prop_map(|days| Command::Clock {
         by_ms: days * 86_400_000,
@@ -158,7 +158,7 @@ pub fn fade() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// A summary of a topic, if there is anything to be summed up.
+/// Returns a summary of a topic, which may have no memories.
 pub fn consolidate() -> impl Strategy<Value = Command> {
     (one_of(&TOPICS), content(), prop::bool::weighted(0.2)).prop_map(|(topic, summary, keep)| {
         Command::Consolidate {
@@ -170,9 +170,9 @@ pub fn consolidate() -> impl Strategy<Value = Command> {
     })
 }
 
-/// A link that is added or taken away, between memories that there may or may not be.
+/// Returns a link or its removal, between memories that may not exist.
 pub fn link() -> impl Strategy<Value = Command> {
-    // Few, so that one is often added again, taken away or undone.
+    // There are few memories, so that the same link is often added again, removed or undone.
     let end = || one_of(&["$a", "$b", "$c"]);
     let ends = (end(), end(), one_of(&["related", "similar_to"]));
     (ends, prop::bool::weighted(0.3)).prop_map(|((from, to, relation), away)| match away {
@@ -181,12 +181,12 @@ pub fn link() -> impl Strategy<Value = Command> {
     })
 }
 
-/// What stores do from now on where something near is there.
+/// Returns a setting of what later stores do about a near duplicate.
 pub fn dedup() -> impl Strategy<Value = Command> {
     select(&OnSimilar::ALL[..]).prop_map(|on_similar| Command::Dedup { on_similar })
 }
 
-/// An undo, of what there may or may not be.
+/// Returns an undo of events that may not exist.
 pub fn undo() -> impl Strategy<Value = Command> {
     let event = || (3..40_u64).prop_map(|position| format!("@{position}"));
     let range = (3..30_u64, 0..12_u64).prop_map(|(from, len)| format!("@{from}..@{}", from + len));
@@ -207,7 +207,7 @@ pub fn undo() -> impl Strategy<Value = Command> {
     )
 }
 
-/// A command that changes no memory.
+/// Returns a command that changes no memory.
 pub fn look() -> impl Strategy<Value = Command> {
     prop_oneof![
         recall().prop_map(|command| match command {
@@ -244,7 +244,7 @@ pub fn look() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// Something that befalls the store or its views and must change no answer.
+/// Returns a mishap of the store or its views, which must change no answer.
 pub fn mishap() -> impl Strategy<Value = Command> {
     let damage = select(&[Damage::Cut, Damage::Flip, Damage::Remove][..]);
     prop_oneof![
@@ -257,7 +257,7 @@ pub fn mishap() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// A script of these commands. The stores in it are called `$a`, `$b`, … in their order.
+/// Returns a script of these commands. Its stores get the aliases `$a`, `$b`, … in order.
 pub fn script(
     command: impl Strategy<Value = Command> + 'static,
     len: std::ops::Range<usize>,

@@ -1,11 +1,10 @@
-//! Golden samples: bytes that must be read the same for ever. A sample of every kind that this
-//! version knows, and small whole stores. What is here only grows: the bin `golden` adds what is
-//! missing and never changes what is there.
+//! Golden samples: bytes that every version must read in the same way. There is a sample of every kind that this
+//! version knows, and there are small whole stores. The folder only grows: the bin `golden` adds missing samples and
+//! never changes existing ones.
 //!
-//! `golden/events/KIND.vN.hex` holds one record (frame, head, checks, body) in hexadecimal digits,
-//! `KIND.vN.json` what it says. `golden/stores/NAME/` holds a store, with `expected.json` beside its
-//! files: what is read from it and what verify finds. `golden/bundles/NAME.icmx` is the export of that
-//! store.
+//! `golden/events/KIND.vN.hex` holds one record (frame, head, checks, body) in hexadecimal digits, `KIND.vN.json` its
+//! decoded content. `golden/stores/NAME/` holds a store and `expected.json`: the events read from it and the findings
+//! of verify. `golden/bundles/NAME.icmx` is the export of that store.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -28,7 +27,7 @@ use crate::env::{START_MS, SimEnv};
 use crate::folder::Files;
 use crate::simdisk::SimDisk;
 
-/// Where golden files lie.
+/// Returns the folder of the golden files.
 pub fn dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
 }
@@ -37,7 +36,7 @@ const MEMORY: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-001");
 const OTHER: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-002");
 const ORIGIN: OriginId = OriginId(*b"golden origin 01");
 
-/// A sample event of a kind; `None` for kinds that are only reserved.
+/// Returns a sample event of a kind; `None` for kinds that are only reserved.
 pub fn event(kind: Kind) -> Option<NewEvent> {
     use facts::fields::{CONTENT, IMPORTANCE, SCOPE, TOPIC};
     let name = hash::memory_name(1, ScopeId::ZERO, "prefs", "drink");
@@ -394,7 +393,7 @@ const MEMOIR: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memoir-001");
 const CONCEPT: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00concept-01");
 const OTHER_CONCEPT: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00concept-02");
 
-/// Subject, facts and payload of a sample of the concept graph.
+/// Returns subject, facts and payload of a sample of the concept graph.
 fn graph(kind: Kind) -> Option<(SubjectId, Vec<u8>, Vec<u8>)> {
     use facts::fields::{CONFIDENCE, CONTENT, KEY, SOURCE, TOPIC};
     let reason = |reason| {
@@ -516,7 +515,7 @@ fn graph(kind: Kind) -> Option<(SubjectId, Vec<u8>, Vec<u8>)> {
     })
 }
 
-/// The record of a kind's sample, as today's code writes it.
+/// Returns the record of a kind's sample, as today's code writes it.
 pub fn sample(kind: Kind) -> Option<Vec<u8>> {
     let event = event(kind)?;
     let salt = *b"sixteen of salt!";
@@ -548,14 +547,14 @@ pub fn sample(kind: Kind) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// File names (without endings) of the samples that there must be, with their kinds.
+/// Returns the file names (without suffixes) of all samples that must exist, with their kinds.
 pub fn sample_names() -> Vec<(String, Kind)> {
     let known = KINDS.iter().filter(|row| row.status != Status::Reserved);
     known
         .map(|row| {
             let name = format!("{}.v{}", row.name, row.version);
             match row.kind {
-                // With the facts that were added to it.
+                // This version has the facts that were added later.
                 Kind::MEMORY_RECALLED => (format!("{name}.shown"), row.kind),
                 kind => (name, kind),
             }
@@ -563,10 +562,10 @@ pub fn sample_names() -> Vec<(String, Kind)> {
         .collect()
 }
 
-/// The one record that `bytes` are.
+/// Parses `bytes` as exactly one record.
 ///
 /// # Errors
-/// What is wrong.
+/// The defect found.
 pub fn only_record(bytes: &[u8]) -> Result<Record<'_>, String> {
     match record::parse(bytes) {
         Parsed::Record(shape) if shape.record_len() == bytes.len() => Ok(shape.view(bytes)),
@@ -575,10 +574,10 @@ pub fn only_record(bytes: &[u8]) -> Result<Record<'_>, String> {
     }
 }
 
-/// What a record says.
+/// Returns the content of a record as JSON.
 ///
 /// # Errors
-/// What is wrong.
+/// The defect found.
 pub fn describe(bytes: &[u8]) -> Result<Value, String> {
     let record = only_record(bytes)?;
     let head = record.parse_head().map_err(|error| error.to_string())?;
@@ -621,10 +620,10 @@ fn ref_of(head: &Head<'_>, index: usize) -> String {
         .unwrap_or_default()
 }
 
-/// Encodes a record anew from what parsing it gave.
+/// Parses a record and encodes it again.
 ///
 /// # Errors
-/// What is wrong.
+/// The defect found.
 pub fn encode_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let record = only_record(bytes)?;
     let head = record.parse_head().map_err(|error| error.to_string())?;
@@ -663,10 +662,10 @@ pub fn encode_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(again)
 }
 
-/// What `icm log export` makes of a store.
+/// Returns the output of `icm log export` for a store.
 ///
 /// # Panics
-/// When the log cannot be exported.
+/// If the log cannot be exported.
 pub fn export(files: &Files) -> Vec<u8> {
     let disk = SimDisk::new();
     disk.hold(Path::new(STORE), files);
@@ -677,10 +676,10 @@ pub fn export(files: &Files) -> Vec<u8> {
     out
 }
 
-/// What `icm log export --format cloudevents` makes of a store.
+/// Returns the output of `icm log export --format cloudevents` for a store.
 ///
 /// # Panics
-/// When the log cannot be exported.
+/// If the log cannot be exported.
 pub fn cloudevents(files: &Files) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = folder.path().join("store");
@@ -693,7 +692,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
     out
 }
 
-/// Folder of the simulated disk in which golden stores are built and read.
+/// Folder on the simulated disk in which golden stores are built and read.
 pub const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
@@ -714,12 +713,12 @@ pub const STORES: [&str; 10] = [
 /// its release: zeros up to 64 KiB follow its last record. Its fingerprint was replaced by zeros, as in a backup.
 pub const OLD_STORES: [&str; 1] = ["zero-tail"];
 
-/// Names of all golden stores.
+/// Returns the names of all golden stores.
 pub fn store_names() -> impl Iterator<Item = &'static str> {
     STORES.into_iter().chain(OLD_STORES)
 }
 
-/// Files of a golden store, without the notes about it.
+/// Returns the files of a golden store, without the notes about it.
 pub fn store(name: &str) -> Files {
     let mut files = crate::folder::read(&dir().join("stores").join(name));
     take_notes(&mut files);
@@ -729,7 +728,7 @@ pub fn store(name: &str) -> Files {
 /// Builds a store.
 ///
 /// # Panics
-/// When the log does not do what it should, or for an unknown name.
+/// If the log misbehaves, or for an unknown name.
 pub fn build(name: &str) -> Files {
     let env = SimEnv::new(name.len() as u64);
     let disk = SimDisk::new();
@@ -763,7 +762,7 @@ pub fn build(name: &str) -> Files {
         "undone" => {
             append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
             append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
-            // The update, then the recall and the undo of the update, so that it counts again.
+            // First the update; then the recall and the undo of the update, so that the update counts again.
             for (from, to) in [(4, 4), (5, 6)] {
                 let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
                 let (before, _) = crate::logbed::read(&log);
@@ -785,17 +784,17 @@ pub fn build(name: &str) -> Files {
         "linked" => {
             let mut other = event(Kind::MEMORY_STORED).expect("a known kind");
             other.subject = OTHER;
-            // Without a key, which would make it the first one again.
+            // The key is removed, or the event would store the first memory again.
             other.facts[16..32].fill(0);
             append(&disk, vec![other]);
             append(&disk, of_kinds(&[Kind::MEMORY_LINKED, Kind::MEMORY_LINKED]));
-            // It names the second of them: the first one stays.
+            // The event removes the second link; the first one stays.
             append(&disk, of_kinds(&[Kind::MEMORY_UNLINKED]));
         }
         "carried" => {
             let mut other = event(Kind::MEMORY_STORED).expect("a known kind");
             other.subject = OTHER;
-            // Without a key, which would make it the first one again.
+            // The key is removed, or the event would store the first memory again.
             other.facts[16..32].fill(0);
             other.payload = payload::encode(&payload::MemoryStored {
                 topic: "prefs",
@@ -832,7 +831,7 @@ pub fn build(name: &str) -> Files {
             );
         }
         "two-origins" => {
-            // A copy of the store, in another folder: it goes on under an origin of its own.
+            // A copy of the store in another folder continues under a new origin.
             let copy = SimDisk::new();
             copy.hold(
                 Path::new("/elsewhere"),
@@ -873,10 +872,10 @@ fn without_lock(mut files: Files) -> Files {
     files
 }
 
-/// What is read from a store, and what verify finds in it.
+/// Returns the events read from a store, and the findings of verify.
 ///
 /// # Panics
-/// When it cannot be opened.
+/// If the store cannot be opened.
 pub fn describe_store(files: &Files) -> Value {
     let disk = SimDisk::new();
     disk.hold(Path::new(STORE), files);
@@ -923,7 +922,7 @@ pub fn describe_store(files: &Files) -> Value {
     })
 }
 
-/// What the service shows of a store: every row.
+/// Returns every row that the service shows of a store.
 fn describe_state(files: &Files) -> Value {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = folder.path().join("store");
@@ -961,7 +960,7 @@ fn describe_state(files: &Files) -> Value {
     json!({ "rows": rows })
 }
 
-/// The hash over what a store shows, which changes with the version of the fold and never otherwise.
+/// Returns the state hash of a store, which changes only with the version of the fold.
 pub fn state_hash(files: &Files) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = folder.path().join("store");
@@ -971,15 +970,15 @@ pub fn state_hash(files: &Files) -> String {
     format!("{}\n", report.state_hash.expect("a fold afresh has one"))
 }
 
-/// Name of the file with the state hash of a golden store, one a version of the fold.
+/// Returns the name of the file with the state hash of a golden store; each version of the fold has its own.
 pub fn state_hash_file() -> String {
     format!("{STATE_HASH}{}", icm_projections::fold::FOLD_VERSION)
 }
 
-/// Start of those names.
+/// Prefix of these names.
 pub const STATE_HASH: &str = "state_hash.v";
 
-/// Takes what is noted about a golden store out of its files: by name, what the notes say.
+/// Removes the notes about a golden store from its files, and returns them by name.
 pub fn take_notes(files: &mut Files) -> BTreeMap<String, Vec<u8>> {
     let is_note = |name: &str| name == EXPECTED || name.starts_with(STATE_HASH);
     let names: Vec<_> = files
@@ -994,10 +993,10 @@ pub fn take_notes(files: &mut Files) -> BTreeMap<String, Vec<u8>> {
     names.into_iter().filter_map(take).collect()
 }
 
-/// Name of the file beside a golden store's own files.
+/// Name of the notes file beside a golden store's own files.
 pub const EXPECTED: &str = "expected.json";
 
-/// Hexadecimal digits, 32 bytes a line.
+/// Returns bytes in hexadecimal digits, 32 bytes a line.
 pub fn to_lines(bytes: &[u8]) -> String {
     bytes
         .chunks(32)
@@ -1005,12 +1004,12 @@ pub fn to_lines(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The bytes that lines of hexadecimal digits spell.
+/// Parses lines of hexadecimal digits.
 pub fn from_lines(text: &str) -> Option<Vec<u8>> {
     icm_log::from_hex(&text.split_whitespace().collect::<String>())
 }
 
-/// JSON for people and diffs.
+/// Returns JSON with indents, for people and diffs.
 pub fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }

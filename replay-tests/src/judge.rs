@@ -1,4 +1,4 @@
-//! A running script beside its model, and the questions on which they must agree.
+//! Runs a script on the service and on the reference model, and compares the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use crate::generate::EVERYWHERE;
 use crate::model::{self, Model, Row, Rows};
 use crate::script::{Command, Run, Script};
 
-/// The service and the reference, side by side.
+/// The service and the reference model, side by side.
 pub struct Judge {
     /// The service.
     pub run: Run,
-    /// The reference.
+    /// The reference model.
     pub model: Model,
 }
 
-/// Proptest's configuration with `cases` cases unless `PROPTEST_CASES` says otherwise.
+/// Returns proptest's configuration with `cases` cases, unless `PROPTEST_CASES` is set.
 pub fn config(cases: u32) -> Config {
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
     if asked {
@@ -28,7 +28,7 @@ pub fn config(cases: u32) -> Config {
     }
 }
 
-/// The script with other names for the memories it stores, to follow a script that has stored some.
+/// Returns the script with other aliases for its stores, so that it can follow another script.
 pub fn renamed(script: &Script) -> Script {
     let mut script = script.clone();
     for command in &mut script.0 {
@@ -39,7 +39,7 @@ pub fn renamed(script: &Script) -> Script {
     script
 }
 
-/// The memories of an answer and the words by which each was found, in no order.
+/// Returns the memories of an answer, each with the words by which it was found, in no order.
 pub fn results(answer: &RecallAnswer) -> BTreeMap<String, (Memory, Vec<String>)> {
     let hits = answer.results.iter();
     hits.map(|hit| {
@@ -64,7 +64,7 @@ fn differ<T: std::fmt::Debug + PartialEq>(what: &str, is: &T, should: &T) -> Che
 }
 
 impl Judge {
-    /// An empty store and an empty model.
+    /// Returns an empty store and an empty model.
     pub fn new() -> Judge {
         Judge {
             run: Run::new(0),
@@ -72,10 +72,10 @@ impl Judge {
         }
     }
 
-    /// Does a command on both sides and compares what it did.
+    /// Runs a command on both sides and compares the results.
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn step(&mut self, command: &Command) -> Check {
         let before = self.run.basis().position;
         let text = self.run.step(command);
@@ -93,7 +93,7 @@ impl Judge {
                 let mut done: Vec<_> = receipts
                     .map(|r| (self.run.alias(&r.id), r.action))
                     .collect();
-                // The order within one command is the service's own.
+                // The service chooses the order within one command.
                 actions.sort_by(|a, b| a.0.cmp(&b.0));
                 done.sort_by(|a, b| a.0.cmp(&b.0));
                 differ(&command.to_string(), &done, &actions)?;
@@ -110,10 +110,10 @@ impl Judge {
         Ok(())
     }
 
-    /// The rows now.
+    /// Compares the rows now.
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn same_now(&self) -> Check {
         differ(
             "the rows now",
@@ -122,10 +122,10 @@ impl Judge {
         )
     }
 
-    /// The rows now, at every position and at every time.
+    /// Compares the rows now, at every position and at every time.
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn same_always(&self) -> Check {
         self.same_now()?;
         let end = self.run.basis().position;
@@ -150,7 +150,7 @@ impl Judge {
         self.histories_agree()
     }
 
-    /// The last version in each history is the row, and versions follow each other without gaps.
+    /// Checks that the last version in each history is the row, and that the versions follow each other without gaps.
     fn histories_agree(&self) -> Check {
         for (alias, row) in self.model.rows() {
             let versions = self
@@ -171,7 +171,7 @@ impl Judge {
                     "history {alias}: the newest version ended: {last:#?}"
                 ));
             }
-            // Being recalled is counted, but it makes no version.
+            // A recall raises the count, but makes no version.
             let mut should = row.clone();
             let mut is = Row::of(&last.memory);
             (should.access_count, is.access_count) = (0, 0);
@@ -180,10 +180,10 @@ impl Judge {
         Ok(())
     }
 
-    /// `icm verify` is content and counts the positions that there are.
+    /// Checks that `icm verify` finds nothing, and counts the right number of positions.
     ///
     /// # Errors
-    /// What it found.
+    /// The findings.
     pub fn verifies(&self) -> Check {
         let report = self
             .run
@@ -196,10 +196,10 @@ impl Judge {
         differ("positions", &report.positions, &self.run.basis().position)
     }
 
-    /// The state hash that `icm verify` computes from a fresh fold.
+    /// Returns the state hash that `icm verify` computes from a fresh fold.
     ///
     /// # Panics
-    /// When it cannot be computed.
+    /// If it cannot be computed.
     pub fn state_hash(&self) -> Option<String> {
         self.run
             .service()
@@ -229,8 +229,8 @@ impl Judge {
         Some(answer.unwrap_or_else(|error| panic!("recall {query} --at {at:?}: {error}")))
     }
 
-    /// The rows of an answer. Of memories that say the same as a result their ids are told: they count as the rows that
-    /// `should` has of them, if it has them.
+    /// Returns the rows of an answer. The answer gives only ids for memories that say the same as a result; these count
+    /// as their rows in `should`, if they have one there.
     fn found(&self, answer: &RecallAnswer, should: &Rows) -> Rows {
         let of = |memory: &Memory| (self.run.alias(&memory.id), Row::of(memory));
         let mut found: Rows = answer.results.iter().map(|hit| of(&hit.memory)).collect();
@@ -243,10 +243,10 @@ impl Judge {
         found
     }
 
-    /// A query that fits everything finds the living rows, now and at every position.
+    /// Checks that a query which fits all memories finds the living rows, now and at every position.
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn text_agrees(&self) -> Check {
         let living = |rows: &Rows| -> Rows {
             let rows = rows.iter().filter(|(_, row)| !row.forgotten);
@@ -277,7 +277,7 @@ impl Judge {
         Ok(())
     }
 
-    /// The memories that stand out by their short records are those of the list that do.
+    /// Checks that the memories which stand out by their short records are those of the list.
     fn what_stands_out_agrees(&self) -> Check {
         let service = self.run.service();
         let stands_out = |memory: &Memory| {
@@ -311,10 +311,11 @@ impl Judge {
         }
     }
 
-    /// What happened by the end of time is what is now, and by the time of each event what was then.
+    /// Checks that the state by event time is the state now for the end of time, and the state then for the time of
+    /// each event.
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn happened_by_agrees(&self) -> Check {
         let living = |rows: &Rows| -> Rows {
             let rows = rows.iter().filter(|(_, row)| !row.forgotten);
@@ -346,10 +347,10 @@ impl Judge {
         )
     }
 
-    /// How far each view is, against the log.
+    /// Checks that no view is ahead of the log.
     ///
     /// # Errors
-    /// Which view is ahead.
+    /// The view that is ahead.
     pub fn no_view_is_ahead(&self) -> Check {
         let stats = self
             .run
@@ -368,13 +369,13 @@ impl Judge {
         }
     }
 
-    /// Every row and every answer as of now, to be asked again later.
+    /// Returns every row and every answer as of now, to be asked again later.
     pub fn past(&self) -> Option<Past> {
         let position = self.run.basis().position;
         (position > 0).then(|| self.past_at(position))
     }
 
-    /// The same question again.
+    /// Asks the same questions again.
     pub fn past_again(&self, past: &Past) -> Past {
         self.past_at(past.position)
     }
@@ -399,16 +400,16 @@ impl Judge {
         }
     }
 
-    /// The answer to a query, at the basis of an earlier answer if one is given.
+    /// Returns the answer to a query, at the basis of an earlier answer if one is given.
     pub fn answer(&self, query: &str, at: Option<&RecallAnswer>) -> Option<RecallAnswer> {
         let at = at.map(|answer| format!("@{}", answer.basis.position));
         self.recall(query, at.as_deref(), None)
     }
 
-    /// Every answer to some queries, now and at every position, as `--json` prints it.
+    /// Returns every answer to some queries, now and at every position, as `--json` prints it.
     ///
     /// # Panics
-    /// When a query fails.
+    /// If a query fails.
     pub fn answers(&self) -> Vec<String> {
         let end = self.run.basis().position;
         let moments = (1..=end).map(|position| Some(format!("@{position}")));
@@ -425,10 +426,10 @@ impl Judge {
             .collect()
     }
 
-    /// Stores twice with one request id, then with other content.
+    /// Stores twice with one request id, then with other content, and checks the receipts.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The difference.
     pub fn requests_are_done_once(&mut self, number: u64) -> Check {
         let request = |content: &str| StoreRequest {
             topic: "requests".to_owned(),
@@ -467,7 +468,7 @@ impl Default for Judge {
     }
 }
 
-/// What was answered as of a position.
+/// The answers as of a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     position: u64,

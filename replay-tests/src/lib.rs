@@ -1,5 +1,5 @@
-//! The test bed of `icm`: a simulated disk, a script language, a reference model, generators and
-//! golden stores. Nothing here is part of the product, and nothing in the product knows it.
+//! The test bed of `icm`: a simulated disk, a script language, a reference model, generators and golden stores. Nothing
+//! here is part of the product, and nothing in the product knows it.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,5 +1,5 @@
-//! Driving a log directly, below the service: numbered events, what was acknowledged of them, and
-//! what a log holds.
+//! Drives a log directly, below the service: appends numbered events, remembers the acknowledged ones, and checks the
+//! log against them.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use icm_log::{
 use crate::env::SimEnv;
 use crate::simdisk::SimDisk;
 
-/// An event as a scan hands it out, owned.
+/// An event of a scan, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after the fields of an event")]
 pub struct Seen {
@@ -31,12 +31,12 @@ pub struct Seen {
     pub subject: SubjectId,
     pub batch: (u16, u16),
     pub head: Vec<u8>,
-    /// `None` when it is withheld or damaged.
+    /// `None` if it is withheld or damaged.
     pub payload: Option<Vec<u8>>,
 }
 
 impl Seen {
-    /// The event, owned.
+    /// Copies an event.
     pub fn of(event: &Event<'_>) -> Seen {
         Seen {
             id: event.id,
@@ -53,7 +53,7 @@ impl Seen {
         }
     }
 
-    /// The number that [`numbered`] gave it, if it did.
+    /// Returns the number given by [`numbered`]; `None` for other events.
     pub fn number(&self) -> Option<u64> {
         let (zeros, number) = self.subject.0.split_at(8);
         let number = u64::from_be_bytes(number.try_into().expect("eight bytes"));
@@ -61,7 +61,7 @@ impl Seen {
     }
 }
 
-/// An event that can be told from every other one of a test, with a payload of about `len` bytes.
+/// Returns an event that differs from every other one of a test, with a payload of about `len` bytes.
 pub fn numbered(number: u64, len: usize) -> NewEvent {
     let mut subject = [0; 16];
     subject[8..].copy_from_slice(&number.to_be_bytes());
@@ -89,7 +89,7 @@ pub fn numbered(number: u64, len: usize) -> NewEvent {
     }
 }
 
-/// Appends events as one batch of a command of its own, and commits.
+/// Appends events as one batch of one command, and commits.
 pub fn append(
     log: &Log,
     env: &dyn Env,
@@ -109,7 +109,7 @@ pub fn append(
     writer.commit(durability)
 }
 
-/// Every event of the walk, oldest first, up to the first that cannot be read.
+/// Returns every event of the walk, oldest first, up to the first that cannot be read, and the error.
 pub fn read(log: &Log) -> (Vec<Seen>, Option<LogError>) {
     let mut seen = Vec::new();
     let ended = log.scan(&Cursor::START, &mut |event| {
@@ -124,13 +124,13 @@ pub fn read(log: &Log) -> (Vec<Seen>, Option<LogError>) {
 pub enum Step {
     /// Appends this many events of about this many bytes, durably.
     Append(usize, usize),
-    /// The same without a sync.
+    /// Appends as `Append` does, without a sync.
     Lazy(usize, usize),
-    /// Another process takes over.
+    /// Opens the log anew, as another process would.
     Reopen,
 }
 
-/// Something of everything, in few operations.
+/// A workload with each kind of step, in few operations.
 pub const WORKLOAD: &[Step] = &[
     Step::Append(1, 40),
     Step::Append(3, 200),
@@ -144,29 +144,29 @@ pub const WORKLOAD: &[Step] = &[
     Step::Append(1, 10),
 ];
 
-/// A store on a simulated disk, and what was promised about it.
+/// A store on a simulated disk, and the acknowledgements that it must keep.
 pub struct Bed {
     /// The disk.
     pub disk: SimDisk,
-    /// The world.
+    /// The clock and randomness.
     pub env: Arc<SimEnv>,
-    /// The store's folder.
+    /// The folder of the store.
     pub dir: PathBuf,
-    /// Numbers of every batch that was tried, in order, and whether it was acknowledged.
+    /// Numbers of every batch that was tried, in order, and `true` if it was acknowledged.
     pub tried: Vec<(Vec<u64>, bool)>,
-    /// Errors on the way.
+    /// Errors so far.
     pub errors: Vec<LogError>,
     log: Option<Log>,
     next: u64,
 }
 
 impl Bed {
-    /// No store yet, on an empty disk.
+    /// Returns a bed without a store, on an empty disk.
     pub fn new() -> Bed {
         Bed::on(SimDisk::new())
     }
 
-    /// No store yet, on this disk.
+    /// Returns a bed without a store, on this disk.
     pub fn on(disk: SimDisk) -> Bed {
         Bed {
             disk,
@@ -179,7 +179,7 @@ impl Bed {
         }
     }
 
-    /// Runs steps. After an error another process takes over and goes on with the next step.
+    /// Runs steps. After an error another process takes over and continues with the next step.
     pub fn run(&mut self, steps: &[Step]) {
         for step in steps {
             self.env.advance_ms(1_000);
@@ -190,7 +190,7 @@ impl Bed {
         }
     }
 
-    /// Another process finds the disk, on which these batches were tried.
+    /// Continues as another process, on a disk on which these batches were tried.
     pub fn restart(&mut self, tried: Vec<(Vec<u64>, bool)>) {
         self.next = tried
             .iter()
@@ -225,18 +225,17 @@ impl Bed {
             .collect();
         append(log, &*self.env, events, durability)?;
         if durability == Durability::Synced {
-            // What was appended before it in the same chain is durable with it.
+            // A sync also makes the events before it in the same chain durable.
             self.tried.last_mut().expect("just pushed").1 = true;
         }
         Ok(())
     }
 
-    /// Checks the store as it is found on `found`: it opens, holds every acknowledged batch and
-    /// otherwise only whole batches that were tried, in order; it takes an append, and that
-    /// survives the next crash. Returns how many batches were found.
+    /// Checks the store on `found`: it opens, holds every acknowledged batch and otherwise only whole batches that were
+    /// tried, in order. It takes an append, which survives the next crash. Returns the number of batches found.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// The defect, in one line.
     pub fn check(&self, found: &SimDisk) -> Result<usize, String> {
         let count = self.check_contents(found)?;
         let log = open(found, &self.dir)?;
@@ -270,10 +269,10 @@ impl Bed {
         Ok(count)
     }
 
-    /// The first half of [`Bed::check`]: changes nothing.
+    /// Checks the contents as [`Bed::check`] does; changes nothing.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// The defect, in one line.
     pub fn check_contents(&self, found: &SimDisk) -> Result<usize, String> {
         let before: Vec<_> = found
             .files()
@@ -335,10 +334,10 @@ fn open(disk: &SimDisk, dir: &Path) -> Result<Log, String> {
     }
 }
 
-/// Gapless seqs, rising positions, strictly rising times, links that hold: invariant 3.
+/// Checks invariant 3: gapless seqs, rising positions, strictly rising times, valid links.
 ///
 /// # Errors
-/// What is wrong, in one line.
+/// The defect, in one line.
 pub fn check_chain(seen: &[Seen]) -> Result<(), String> {
     let mut before: Option<&Seen> = None;
     for event in seen {

@@ -1,5 +1,5 @@
-//! The reference: memories as the simplest program that could be right would keep them. It keeps
-//! every state it ever had in full and never looks at an event.
+//! The reference model: keeps memories in the simplest way that can be right. It keeps every earlier state in full and
+//! never looks at an event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use icm_api::{Action, Basis, Importance, ListRequest, Memory, Trust};
 
 use crate::script::{Command, Run};
 
-/// One memory.
+/// A memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named after the fields of a memory")]
 pub struct Row {
@@ -24,7 +24,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A memory as the service shows it, as far as the model knows memories.
+    /// Returns a memory of the service, reduced to the fields of the model.
     pub fn of(memory: &Memory) -> Row {
         Row {
             topic: memory.topic.clone(),
@@ -44,38 +44,38 @@ impl Row {
     }
 }
 
-/// All memories, tombstones too, by the name the script first gave them.
+/// All memories with tombstones, by the alias that the script gave them first.
 pub type Rows = BTreeMap<String, Row>;
 
-/// What the model says a command does.
+/// The result of a command by the model: the actions, or the refusal.
 pub type Outcome = Result<Vec<(String, Action)>, &'static str>;
 
 /// The state now, and at the end of every command so far.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     rows: Rows,
-    /// Aliases of what another alias already names, by key.
+    /// Aliases of memories that have an earlier alias, by key.
     same_as: BTreeMap<String, String>,
     history: Vec<(Basis, Rows)>,
 }
 
 impl Model {
-    /// Nothing was ever stored.
+    /// Returns the model of an empty store.
     pub fn new() -> Model {
         Model::default()
     }
 
-    /// The memories now.
+    /// Returns the memories now.
     pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// The state after each command that wrote something, with the basis it ended at.
+    /// Returns the state after each command that wrote something, with its basis.
     pub fn history(&self) -> &[(Basis, Rows)] {
         &self.history
     }
 
-    /// The state at a position: inside a command's batch, its end.
+    /// Returns the state at a position; within a command's batch, the state at its end.
     pub fn rows_at(&self, position: u64) -> Option<&Rows> {
         self.history
             .iter()
@@ -83,7 +83,7 @@ impl Model {
             .map(|(_, rows)| rows)
     }
 
-    /// The state that was known at a time, and what had happened by then: the same on one machine.
+    /// Returns the state known at a time. On one machine it equals the state by event time.
     pub fn rows_at_time(&self, at: &str) -> Option<&Rows> {
         self.history
             .iter()
@@ -95,7 +95,7 @@ impl Model {
     /// Remembers the state as that of `basis`, unless nothing was written.
     pub fn arrived(&mut self, basis: Basis) {
         if self.history.is_empty() && basis.position > 0 {
-            // The origin's own batch comes before the first command's.
+            // The batch that starts the origin comes before the first command's batch.
             let event = String::new();
             let started = Basis {
                 position: ORIGIN_EVENTS,
@@ -118,8 +118,7 @@ impl Model {
         }
     }
 
-    /// Does what the command does. `shown`: the memories that a recall showed, or a prune
-    /// forgot.
+    /// Does a command. `shown` are the memories that a recall showed, or a prune forgot.
     pub fn apply(&mut self, command: &Command, shown: &[String]) -> Outcome {
         match command {
             Command::Store {
@@ -242,7 +241,7 @@ impl Model {
                 }
                 Ok(Vec::new())
             }
-            // Which of them have faded is for another reference to say (see `tests/decay.rs`).
+            // `tests/decay.rs` checks which memories have faded, with another reference.
             Command::Prune { .. } => {
                 for alias in shown {
                     self.set_forgotten(alias.clone(), true);
@@ -280,17 +279,17 @@ impl Model {
     }
 }
 
-/// `log.origin_started` and `log.actor_named`.
+/// Number of events that start an origin: `log.origin_started` and `log.actor_named`.
 const ORIGIN_EVENTS: u64 = 2;
 
-/// Keywords after `wanted` replaced `old`: what stays keeps its place.
+/// Returns the keywords after `wanted` replaced `old`: those that stay keep their order.
 fn replaced(old: &[String], wanted: &[String]) -> Vec<String> {
     let kept = old.iter().filter(|word| wanted.contains(word));
     let added = wanted.iter().filter(|word| !old.contains(word));
     kept.chain(added).cloned().collect()
 }
 
-/// What the service says there is at `at` (`None`: now), tombstones too.
+/// Returns the rows that the service lists at `at` (`None`: now), with tombstones.
 pub fn rows_of(run: &Run, at: Option<&str>) -> Rows {
     let request = ListRequest {
         at: at.map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Stores of several small segments, and repairing them below the service.
+//! Makes stores of several small segments, and repairs them below the service.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::env::SimEnv;
 use crate::logbed::{self, Seen, numbered};
 use crate::simdisk::SimDisk;
 
-/// The store's folder on a simulated disk.
+/// Folder of the store on a simulated disk.
 pub const STORE: &str = "/home/store";
 const WAIT: Duration = Duration::from_secs(1);
 
@@ -28,7 +28,7 @@ pub fn open(disk: &SimDisk) -> icm_log::Result<Log> {
     Log::open(Arc::new(disk.clone()), Path::new(STORE))
 }
 
-/// An empty disk with the folder in which the store's folder will be made.
+/// Returns an empty disk with the parent folder of the store.
 pub fn disk() -> SimDisk {
     let disk = SimDisk::new();
     disk.create_dir_all(Path::new("/home")).expect("created");
@@ -39,7 +39,7 @@ pub fn disk() -> SimDisk {
 /// Appends batches of numbered events, durably.
 ///
 /// # Panics
-/// When the log takes none.
+/// If an append fails.
 pub fn fill(disk: &SimDisk, env: &SimEnv, batches: &[usize], first: u64) {
     let log = open(disk).expect("it opens");
     let mut next = first;
@@ -51,7 +51,7 @@ pub fn fill(disk: &SimDisk, env: &SimEnv, batches: &[usize], first: u64) {
     }
 }
 
-/// The records of a segment: where each starts and ends, its seq and id, whether it ends its batch.
+/// Returns the records of a segment: start, end, seq, id, and `true` if the record ends its batch.
 pub fn records(bytes: &[u8]) -> Vec<(usize, usize, Seq, EventId, bool)> {
     let (mut found, mut at) = (Vec::new(), HEADER_LEN);
     while let Parsed::Record(shape) = record::parse(bytes.get(at..).unwrap_or_default()) {
@@ -65,18 +65,18 @@ pub fn records(bytes: &[u8]) -> Vec<(usize, usize, Seq, EventId, bool)> {
     found
 }
 
-/// The segments of every chain, in order.
+/// Returns the segments of all chains, in order.
 pub fn segments(disk: &SimDisk) -> Vec<PathBuf> {
     let is_segment = |path: &PathBuf| path.extension().is_some_and(|it| it == "icmlog");
     disk.files().into_iter().filter(is_segment).collect()
 }
 
-/// The records of a segment as several segments, each of whole batches of at least `events` events,
-/// by their names.
+/// Divides the records of a segment into several segments, each of whole batches with at least `events` events. Returns
+/// them with their file names.
 pub fn cut_up(origin: OriginId, bytes: &[u8], events: usize) -> Vec<(String, Vec<u8>)> {
     let (mut segments, mut begun, mut count) = (Vec::new(), None, 0);
     let records = records(bytes);
-    // Zeros may follow.
+    // Zeros may follow the last record.
     let last = records.last().map_or(0, |record| record.1);
     for (start, end, seq, id, ends) in records {
         let (from, first_seq, first) = *begun.get_or_insert((start, seq, id));
@@ -91,10 +91,10 @@ pub fn cut_up(origin: OriginId, bytes: &[u8], events: usize) -> Vec<(String, Vec
     segments
 }
 
-/// Cuts the one segment of a chain into several.
+/// Replaces the one segment of a chain by several.
 ///
 /// # Panics
-/// When there is more than one segment.
+/// If there is more than one segment.
 pub fn split(disk: &SimDisk, origin: OriginId, events: usize) {
     let of_chain = |path: &PathBuf| path.to_string_lossy().contains(&origin.to_string());
     let paths: Vec<PathBuf> = segments(disk).into_iter().filter(of_chain).collect();
@@ -115,7 +115,7 @@ pub fn repair(disk: &SimDisk, env: &SimEnv, spares: &[Spare]) -> icm_log::Result
     repair_log(&open(disk)?, env, spares)
 }
 
-/// The same of a log that is open.
+/// Repairs an open log as the service does.
 ///
 /// # Errors
 /// As [`icm_log::Writer::repair`].
@@ -140,10 +140,10 @@ pub fn repair_log(log: &Log, env: &SimEnv, spares: &[Spare]) -> icm_log::Result<
     Ok(report)
 }
 
-/// All segments of an undamaged copy, as spares.
+/// Returns all segments of an undamaged copy, as spares.
 ///
 /// # Panics
-/// When one of them is not whole.
+/// If a segment is not whole.
 pub fn spares(disk: &SimDisk) -> Vec<Spare> {
     let mut spares = Vec::new();
     for path in segments(disk) {
@@ -164,7 +164,8 @@ pub fn spares(disk: &SimDisk) -> Vec<Spare> {
     spares
 }
 
-/// Whole records that lie anywhere in the files of a store, their bodies too.
+/// Returns the ids of all whole records, with their bodies, anywhere in the files of a store; skips paths with a name
+/// in `skip`.
 pub fn whole_records(disk: &SimDisk, skip: &[&str]) -> BTreeSet<EventId> {
     let mut found = BTreeSet::new();
     let skipped = |path: &Path| {
@@ -185,10 +186,10 @@ pub fn whole_records(disk: &SimDisk, skip: &[&str]) -> BTreeSet<EventId> {
     found
 }
 
-/// What a repaired store is like, without what differs from run to run.
+/// Checks a repaired store, and returns its events without the fields that differ from run to run.
 ///
 /// # Errors
-/// What is not as it should be after any repair, in one line.
+/// The defect, in one line.
 pub fn check(disk: &SimDisk) -> Result<Vec<Seen>, String> {
     let log = open(disk).map_err(|error| format!("it does not open: {error}"))?;
     if let Some(refusal) = log.refusal() {

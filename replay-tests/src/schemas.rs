@@ -1,25 +1,25 @@
-//! The checked-in JSON Schemas of events, held against the types.
+//! Compares the checked-in JSON Schemas of events with the types.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Where they lie.
+/// Returns the folder of the schemas.
 pub fn dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas")
 }
 
-/// File names and texts as they should be.
+/// Returns the file names and texts of today's schemas.
 pub fn current() -> BTreeMap<String, String> {
     let all = icm_log::schema::all().into_iter();
     all.map(|(name, schema)| (name, crate::golden::pretty(&schema)))
         .collect()
 }
 
-/// Names of files that differ, are missing, or should not be there.
+/// Returns the names of files that differ, are missing, or should not be there.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn stale() -> io::Result<Vec<String>> {
     let mut wanted = current();
     let mut stale = Vec::new();

@@ -1,4 +1,4 @@
-//! Opening a store for a test.
+//! Opens stores for tests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 
 use crate::env::SimEnv;
 
-/// Opens the store in `dir` in the world of `env`.
+/// Opens the store in `dir` with the environment `env`.
 ///
 /// # Errors
 /// As [`Service::open_on`].
@@ -20,7 +20,7 @@ pub fn open(dir: &Path, env: Arc<SimEnv>) -> Result<Service> {
     open_on(dir, env, Arc::new(RealDisk), false)
 }
 
-/// The same with its log on another disk, or read-only.
+/// Opens a store with its log on another disk, or read-only.
 ///
 /// # Errors
 /// As [`Service::open_on`].
@@ -40,12 +40,12 @@ pub fn open_on(
         env,
         zone: || TimeZone::UTC,
     };
-    // What is stored twice is there twice, unless a test asks for something else.
+    // Near duplicates are stored as they are, unless a test asks for something else.
     let off = Dedup {
         on_similar: OnSimilar::Off,
         ..Dedup::default()
     };
-    // Nothing is written but what a test asks for.
+    // No ticks are written unless a test asks for them.
     let by_hand = DecayPolicy {
         auto: false,
         ..DecayPolicy::default()
@@ -54,7 +54,7 @@ pub fn open_on(
     Ok(service.with_dedup(off).with_decay(by_hand))
 }
 
-/// Opens the store in `dir` in this world.
+/// Opens the store in `dir` with the clock and randomness of this machine.
 ///
 /// # Errors
 /// As [`Service::open`].

@@ -1,4 +1,4 @@
-//! Durable appends against the disk's own sync.
+//! Measures durable appends against a plain sync of the disk.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -35,11 +35,11 @@ pub(crate) fn run(dir: &Path) {
     let log = Log::open(Arc::new(RealDisk), &dir.join("store")).expect("an empty folder");
     let (mut syncs, mut appends, mut rates) = (Vec::new(), Vec::new(), Vec::new());
     durable(&log);
-    // In the first moments of a segment each append reads it anew.
+    // At the start of a segment each append reads it again; wait until that is over.
     std::thread::sleep(Duration::from_millis(500));
     durable(&log);
     let before = log.len_bytes().expect("it reads");
-    // Taken in turns, so that what the machine does beside falls on all alike.
+    // The rounds alternate, so that other load on the machine affects all figures alike.
     for round in 0..ROUNDS {
         for _ in 0..ROUND {
             let start = Instant::now();

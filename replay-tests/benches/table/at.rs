@@ -1,4 +1,4 @@
-//! Recall of an earlier moment against recall now, in one warm process.
+//! Measures a recall at an earlier moment against a recall now, in one warm process.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{Target, row};
 
 const QUERIES: usize = 400;
 
-/// CPU microseconds of a recall.
+/// Returns the CPU time of a recall, in microseconds.
 fn recall(service: &Service, query: &str, at: Option<u64>) -> f64 {
     let request = RecallRequest {
         query: query.to_owned(),
@@ -27,14 +27,14 @@ fn recall(service: &Service, query: &str, at: Option<u64>) -> f64 {
     seconds * 1e6
 }
 
-/// Recalls now of two stores in turns, with nothing between them that either would pay for.
+/// Measures recalls now in two stores by turns, with no work in between that would slow down either.
 fn beside(one: &Service, other: &Service) -> (f64, f64) {
     let mut figures: [Vec<f64>; 2] = Default::default();
     let mut text = Text::new(9);
     for run in 0..4 * QUERIES {
         let query = text.query();
         let stores = [(0, one), (1, other)];
-        // Who goes second finds more of the program in the cache.
+        // The second recall finds more of the program in the cache, so the order alternates.
         let order = if run % 2 == 0 { [0, 1] } else { [1, 0] };
         for place in order {
             let (figure, store) = stores[place];

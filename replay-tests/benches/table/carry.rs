@@ -1,4 +1,4 @@
-//! A million events on their way to another machine, and one more by way of a folder.
+//! Measures carrying a million events to another machine, and one more event through a folder.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::clock::cpu_of_children;
 use crate::{Target, data, fresh, icm, row};
 
-/// What one command costs: seconds of wall and CPU, and what it answers.
+/// The cost of a command: seconds of wall time and of CPU, and its answer.
 struct Cost {
     wall: f64,
     cpu: f64,

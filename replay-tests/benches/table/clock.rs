@@ -1,4 +1,4 @@
-//! CPU time of this process and of others, the middle of many figures, and what a sync takes.
+//! Measures CPU time of processes and the time of a sync, and returns medians.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,12 +17,12 @@ fn clock(id: libc::clockid_t) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// User and system time of all threads of this process so far.
+/// Returns the user and system time of all threads of this process so far.
 pub(crate) fn cpu() -> Duration {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// User and system time of all threads of another process so far.
+/// Returns the user and system time of all threads of another process so far.
 pub(crate) fn cpu_of(process: u32) -> Duration {
     let mut id = 0;
     // SAFETY: `id` is valid for a write.
@@ -32,7 +32,7 @@ pub(crate) fn cpu_of(process: u32) -> Duration {
     clock(id)
 }
 
-/// User and system time of all children that ended.
+/// Returns the user and system time of all children that have ended.
 pub(crate) fn cpu_of_children() -> Duration {
     // SAFETY: `rusage` is plain numbers, valid for a write.
     #[allow(unsafe_code)]
@@ -45,20 +45,20 @@ pub(crate) fn cpu_of_children() -> Duration {
     of(usage.ru_utime) + of(usage.ru_stime)
 }
 
-/// CPU seconds that `run` takes.
+/// Returns the CPU seconds of `run`, and its result.
 pub(crate) fn cpu_s<T>(run: impl FnOnce() -> T) -> (f64, T) {
     let start = cpu();
     let result = run();
     ((cpu() - start).as_secs_f64(), result)
 }
 
-/// The middle one.
+/// Returns the median.
 pub(crate) fn p50(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
 
-/// Microseconds of a sync of 350 appended bytes, p50 of 500.
+/// Returns the median of 500 syncs of 350 appended bytes, in microseconds.
 pub(crate) fn sync_us(dir: &Path) -> f64 {
     let mut plain = File::create(dir.join("plain")).expect("the folder can be written");
     let mut syncs: Vec<f64> = (0..500)

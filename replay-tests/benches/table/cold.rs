@@ -1,4 +1,4 @@
-//! A recall by a new process against a process that does nothing.
+//! Measures a recall by a new process against a process that does nothing.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::{Target, row};
 
 const RUNS: usize = 150;
 
-/// Microseconds to the first byte of the answer, to the end, and of CPU.
+/// Returns microseconds to the first byte of the answer, to its end, and of CPU.
 fn timed(command: &mut Command) -> [f64; 3] {
     let before = cpu_of_children();
     let start = Instant::now();
@@ -41,7 +41,7 @@ pub(crate) fn run(dir: &Path) {
     let nothing = dir.join("nothing");
     let store = data::sized(dir, 100_000);
     let mut text = Text::new(5);
-    // Each column: nothing, help without a store, recall without and with its record.
+    // The columns: nothing, help without a store, recall without and with its record.
     let mut figures: [[Vec<f64>; 3]; 4] = Default::default();
     for run in 0..RUNS + 5 {
         let query = text.query();

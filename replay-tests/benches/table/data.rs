@@ -1,4 +1,4 @@
-//! Stores to measure: the same in every run.
+//! Makes the stores to measure, the same in every run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use icm_service::{OpenOptions, Service, SystemEnv};
 use replay_tests::env::SimEnv;
 use replay_tests::rng::Rng;
 
-/// Sizes of the stores that are served, and asked by a new process.
+/// Memories of the stores for servers and for new processes.
 pub(crate) const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// Memories of the stores with and without history.
 pub(crate) const AGED: usize = 20_000;
@@ -30,10 +30,10 @@ const SYLLABLES: [&str; 24] = [
     "wu", "xa", "ye", "zi", "bro", "cla", "dre", "sto",
 ];
 
-/// Text whose words are as unevenly frequent as those of a language (Zipf).
+/// Random text with words as unevenly frequent as those of a language (Zipf).
 pub(crate) struct Text {
     words: Vec<String>,
-    /// Cumulated weight of each word.
+    /// Cumulative weight of each word.
     weights: Vec<f64>,
     pub(crate) rng: Rng,
 }
@@ -77,7 +77,7 @@ impl Text {
             .min(WORDS - 1)]
     }
 
-    /// About 195 bytes.
+    /// Returns a content of about 195 bytes.
     pub(crate) fn content(&mut self) -> String {
         let mut text = String::with_capacity(210);
         while text.len() < 188 {
@@ -89,7 +89,7 @@ impl Text {
         text
     }
 
-    /// Four words, none of the hundred most frequent.
+    /// Returns four words, none of the hundred most frequent.
     pub(crate) fn query(&mut self) -> String {
         let word = |rng: &mut Rng| 100 + rng.below(4_900) as usize;
         let places: Vec<_> = (0..4).map(|_| word(&mut self.rng)).collect();
@@ -184,7 +184,7 @@ fn recalled(basis: (Position, EventId), shown: &[SubjectId], query: &str) -> New
     }
 }
 
-/// An event whose record is about 300 bytes long.
+/// Returns an event with a record of about 300 bytes.
 pub(crate) fn small(id: SubjectId) -> NewEvent {
     NewEvent {
         kind: Kind::MEMORY_FORGOTTEN,
@@ -197,7 +197,7 @@ pub(crate) fn small(id: SubjectId) -> NewEvent {
     }
 }
 
-/// An event whose record is about 350 bytes long.
+/// Returns an event with a record of about 350 bytes.
 pub(crate) fn middling(id: SubjectId) -> NewEvent {
     let reason = "it no longer holds, since the decision of last week replaced it";
     let payload = payload::MemoryForgotten {
@@ -209,7 +209,7 @@ pub(crate) fn middling(id: SubjectId) -> NewEvent {
     }
 }
 
-/// A clock and randomness of our own, on this machine: `icm` goes on in the same chain.
+/// A simulated clock and randomness with this machine's id, so that `icm` continues the same chain.
 struct Here(SimEnv);
 
 impl Env for Here {
@@ -226,7 +226,7 @@ impl Env for Here {
     }
 }
 
-/// Writes events to a new log, a command each, and syncs now and then only.
+/// Writes events to a new log, a command each, with few syncs.
 pub(crate) struct Filler {
     log: Log,
     env: Here,
@@ -253,7 +253,7 @@ impl Filler {
         SubjectId(id)
     }
 
-    /// `count` events in commands of their own.
+    /// Writes `count` events, each as a command.
     pub(crate) fn fill(
         &mut self,
         count: usize,
@@ -295,7 +295,7 @@ impl Filler {
         });
     }
 
-    /// A new content for every memory.
+    /// Gives every memory a new content.
     pub(crate) fn update_all(&mut self, text: &mut Text) {
         let mut next = 0;
         self.fill(self.memories.len(), &mut |filler| {
@@ -306,7 +306,7 @@ impl Filler {
         });
     }
 
-    /// Of ten events two stores, an update and seven recalls that show ten memories each.
+    /// Writes `count` events: in ten, two stores, an update and seven recalls that show ten memories each.
     pub(crate) fn live(&mut self, count: usize, text: &mut Text) {
         let mut number = 0;
         self.fill(count, &mut |filler| {
@@ -355,7 +355,7 @@ pub(crate) fn append(
     (appended[0].position, appended[0].event)
 }
 
-/// The store of a size, with its views.
+/// Returns the store of this size, with its views.
 pub(crate) fn sized(dir: &Path, memories: usize) -> PathBuf {
     let done = dir.join(format!("store-{memories}.done"));
     assert!(done.exists(), "make the stores first: `prepare`");
@@ -372,7 +372,7 @@ pub(crate) fn service(dir: &Path) -> Service {
     Service::open(options).expect("it was prepared")
 }
 
-/// A million events of a store in use; made once.
+/// Returns a store in use with a million events; made once.
 pub(crate) fn million(dir: &Path) -> PathBuf {
     build(dir, "million", false, &|filler, text| {
         filler.live(1_000_000, text)
@@ -380,7 +380,7 @@ pub(crate) fn million(dir: &Path) -> PathBuf {
     dir.join("million")
 }
 
-/// Makes a store, if there is none yet.
+/// Makes a store, unless it exists.
 fn build(dir: &Path, name: &str, views: bool, fill: &dyn Fn(&mut Filler, &mut Text)) {
     let done = dir.join(format!("{name}.done"));
     if done.exists() {
@@ -396,7 +396,7 @@ fn build(dir: &Path, name: &str, views: bool, fill: &dyn Fn(&mut Filler, &mut Te
     std::fs::write(done, "").expect("the folder can be written");
 }
 
-/// Makes every store that there is not yet, and anew those that a run writes to.
+/// Makes all missing stores, and makes anew the stores that a run writes to.
 pub(crate) fn prepare(dir: &Path) {
     let build = |name: &str, views: bool, fill: &dyn Fn(&mut Filler, &mut Text)| {
         build(dir, name, views, fill);
@@ -412,7 +412,7 @@ pub(crate) fn prepare(dir: &Path) {
     });
     build("stores", false, &|filler, text| filler.store(300_000, text));
     build("life", false, &|filler, text| filler.live(300_000, text));
-    // Both end with the same contents.
+    // Both stores end with the same contents.
     build("aged-1", true, &|filler, _| {
         filler.store(AGED, &mut Text::new(3))
     });
@@ -422,7 +422,7 @@ pub(crate) fn prepare(dir: &Path) {
             filler.update_all(text);
         }
         let mut last = Text::new(3);
-        // Drawn as a store draws them: a topic, then a content.
+        // The texts are drawn in the order of a store: a topic, then a content.
         let mut contents = (0..AGED).map(|_| (last.topic(), last.content()).1);
         let mut next = 0;
         filler.fill(AGED, &mut |filler| {

@@ -1,5 +1,5 @@
-//! What a machine takes for durable answers to many clients, without anything being decided: a server that only
-//! appends a line and shares syncs, a thread a connection.
+//! Measures the least time that a machine needs for durable answers to many clients. The server decides nothing: it
+//! appends a line and shares syncs, with a thread for each connection.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -18,16 +18,16 @@ const LOAD: Duration = Duration::from_secs(3);
 const RECORD: [u8; 350] = [1; 350];
 const ANSWER: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"id\":\"01234567890123456789012345\",\"position\":1}}\n";
 
-/// How far the file is written, and synced.
+/// The lengths up to which the file is written, and synced.
 #[derive(Default)]
 struct Reached {
     written: u64,
     synced: u64,
-    /// A thread syncs.
+    /// `true` while a thread syncs.
     is_taken: bool,
 }
 
-/// The server's side, in a process of its own: answers until it is killed.
+/// Runs the server in a process of its own: answers until it is killed.
 pub(crate) fn serve(dir: &Path) {
     let listener = UnixListener::bind(dir.join("socket")).expect("a socket");
     let file = File::create(dir.join("log")).expect("the folder can be written");

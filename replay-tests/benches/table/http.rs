@@ -1,4 +1,4 @@
-//! Calls of `icm serve --http` on connections that stay open.
+//! Calls `icm serve --http` on connections that stay open.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// A server on a port of its own; it ends when this is dropped.
+/// A server on a port of its own; dropping it ends the server.
 pub(crate) struct Server {
     process: Child,
-    /// What is left to read of what it says; nobody else holds the pipe open.
+    /// The rest of the server's stderr. It must stay open, or the server's next message fails.
     _said: BufReader<ChildStderr>,
     address: String,
 }

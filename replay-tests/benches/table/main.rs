@@ -1,7 +1,7 @@
-//! Prints one table: what a path costs, beside the limit of the machine or a peer, measured in the
-//! same run. `docs/benchmarks/run` builds and runs it.
+//! Prints one table: the cost of each path, beside the limit of the machine or a peer, measured in the same run.
+//! `docs/benchmarks/run` builds and runs it.
 //!
-//! `table DIR SECTION…`; stores are made in DIR once (`prepare`) and used by every section after.
+//! `table DIR SECTION…`; the section `prepare` makes the stores in DIR once, for all other sections.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -24,7 +24,7 @@ mod scan;
 
 use std::path::{Path, PathBuf};
 
-/// What decides whether a figure holds.
+/// The rule by which a figure holds.
 enum Target {
     /// At most this.
     AtMost(f64),
@@ -32,7 +32,7 @@ enum Target {
     AtLeast(f64),
     /// At most the first holds; the second is the aim.
     Aim { holds: f64, aim: f64 },
-    /// Told for the reader.
+    /// None; the figure is for the reader.
     None,
 }
 
@@ -91,7 +91,7 @@ fn main() {
             "cold" => cold::run(dir),
             "mcp" => mcp::run(dir),
             "floor" => floor::run(dir),
-            // The other process of `floor`.
+            // The second process of `floor`.
             "floor-server" => floor::serve(dir),
             "owner" => owner::run(dir),
             "stores" => owner::stores(dir),
@@ -106,7 +106,7 @@ fn main() {
     }
 }
 
-/// The `icm` that was built beside this bench.
+/// Returns the path of the `icm` built beside this bench.
 fn icm() -> PathBuf {
     let bench = std::env::current_exe().expect("this program has a path");
     let release = bench
@@ -116,7 +116,7 @@ fn icm() -> PathBuf {
     release.join("icm")
 }
 
-/// A folder for one run, emptied.
+/// Returns an empty folder for one run.
 fn fresh(dir: &Path, name: &str) -> PathBuf {
     let path = dir.join(name);
     if path.exists() {

@@ -1,4 +1,4 @@
-//! Calls of `icm serve` over pipes, one after the other.
+//! Calls `icm serve` over pipes, one call after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -82,7 +82,7 @@ impl Client {
         server.wait().expect("it ends");
     }
 
-    /// Milliseconds of CPU a call on average, and of wall time p50 and p99.
+    /// Returns milliseconds a call: the mean of CPU, and p50 and p99 of wall time.
     fn measure(&mut self, tool: &str, mut arguments: impl FnMut() -> Value) -> [f64; 3] {
         for _ in 0..50 {
             self.call(tool, &arguments());

@@ -1,4 +1,4 @@
-//! One server that answers other processes, and many processes at once.
+//! Measures one owner that answers other processes, and many processes at once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -23,10 +23,10 @@ const CLIENTS: usize = 8;
 const STORES: usize = 1_500;
 const LOAD: Duration = Duration::from_secs(3);
 const RUNS: usize = 60;
-/// So long after a refusal a client asks again.
+/// Pause of a client after a refusal.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// `icm serve` that has the role.
+/// The `icm serve` that is the owner.
 struct Owner {
     process: Child,
     socket: PathBuf,
@@ -68,13 +68,13 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The process may be gone already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// A store that exists, with one memory.
+/// Makes a store with one memory.
 fn begun(dir: &Path, name: &str) -> PathBuf {
     let store = fresh(dir, name).join("store");
     client(&store)
@@ -108,7 +108,7 @@ fn memory(topic: impl Into<String>, content: impl Into<String>) -> StoreRequest 
     }
 }
 
-/// Microseconds of a sync of 350 appended bytes, and of a question to the owner that is no work.
+/// Returns microseconds of a sync of 350 appended bytes, and of a request to the owner without work.
 fn limits(dir: &Path, owner: &Owner) -> (f64, f64) {
     let mut rounds = Vec::new();
     let mut stream = UnixStream::connect(&owner.socket).expect("it listens");
@@ -125,16 +125,16 @@ fn limits(dir: &Path, owner: &Owner) -> (f64, f64) {
     (clock::sync_us(dir), p50(&mut rounds))
 }
 
-/// What stores waited for, in milliseconds.
+/// The waiting times of stores, in milliseconds.
 #[derive(Default)]
 struct Waits {
-    /// The longest answer that each was given.
+    /// The longest time until an answer, for each store.
     answers: Vec<f64>,
-    /// Until it was stored. Who is told that a stopped process writes asks again.
+    /// Time until each memory was stored. A client that is told of a stopped process asks again.
     stored: Vec<f64>,
 }
 
-/// Stores of `CLIENTS` at once while `disturb` runs.
+/// Runs `CLIENTS` clients that store, while `disturb` runs.
 fn under_load(store: &Path, disturb: impl FnOnce()) -> Waits {
     let stop = AtomicBool::new(false);
     let waits = Mutex::new(Waits::default());
@@ -190,7 +190,7 @@ pub(crate) fn run(dir: &Path) {
     takeover(dir);
 }
 
-/// What stores cost by an owner: one client, and many.
+/// Measures stores through an owner: with one client, and with many.
 pub(crate) fn stores(dir: &Path) {
     let store = begun(dir, "owner");
     let owner = Owner::of(&store);
@@ -234,7 +234,7 @@ pub(crate) fn stores(dir: &Path) {
     );
 }
 
-/// The command line beside a server, against a process that does nothing.
+/// Measures the command line beside a server, against a process that does nothing.
 pub(crate) fn commands(dir: &Path) {
     let store = data::sized(dir, 10_000);
     let _owner = Owner::of(&store);
@@ -292,7 +292,7 @@ fn wall_ms(command: &mut Command) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// What clients see of an owner that is killed, or stopped for a while, twenty times in a row.
+/// Measures the waits of clients while the owner is killed, or stopped for a while, twenty times in a row.
 pub(crate) fn takeover(dir: &Path) {
     let told = |what: &str, mut waits: Waits, limit: &str| {
         let (answered, stored) = (p99(&mut waits.answers), p99(&mut waits.stored));
@@ -341,7 +341,7 @@ pub(crate) fn takeover(dir: &Path) {
     );
 }
 
-/// Many processes that start or write at once, and one that starts beside much.
+/// Measures many processes that start or write at once, and one that starts beside much load.
 pub(crate) fn many(dir: &Path) {
     let mut worst = Vec::new();
     for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! Recalls of several threads of one process, and what stands in their way.
+//! Measures recalls by several threads of one process, alone and beside other work.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +17,12 @@ use crate::{Target, fresh, http, row};
 
 const MEMORIES: usize = 10_000;
 const RUN: Duration = Duration::from_secs(4);
-/// How long another process holds the lock.
+/// Time for which another process holds the lock.
 const HELD: Duration = Duration::from_secs(1);
 /// Pause between two stores: 100 a second.
 const BETWEEN_STORES: Duration = Duration::from_millis(10);
 
-/// Asks until it is over; returns how long each answer took, in microseconds.
+/// Asks until `is_over`; returns the times of the answers, in microseconds.
 fn recalls(seed: u64, ask: &mut dyn FnMut(String), is_over: &dyn Fn() -> bool) -> Vec<f64> {
     let (mut text, mut times) = (Text::new(seed), Vec::new());
     while !is_over() {
@@ -34,16 +34,16 @@ fn recalls(seed: u64, ask: &mut dyn FnMut(String), is_over: &dyn Fn() -> bool) -
     times
 }
 
-/// Who asks, on a thread of its own.
+/// A function that asks, for a thread of its own.
 type Asker<'a> = Box<dyn FnMut(String) + 'a>;
 
-/// Recalls a second of so many threads.
+/// Returns the recalls a second of `threads` threads.
 fn rate<'a>(asker: &(dyn Fn() -> Asker<'a> + Sync), threads: u64) -> f64 {
     let begun = Instant::now();
     let is_over = || begun.elapsed() > RUN;
     let all = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads)
-            // The same two lists of questions, however many ask.
+            // Any number of threads shares the same two lists of questions.
             .map(|thread| scope.spawn(move || recalls(thread % 2, &mut asker(), &is_over).len()))
             .collect();
         let counts = threads
@@ -54,7 +54,7 @@ fn rate<'a>(asker: &(dyn Fn() -> Asker<'a> + Sync), threads: u64) -> f64 {
     all as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// The median and the 99th of a hundred.
+/// Returns the median and the 99th percentile of the times beside `other`.
 fn beside<'a>(
     asker: &(dyn Fn() -> Asker<'a> + Sync),
     other: impl Fn(&dyn Fn() -> bool) + Sync,
@@ -71,7 +71,7 @@ fn beside<'a>(
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
 
-/// Somebody who holds the lock of the log for a second at a time.
+/// Holds the lock of the log for a second at a time, until `is_over`.
 fn holds(store: &Path, is_over: &dyn Fn() -> bool) {
     let log = Log::open(std::sync::Arc::new(RealDisk), store).expect("it opens");
     while !is_over() {
@@ -159,7 +159,7 @@ fn in_process(service: &Service, store: &Path) {
     );
 }
 
-/// The same through `icm serve --http`; those who ask share the cores with it.
+/// Measures the same through `icm serve --http`; the clients share the cores with the server.
 fn over_http(store: &Path) {
     let server = http::Server::start(store);
     let asker = || -> Asker<'_> {
@@ -203,7 +203,7 @@ fn over_http(store: &Path) {
     );
 }
 
-/// A line on the 99th of a hundred beside the median alone.
+/// Prints a row: the 99th percentile beside other work, against the median alone.
 fn against(
     path: &str,
     ((alone, alone_p99), (_, p99)): ((f64, f64), (f64, f64)),

@@ -1,4 +1,4 @@
-//! Folding the log, and building every view from it.
+//! Measures folding the log, and building every view from it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn open(dir: &Path) -> Log {
     Log::open(Arc::new(RealDisk), dir).expect("it was prepared")
 }
 
-/// Logs, and what they are made of.
+/// The logs, and their contents.
 const MIXES: [(&str, &str); 2] = [
     ("stores", "all stores"),
     ("life", "20 % stores, 10 % updates, 70 % recalls of 10"),
@@ -50,7 +50,7 @@ pub(crate) fn fold(dir: &Path) {
     table(dir);
 }
 
-/// Table and rows alone, beside reading what they are made of.
+/// Measures table and rows alone, beside reading the log.
 fn table(dir: &Path) {
     for (name, mix) in MIXES {
         let log = open(&dir.join(name));

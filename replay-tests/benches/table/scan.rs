@@ -1,4 +1,4 @@
-//! Reading and verifying the log against the bare checksum and the bare hash.
+//! Measures reading and verifying the log, against the bare checksum and the bare hash.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::{Target, row};
 const CHUNK: usize = 300;
 const ROUNDS: usize = 5;
 
-/// CPU nanoseconds that `look` takes for a chunk of 300 B, over 60 MB.
+/// Returns the CPU nanoseconds of `look` for a chunk of 300 B, over 60 MB.
 fn chunks(bytes: &[u8], look: impl Fn(&[u8]) -> u64) -> f64 {
     let (seconds, sum) = cpu_s(|| {
         bytes
@@ -25,7 +25,7 @@ fn chunks(bytes: &[u8], look: impl Fn(&[u8]) -> u64) -> f64 {
     seconds * 1e9 / (bytes.len() / CHUNK) as f64
 }
 
-/// Reads every file below a folder, as a scan does, and looks at nothing.
+/// Reads every file below a folder as a scan does, without decoding.
 fn read_all(dir: &Path) {
     let mut buffer = vec![0; 128 * 1_024];
     for entry in std::fs::read_dir(dir).expect("it is there") {
@@ -70,7 +70,7 @@ pub(crate) fn run(dir: &Path) {
             hashes.push(chunks(&bytes, |chunk| first_byte(blake3::hash(chunk))));
             verifies.push(cpu_s(|| assert!(log.verify(&mut |_| {}).expect("it reads").ok())).0);
         }
-        // What the bare function takes for as many bytes.
+        // The time of the bare function for as many bytes.
         let pieces = len / CHUNK as f64;
         let each = |seconds: f64| seconds * 1e9 / events as f64;
         let size = len / events as f64;

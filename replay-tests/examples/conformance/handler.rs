@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::rounds::{Step, check_required, step};
 use super::table::{Fixture, Named, TABLE, Template};
 
-/// Between two words of progress.
+/// Pause between two progress messages.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The fixtures in front of `inner`.
@@ -174,7 +174,7 @@ impl<H: ServerHandler> ServerHandler for Fixtures<H> {
         self.inner.listen(context).await
     }
 
-    // The older revisions know no other way.
+    // The older revisions know no other subscription.
     #[allow(deprecated)]
     async fn subscribe(
         &self,
@@ -212,20 +212,20 @@ fn is_fixture(uri: &str) -> bool {
     TABLE.resources.iter().any(|named| named.uri == uri)
 }
 
-/// What the client has declared, as it stands on the wire.
+/// Returns the capabilities that the client has declared, as JSON.
 fn capabilities(context: &Context) -> Value {
     let declared = context.client_capabilities().unwrap_or_default();
     serde_json::to_value(declared).expect("capabilities are JSON")
 }
 
-/// The words of progress, to a client that asked for them.
+/// Sends the progress messages of a fixture to a client that asked for them.
 async fn tell(fixture: &Fixture, context: &Context) {
     let Some(token) = context.meta.get_progress_token() else {
         return;
     };
     for done in &fixture.progress {
         let word = ProgressNotificationParam::new(token.clone(), f64::from(*done));
-        // A client that is gone hears nothing.
+        // The client may be gone.
         if context
             .peer
             .notify_progress(word.with_total(100.0))

@@ -5,9 +5,9 @@
 //! cargo run -p replay-tests --example conformance -- STORE stdio
 //! ```
 //!
-//! The suite drives tools, resources and prompts of fixed names. They are answered here; everything
-//! else, such as the handshake, the lists, the codes of errors and the hints for caches, is icm's own,
-//! and so are the transports. Over HTTP the address stands on stdout as soon as it listens.
+//! The suite drives tools, resources and prompts of fixed names, which are answered here. Everything else is icm's own:
+//! the handshake, the lists, the codes of errors, the hints for caches and the transports. Over HTTP the address is
+//! printed on stdout as soon as the server listens.
 
 #![allow(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! Fixtures that ask the client for something first: it calls again, with the answers.
+//! Fixtures that first ask the client for something; the client calls again, with the answers.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 
 use super::table::{Asked, Fixture};
 
-/// What a call leads to.
+/// The next step of a call.
 pub(crate) enum Step {
     Ask(InputRequiredResult),
     Done,
 }
 
-/// The step after these answers. What is missing or malformed is asked for once more, what the client has not
-/// declared is never asked for, and what nobody asked for is passed over.
+/// Returns the step after these answers. A missing or malformed answer is asked for again. A question that needs a
+/// capability which the client has not declared is never asked. An answer to no question is ignored.
 ///
 /// # Errors
-/// A state that is not one of this process, or is another fixture's.
+/// A state that another process or another fixture made.
 pub(crate) fn step(
     fixture: &Fixture,
     capabilities: &Value,
@@ -58,7 +58,7 @@ pub(crate) fn step(
     Ok(Step::Ask(InputRequiredResult::new(Some(requests), state)))
 }
 
-/// That the client has declared what the fixture needs.
+/// Refuses a client that has not declared the capability of the fixture.
 pub(crate) fn check_required(fixture: &Fixture, capabilities: &Value) -> Result<(), ErrorData> {
     match &fixture.requires {
         Some(required) if capabilities.get(required).is_none() => {
@@ -110,7 +110,7 @@ impl Asked {
     }
 }
 
-/// The round and a signature of it, which nobody can make who does not know the key.
+/// Returns the round with a signature, which needs the key of this process.
 fn sealed(fixture: &Fixture, round: usize) -> String {
     format!("{round}.{}", signature(fixture, round))
 }

@@ -1,4 +1,4 @@
-//! What the fixtures are, read from `fixtures.json`.
+//! The table of the fixtures, read from `fixtures.json`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The table, which is part of the program.
+/// The table, which is compiled into the program.
 pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     serde_json::from_str(include_str!("fixtures.json")).expect("fixtures.json fits its types")
 });
@@ -29,33 +29,33 @@ pub(crate) struct Table {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Fixture {
     pub(crate) name: String,
-    /// Of a tool; without one it takes no arguments.
+    /// For a tool; without it the tool takes no arguments.
     input_schema: Option<JsonObject>,
-    /// Of a prompt; all of them are required.
+    /// For a prompt; all arguments are required.
     #[serde(default)]
     arguments: Vec<String>,
     /// The capability that a client must have declared.
     pub(crate) requires: Option<String>,
-    /// What a client hears of while it waits.
+    /// Progress sent to the client while it waits.
     #[serde(default)]
     pub(crate) progress: Vec<u32>,
-    /// What a client is asked for, one round after another, before the result.
+    /// Questions to the client before the result, one round after another.
     #[serde(default)]
     pub(crate) rounds: Vec<BTreeMap<String, Asked>>,
-    /// Which round it is travels with the client, and must come back as it was.
+    /// `true` if the number of the round is sent to the client, and must come back unchanged.
     #[serde(default)]
     pub(crate) sealed: bool,
     result: Value,
 }
 
-/// One thing that a client is asked for.
+/// A question to the client.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     #[serde(default)]
     pub(crate) about: String,
-    /// Of a form: its fields and their schemas.
+    /// For a form: its fields and their schemas.
     #[serde(default)]
     pub(crate) wants: JsonObject,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Named {
     contents: JsonObject,
 }
 
-/// Resources with one `{id}` in their names.
+/// Resources with one `{id}` in their URIs.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Template {
@@ -87,7 +87,7 @@ impl Table {
         self.prompts.iter().find(|prompt| prompt.name == name)
     }
 
-    /// The result of reading a resource.
+    /// Returns the result of reading a resource.
     pub(crate) fn read<T: DeserializeOwned>(&self, uri: &str) -> Option<T> {
         let mut read = self.resources.iter().map(|named| named.read(uri));
         let from_templates = || {
@@ -120,7 +120,7 @@ impl Fixture {
         Prompt::new(&self.name, Some(ABOUT), Some(arguments))
     }
 
-    /// The result, with arguments in the places that name them.
+    /// Returns the result, with arguments in the places that name them.
     pub(crate) fn result<T: DeserializeOwned>(&self, arguments: Option<&JsonObject>) -> T {
         let mut result = self.result.clone();
         for (name, given) in arguments.into_iter().flatten() {
@@ -167,7 +167,7 @@ fn contents(uri: &str, mime_type: &str, contents: &JsonObject) -> Value {
     contents.into()
 }
 
-/// Puts `given` in the place of `{name}` in every text.
+/// Replaces `{name}` by `given` in every text.
 fn fill(value: &mut Value, name: &str, given: &str) {
     match value {
         Value::String(text) => *text = text.replace(&format!("{{{name}}}"), given),
@@ -179,7 +179,7 @@ fn fill(value: &mut Value, name: &str, given: &str) {
     }
 }
 
-/// A result as its type, marked as the whole of it.
+/// Returns a result as its type, marked as complete.
 fn complete<T: DeserializeOwned>(mut result: Value) -> T {
     result["resultType"] = "complete".into();
     serde_json::from_value(result).expect("fixtures.json holds results")

@@ -1,4 +1,4 @@
-//! Adds the golden samples that are missing; never changes one that is there.
+//! Adds missing golden samples; never changes an existing one.
 //!
 //! `cargo run -p replay-tests --bin golden`
 #![allow(clippy::print_stdout, reason = "a tool for developers")]

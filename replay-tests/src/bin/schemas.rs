@@ -1,4 +1,4 @@
-//! Writes `schemas/*.schema.json` from the types of `icm-log`, or with `--check` says which differ.
+//! Writes `schemas/*.schema.json` from the types of `icm-log`; with `--check` lists the files that differ.
 //!
 //! `cargo run -p replay-tests --bin schemas [-- --check]`
 #![allow(clippy::print_stdout, reason = "a tool for developers")]

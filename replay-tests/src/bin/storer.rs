@@ -1,5 +1,5 @@
-//! Appends numbered events to a store for ever and prints each number once it is acknowledged.
-//! For `tests/kill.rs`, which kills it.
+//! Appends numbered events to a store for ever and prints each number once it is acknowledged. `tests/kill.rs` kills
+//! it.
 //!
 //! `storer DIR SEED FIRST`
 #![allow(clippy::print_stdout, reason = "its parent reads what it prints")]

@@ -1,5 +1,5 @@
-//! Stores numbered memories for ever, redacts each fourth again, and prints what it did once it is acknowledged.
-//! For `tests/snapshots.rs`, which kills it.
+//! Stores numbered memories for ever, redacts each fourth again, and prints each change once it is acknowledged.
+//! `tests/snapshots.rs` kills it.
 //!
 //! `teller DIR NAME`
 #![allow(clippy::print_stdout, reason = "its parent reads what it prints")]
@@ -24,7 +24,7 @@ fn main() {
             .expect("somebody reads");
     };
     for number in 0_u64.. {
-        // One word that no other text has.
+        // A word that no other text has.
         let word = format!("{name}x{number}x");
         let request = StoreRequest {
             topic: name.clone(),

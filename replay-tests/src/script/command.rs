@@ -1,4 +1,4 @@
-//! The commands of a script. Printing one gives the line that it was read from.
+//! The commands of a script. `Display` prints a command as the line that it was parsed from.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use icm_api::{Importance, OnSimilar, Sort, Trust};
 pub struct Script(pub Vec<Command>);
 
 impl fmt::Debug for Script {
-    /// The script itself, so that a shrunk one can be pasted into a test.
+    /// Prints the script itself, so that a shrunk one can be pasted into a test.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "script:\n{self}")
     }
 }
 
-/// What is done to the files of views.
+/// A kind of damage to the files of views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
-    /// One of them is cut short.
+    /// A file is cut short.
     Cut,
-    /// Bits of one of them are flipped.
+    /// Bits of a file are flipped.
     Flip,
-    /// One of them is removed.
+    /// A file is removed.
     Remove,
 }
 
-/// One line.
+/// A line of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each field is an option of the line")]
 pub enum Command {
@@ -42,7 +42,7 @@ pub enum Command {
         trust: Option<Trust>,
         request: Option<String>,
     },
-    /// `update $a …`; what is not given stays. `-k ""` takes all keywords away.
+    /// `update $a …`; fields that are not given stay. `-k ""` removes all keywords.
     Update {
         alias: String,
         content: Option<String>,
@@ -87,7 +87,7 @@ pub enum Command {
         to: String,
         relation: String,
     },
-    /// `dedup link`: what a store does from now on where something near is there; `off` at first.
+    /// `dedup link`: the action of later stores for a near duplicate; `off` at first.
     Dedup { on_similar: OnSimilar },
     /// `undo @5 @7`, `undo @3..@9`, `undo --last 2`
     Undo {
@@ -128,13 +128,13 @@ pub enum Command {
     Rebuild,
     /// `reopen`: closes the store and opens it.
     Reopen,
-    /// `kill`: the process dies without closing; opens the store again.
+    /// `kill`: kills the process without closing the store, then opens the store again.
     Kill,
-    /// `settle`: the work that follows an answer.
+    /// `settle`: does the work that follows an answer.
     Settle,
     /// `drop-views`: removes the folder of all views while the store is closed.
     DropViews,
-    /// `damage-views cut SEED`: harms a file of the views while the store is closed.
+    /// `damage-views cut SEED`: damages a file of the views while the store is closed.
     DamageViews { damage: Damage, seed: u64 },
     /// `clock +5m`, `clock -1h`, in ms, s, m, h or d.
     Clock { by_ms: i64 },
@@ -142,7 +142,7 @@ pub enum Command {
     Mark { name: String },
 }
 
-/// A word of a line, quoted where it has to be.
+/// A word of a line, quoted if necessary.
 struct Word<'a>(&'a str);
 
 impl fmt::Display for Word<'_> {
@@ -151,7 +151,7 @@ impl fmt::Display for Word<'_> {
         if !self.0.is_empty() && self.0.chars().all(plain) {
             f.write_str(self.0)
         } else {
-            // A JSON string; it cannot fail for text.
+            // The word as a JSON string; this cannot fail for text.
             f.write_str(&serde_json::Value::from(self.0).to_string())
         }
     }

@@ -1,4 +1,4 @@
-//! The script language: one command a line, driving the service, and the text that it answers.
+//! The script language: one command a line, which drives the service, and the text of its answers.
 //!
 //! ```text
 //! store $a -t prefs -c "likes green tea" -i high -k tea,drink --key k1
@@ -8,10 +8,10 @@
 //! forget $a
 //! list --at %then
 //! ```
-//! Memories are called by aliases (`$a`), places in time by marks (`%then`), so a script knows
-//! neither ids nor the API. The clock stands still within a command and moves one second before
-//! each. `#` starts a comment line. Every command answers with lines; [`check`] compares all of
-//! them with the expectation, which `UPDATE_EXPECT=1 cargo test` rewrites in place.
+//! Memories have aliases (`$a`), moments have marks (`%then`), so a script needs neither ids nor the API. The clock
+//! stands still within a command and moves one second before each. `#` starts a comment line. Every command answers
+//! with lines; [`check`] compares all of them with the expectation, which `UPDATE_EXPECT=1 cargo test` rewrites in
+//! place.
 
 mod command;
 mod parse;
@@ -23,19 +23,19 @@ use expect_test::Expect;
 pub use command::{Command, Damage, Script};
 pub use run::Run;
 
-/// Runs a script in a new store and compares what it answers.
+/// Runs a script in a new store and compares its answers.
 ///
 /// # Panics
-/// When the script has a mistake or the answers differ.
+/// If the script has a mistake or the answers differ.
 #[track_caller]
 pub fn check(script: &str, expected: Expect) {
     expected.assert_eq(&transcript(script));
 }
 
-/// What a script answers in a new store.
+/// Returns the answers of a script in a new store.
 ///
 /// # Panics
-/// When the script has a mistake.
+/// If the script has a mistake.
 pub fn transcript(script: &str) -> String {
     let script: Script = script.parse().unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::new(0);

@@ -1,4 +1,4 @@
-//! Reading scripts.
+//! Parses scripts.
 
 use std::str::FromStr;
 
@@ -188,7 +188,7 @@ impl FromStr for Command {
     }
 }
 
-/// The words of a line that are still to be read.
+/// The words of a line that are not parsed yet.
 struct Words(Vec<String>);
 
 impl Words {
@@ -281,7 +281,7 @@ fn trust(text: &str) -> Result<Trust, String> {
     })
 }
 
-/// `+5m`, `-1h`, `250ms`.
+/// Parses `+5m`, `-1h`, `250ms` into milliseconds.
 fn span_ms(text: &str) -> Result<i64, String> {
     let unit_at = text.find(char::is_alphabetic).ok_or("a unit is missing")?;
     let (count, unit) = text.split_at(unit_at);

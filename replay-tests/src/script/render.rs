@@ -1,4 +1,4 @@
-//! Answers as text: ids by their aliases, nothing that another run would give differently.
+//! Renders answers as text: aliases instead of ids, nothing that differs from run to run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use icm_api::{
 use super::command::{importance_name, trust_name};
 use icm_api::{Action, Importance, Trust};
 
-/// What ids are called.
+/// The aliases of ids.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Aliases {
     by_alias: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ pub(super) struct Aliases {
 }
 
 impl Aliases {
-    /// The first alias of an id stays its name.
+    /// Adds an alias. If an id has several, the first one is printed.
     pub(super) fn add(&mut self, alias: &str, id: &str) {
         self.by_alias.insert(alias.to_owned(), id.to_owned());
         self.by_id
@@ -28,8 +28,7 @@ impl Aliases {
             .or_insert_with(|| alias.to_owned());
     }
 
-    /// The id behind an alias; the alias itself when there is none, so that scripts can name what
-    /// does not exist.
+    /// Returns the id behind an alias; without one returns the alias itself, so that scripts can name missing memories.
     pub(super) fn id(&self, alias: &str) -> String {
         self.by_alias
             .get(alias)
@@ -44,7 +43,7 @@ impl Aliases {
             .unwrap_or_else(|| "$?".to_owned())
     }
 
-    /// `text` with every known id replaced.
+    /// Returns `text` with every known id replaced.
     fn hide(&self, text: &str) -> String {
         self.by_id
             .iter()
@@ -121,7 +120,7 @@ pub(super) fn error(aliases: &Aliases, error: &ServiceError) -> String {
     format!("error: {}\n", aliases.hide(&error.to_string()))
 }
 
-/// A tick.
+/// Renders a tick.
 pub(super) fn decayed(receipt: &DecayReceipt) -> String {
     let DecayReceipt {
         day,
@@ -135,7 +134,7 @@ pub(super) fn decayed(receipt: &DecayReceipt) -> String {
     }
 }
 
-/// One memory on one line; what is as it is by default is left out.
+/// Renders a memory as one line; fields with default values are left out.
 pub(super) fn memory(aliases: &Aliases, memory: &Memory) -> String {
     let mut line = format!("{} {}", aliases.alias(&memory.id), memory.topic);
     // Writing to a string cannot fail.

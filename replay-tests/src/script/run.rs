@@ -1,4 +1,4 @@
-//! Running a script against a store of its own.
+//! Runs a script against a store of its own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::env::SimEnv;
 use crate::folder;
 use crate::rng::Rng;
 
-/// A store, the world around it, and what the script has called things so far.
+/// A store, its environment, and the aliases and marks of the script so far.
 pub struct Run {
     service: Option<Service>,
     env: Arc<SimEnv>,
@@ -29,16 +29,16 @@ pub struct Run {
     caller: Caller,
     /// Receipts of the newest command.
     receipts: Vec<Receipt>,
-    /// What the newest recall showed, or prune forgot.
+    /// The memories that the newest recall showed, or a prune forgot.
     shown: Vec<String>,
-    /// What the service told the user so far.
+    /// The notices of the service so far.
     notices: Vec<String>,
-    /// What stores do where something near is there.
+    /// The action of stores for a near duplicate.
     dedup: Option<Dedup>,
 }
 
 impl Run {
-    /// A new store in a new world.
+    /// Makes a new store in a new environment.
     pub fn new(seed: u64) -> Run {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let env = Arc::new(SimEnv::new(seed));
@@ -62,57 +62,57 @@ impl Run {
         run
     }
 
-    /// The store's folder.
+    /// Returns the folder of the store.
     pub fn dir(&self) -> PathBuf {
         self.folder.path().join("store")
     }
 
-    /// The clock and randomness that the store is given.
+    /// Returns the clock and randomness of the store.
     pub fn env(&self) -> &Arc<SimEnv> {
         &self.env
     }
 
-    /// The store, open.
+    /// Returns the open store.
     pub fn service(&self) -> &Service {
         self.service
             .as_ref()
             .expect("the store is open between commands")
     }
 
-    /// Receipts of the newest command.
+    /// Returns the receipts of the newest command.
     pub fn receipts(&self) -> &[Receipt] {
         &self.receipts
     }
 
-    /// The memories that the newest command, a recall, showed, best first; or that it, a prune, forgot.
+    /// Returns the memories that the newest command showed (a recall, best first) or forgot (a prune).
     pub fn shown(&self) -> &[String] {
         &self.shown
     }
 
-    /// Takes what the service told the user so far.
+    /// Takes the notices of the service so far.
     pub fn take_notices(&mut self) -> Vec<String> {
         self.notices.extend(self.service().take_notices());
         std::mem::take(&mut self.notices)
     }
 
-    /// What a memory is called in the script.
+    /// Returns the alias of a memory.
     pub fn alias(&self, id: &str) -> String {
         self.aliases.alias(id)
     }
 
-    /// The id of what a script calls `alias`.
+    /// Returns the id of an alias.
     pub fn id(&self, alias: &str) -> String {
         self.aliases.id(alias)
     }
 
-    /// The newest basis.
+    /// Returns the newest basis.
     pub fn basis(&self) -> Basis {
         self.service()
             .basis(None)
             .expect("there is always a newest basis")
     }
 
-    /// A memory as the script prints it.
+    /// Renders a memory as the script prints it.
     pub fn row(&self, memory: &Memory) -> String {
         render::memory(&self.aliases, memory)
     }
@@ -131,24 +131,24 @@ impl Run {
         drop(self.service.take());
     }
 
-    /// Closes the store, does `with` to its folder, opens it.
+    /// Closes the store, runs `with` on its folder, opens the store.
     pub fn while_closed(&mut self, with: impl FnOnce(&Path)) {
         self.close();
         with(&self.dir());
         self.open();
     }
 
-    /// Opens the store as it is found after the process was killed right now.
+    /// Opens the store as it is found if the process is killed right now.
     pub fn kill(&mut self) {
         let dir = self.dir();
         let found = folder::read(&dir);
         self.close();
-        // The folder itself stays: a new one would be a copy of the store, with an origin of its own.
+        // The folder itself stays: in a new folder the store would count as a copy, with a new origin.
         folder::write(&dir, &found);
         self.open();
     }
 
-    /// Runs one command; its answer, every line ended.
+    /// Runs a command; returns its answer, every line ended.
     pub fn step(&mut self, command: &Command) -> String {
         self.receipts.clear();
         self.shown.clear();
@@ -479,7 +479,7 @@ fn share(text: &str) -> f64 {
     text.parse().expect("a script gives a number")
 }
 
-/// Harms one of the files below `dir`, if there is one.
+/// Damages a file below `dir`, if there is one.
 fn damage_views(dir: &Path, damage: Damage, seed: u64) {
     let mut rng = Rng::new(seed);
     let files = folder::files(dir);

@@ -1,45 +1,45 @@
-//! What a power cut leaves.
+//! Power cuts: the disk that a crash leaves.
 
 use super::tree::{Tree, by_coin};
 use crate::rng::Rng;
 
-/// What becomes of bytes that were not synced.
+/// The fate of bytes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writes {
-    /// They made it.
+    /// All of them are durable.
     Kept,
-    /// They are gone.
+    /// None of them is durable.
     Dropped,
-    /// They made it in order up to some byte or sector.
+    /// They are durable in order, up to some byte or sector.
     Halved,
-    /// Some sectors or pages made it, later ones perhaps without earlier ones.
+    /// Some sectors or pages are durable, later ones perhaps without earlier ones.
     Reordered,
 }
 
-/// What becomes of names that were not synced.
+/// The fate of names that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
-    /// They made it.
+    /// All of them are durable.
     Kept,
-    /// They are gone.
+    /// None of them is durable.
     Dropped,
-    /// Each made it or not.
+    /// Each is durable or not, by chance.
     Some,
 }
 
 /// One way in which the power can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrashPlan {
-    /// What becomes of bytes.
+    /// The fate of bytes.
     pub writes: Writes,
-    /// What becomes of names.
+    /// The fate of names.
     pub names: Names,
-    /// Decides where there is a choice.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
 impl CrashPlan {
-    /// Every combination, those with a choice in them once for each of `seeds` seeds.
+    /// Returns every combination; those with random choices once for each of `seeds` seeds.
     pub fn all(seeds: u64) -> Vec<CrashPlan> {
         let mut plans = Vec::new();
         for writes in [

@@ -1,10 +1,10 @@
-//! Which operations fail, and the trace of all of them.
+//! Faults of the simulated disk: the operations that fail, and the trace of all operations.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is named after the call")]
 pub enum OpKind {
@@ -25,7 +25,7 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// Whether the operation can change what a crash leaves behind.
+    /// Returns `true` if the operation can change the disk that a crash leaves.
     pub fn changes(self) -> bool {
         use OpKind::*;
         match self {
@@ -35,18 +35,18 @@ impl OpKind {
     }
 }
 
-/// One operation, as the trace shows it.
+/// An operation in the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// The kind of the operation.
     pub kind: OpKind,
-    /// To what.
+    /// The file or folder.
     pub path: PathBuf,
-    /// From where in the file; the new length for a truncation.
+    /// The offset in the file; for a truncation the new length.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub len: u64,
-    /// Whether it was made to fail.
+    /// `true` if it was made to fail.
     pub failed: bool,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// The operating system's number for an input/output error.
+/// The error number of an input/output error.
 const EIO: i32 = 5;
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Counts and traces an operation; the error when it fails without any effect.
+    /// Counts and traces an operation. Returns the error of one that fails without any effect.
     pub(super) fn begin(
         &mut self,
         kind: OpKind,
@@ -93,7 +93,7 @@ impl Faults {
         }
     }
 
-    /// The same for operations whose failure leaves something behind.
+    /// Counts and traces an operation whose failure leaves something behind.
     pub(super) fn try_begin(
         &mut self,
         kind: OpKind,
@@ -122,7 +122,7 @@ impl Faults {
     }
 }
 
-/// What becomes of an operation.
+/// The verdict on an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Goes,

@@ -10,7 +10,7 @@ use super::fault::{OpKind, Verdict};
 use super::tree::Ino;
 use crate::rng::Rng;
 
-/// The operating system's number for "this handle does not allow that".
+/// The error number of a handle that does not allow the operation.
 const EBADF: i32 = 9;
 
 pub(super) struct SimFile {
@@ -86,7 +86,7 @@ impl DiskFile for SimFile {
 
     fn truncate(&self, len: u64) -> io::Result<()> {
         if !self.writable {
-            // What `ftruncate` says of a handle opened for reading.
+            // The error of `ftruncate` for a handle opened for reading.
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
         let mut state = self.disk.state();

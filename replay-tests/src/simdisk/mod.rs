@@ -1,14 +1,12 @@
-//! A disk in memory that forgets, halves and reorders what was not synced.
+//! A disk in memory that loses, halves and reorders unsynced bytes and names.
 //!
-//! It keeps apart what a program sees (the page cache) and what would be found after a power cut
-//! (what is durable). [`SimDisk::crash`] gives the disk as it could be found if the power failed
-//! at this moment; [`SimDisk::fail_at`] and its siblings make operations fail. Everything is a
-//! function of the operations and of seeds.
+//! It keeps apart the bytes that a program sees (the page cache) and those that a power cut leaves (the durable ones).
+//! [`SimDisk::crash`] returns the disk as it could be found if the power failed at this moment; [`SimDisk::fail_at`]
+//! and its siblings make operations fail. Everything is a function of the operations and of seeds.
 //!
-//! It is harsher than most file systems where the contract of [`Disk`] allows it: a synced file
-//! can be lost with its unsynced name, and unsynced names are kept or lost each for itself. It is
-//! not harsher than the contract: a rename happens or does not, and names that are never synced
-//! may also survive.
+//! It is harsher than most file systems where the contract of [`Disk`] allows it: a synced file can be lost with its
+//! unsynced name, and each unsynced name is kept or lost by itself. It is not harsher than the contract: a rename
+//! happens or does not, and names that are never synced may also survive.
 
 mod crash;
 mod fault;
@@ -54,7 +52,7 @@ impl fmt::Debug for SimDisk {
 }
 
 impl SimDisk {
-    /// An empty disk: only the root folder, durable.
+    /// Returns an empty disk: only the root folder, durable.
     pub fn new() -> SimDisk {
         SimDisk::with(Tree::new())
     }
@@ -74,18 +72,17 @@ impl SimDisk {
             .expect("no operation of the simulated disk panics while it holds the state")
     }
 
-    /// Number of operations so far, failed ones and reads included.
+    /// Returns the number of operations so far, including reads and failed operations.
     pub fn op_count(&self) -> u64 {
         self.state().faults.count
     }
 
-    /// Every operation so far, in order; the n-th operation is the n-th entry, from 1.
+    /// Returns every operation so far, in order; the n-th operation is the n-th entry, from 1.
     pub fn trace(&self) -> Vec<Op> {
         self.state().faults.trace.clone()
     }
 
-    /// The operations that changed something or failed as text, one a line, for the message of a
-    /// failing test.
+    /// Returns the operations that changed something or failed, one a line, for the message of a failing test.
     pub fn trace_text(&self) -> String {
         let state = self.state();
         let lines = state.faults.trace.iter().enumerate();
@@ -95,15 +92,15 @@ impl SimDisk {
             .collect()
     }
 
-    /// Lets the n-th operation (from 1, counted from the disk's beginning) fail once: a write with
-    /// `StorageFull` after a part of it was written, a sync with an error after which the bytes may
-    /// never become durable, anything else with an error and no effect.
+    /// Lets the n-th operation (from 1, counted from the disk's beginning) fail once. A write fails with `StorageFull`
+    /// after a part of it was written. A sync fails, and its bytes may never become durable. Other operations fail
+    /// without effect.
     pub fn fail_at(&self, n: u64) {
         self.state().faults.fail_at = Some(n);
     }
 
-    /// Lets the n-th operation and every later one that changes something fail as in
-    /// [`SimDisk::fail_at`]; reads go on.
+    /// Lets the n-th operation and every later one that changes something fail as in [`SimDisk::fail_at`]; reads still
+    /// work.
     pub fn fail_from(&self, n: u64) {
         self.state().faults.fail_from = Some(n);
     }
@@ -113,13 +110,13 @@ impl SimDisk {
         self.state().faults.power_off_at = Some(n);
     }
 
-    /// At most this many bytes in all files together; writes that need more fail with
-    /// `StorageFull`, having written what fitted.
+    /// Limits the bytes in all files together. A write that needs more fails with `StorageFull`, having written as much
+    /// as fits.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.state().faults.capacity = bytes;
     }
 
-    /// Nothing more fails.
+    /// Ends all faults.
     pub fn heal(&self) {
         let mut state = self.state();
         state.faults.fail_at = None;
@@ -128,34 +125,34 @@ impl SimDisk {
         state.faults.capacity = None;
     }
 
-    /// Seeds what a failing operation leaves behind.
+    /// Seeds the choice of the bytes that a failing operation leaves behind.
     pub fn seed_faults(&self, seed: u64) {
         self.state().faults.seed = seed;
     }
 
-    /// The disk as it could be found if the power failed now. This disk goes on untouched, so one
-    /// moment can be crashed in many ways. Locks are gone, identities stay.
+    /// Returns the disk as it could be found if the power failed now. This disk stays untouched, so one moment can be
+    /// crashed in many ways. Locks are gone, identities stay.
     pub fn crash(&self, plan: CrashPlan) -> SimDisk {
         SimDisk::with(crash::crash(&self.state().tree, plan))
     }
 
-    /// The disk as another process finds it when this one is killed now: nothing is lost but the
-    /// locks. What was not synced is still not synced.
+    /// Returns the disk as another process finds it if this one is killed now: only locks are lost. Unsynced bytes are
+    /// still unsynced.
     pub fn kill(&self) -> SimDisk {
         let mut tree = self.state().tree.clone();
         tree.unlock_all();
         SimDisk::with(tree)
     }
 
-    /// Every file, with its path from the root, sorted. Not an operation.
+    /// Returns the paths of all files from the root, sorted. Not an operation.
     pub fn files(&self) -> Vec<PathBuf> {
         self.state().tree.files()
     }
 
-    /// What a program would read from a file. Not an operation.
+    /// Returns the bytes that a program would read from a file. Not an operation.
     ///
     /// # Panics
-    /// When there is no such file.
+    /// If there is no such file.
     pub fn contents(&self, path: impl AsRef<Path>) -> Vec<u8> {
         let state = self.state();
         let found = state.tree.find(path.as_ref());
@@ -163,11 +160,10 @@ impl SimDisk {
         state.tree.file(ino).expect("it is a file").current.to_vec()
     }
 
-    /// Puts a file there with these durable contents, as an accident or another program would. Its
-    /// folder must exist. Not an operation.
+    /// Puts a file with these durable contents, as an accident or another program would. Not an operation.
     ///
     /// # Panics
-    /// When its folder does not exist.
+    /// If its folder does not exist.
     pub fn put(&self, path: impl AsRef<Path>, bytes: &[u8]) {
         self.state()
             .tree
@@ -175,7 +171,7 @@ impl SimDisk {
             .expect("the folder exists");
     }
 
-    /// Puts a folder with these files there, all durable. Not an operation.
+    /// Puts a folder with these files, all durable. Not an operation.
     pub fn hold(&self, dir: &Path, files: &Files) {
         let mut state = self.state();
         let mut put = |path: &Path, bytes: &[u8]| {
@@ -188,7 +184,7 @@ impl SimDisk {
         state.tree.make_names_durable();
     }
 
-    /// What is in a folder. Not an operation.
+    /// Returns all files below a folder. Not an operation.
     pub fn below(&self, dir: &Path) -> Files {
         let relative = |path: PathBuf| Some((path.strip_prefix(dir).ok()?.to_owned(), path));
         let paths = self.files().into_iter().filter_map(relative);
@@ -197,10 +193,10 @@ impl SimDisk {
             .collect()
     }
 
-    /// Takes a file away, durably. Not an operation.
+    /// Removes a file, durably. Not an operation.
     ///
     /// # Panics
-    /// When there is no such file.
+    /// If there is no such file.
     pub fn take(&self, path: impl AsRef<Path>) {
         self.state()
             .tree
@@ -311,7 +307,7 @@ impl Disk for SimDisk {
     }
 }
 
-/// Unlocks when it goes, on the disk on which it was taken and no other.
+/// A lock, released on drop, only on the disk on which it was taken.
 struct SimLock {
     disk: SimDisk,
     ino: Ino,

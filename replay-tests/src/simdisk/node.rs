@@ -1,16 +1,16 @@
-//! A file's bytes: what a program sees, what is durable, and what lies between.
+//! The bytes of a file: those that programs see, the durable ones, and the changes in between.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::rng::Rng;
 
-/// The unit in which a page cache writes back and loses.
+/// The unit in which a page cache writes back and loses, in bytes.
 const PAGE_LEN: u64 = 4_096;
-/// The unit that a disk writes in one step.
+/// The unit that a disk writes in one step, in bytes.
 const SECTOR_LEN: u64 = 512;
 
-/// Something done to a file that is not durable yet.
+/// A change of a file that is not durable yet.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Write { offset: u64, bytes: Vec<u8> },
@@ -19,19 +19,19 @@ pub(super) enum Change {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileNode {
-    /// What programs see. Shared between copies of a disk until one of them changes it.
+    /// The bytes that programs see. Shared between copies of a disk until one of them changes.
     pub(super) current: Arc<Vec<u8>>,
-    /// What a crash leaves for certain.
+    /// The bytes that any crash leaves.
     durable: Arc<Vec<u8>>,
-    /// What a sync will make durable, in order.
+    /// The changes that a sync will make durable, in order.
     pending: Vec<Change>,
-    /// What a failed sync gave up: programs see it, no sync writes it, unless it is written again.
+    /// Ranges that a failed sync gave up: programs see them, but no sync writes them until they are written again.
     lost: Vec<Range<u64>>,
     pub(super) locked: bool,
 }
 
 impl FileNode {
-    /// A file whose contents are durable.
+    /// Returns a file with durable contents.
     pub(super) fn durable(bytes: Arc<Vec<u8>>) -> FileNode {
         FileNode {
             current: Arc::clone(&bytes),
@@ -50,7 +50,7 @@ impl FileNode {
         };
         apply(Arc::make_mut(&mut self.current), &change);
         self.pending.push(change);
-        // A page that is written to goes to the disk whole, with what an earlier sync gave up.
+        // A page that is written to goes to the disk whole, with the bytes that an earlier sync gave up.
         let pages = floor(offset)..ceil(offset + bytes.len() as u64);
         if self.lost.iter().any(|lost| overlap(lost, &pages)) {
             self.lost = self
@@ -74,7 +74,7 @@ impl FileNode {
 
     pub(super) fn sync(&mut self) {
         if self.lost.is_empty() {
-            // Nothing but what is pending tells the two apart.
+            // Without lost ranges, pending changes are the only difference between current and durable.
             self.pending.clear();
             self.durable = Arc::clone(&self.current);
         }
@@ -83,7 +83,7 @@ impl FileNode {
         }
     }
 
-    /// A sync that fails: some sectors made it, and none of them is dirty any more.
+    /// Makes a sync fail: some sectors become durable, and none of them is dirty any more.
     pub(super) fn sync_fails(&mut self, rng: &mut Rng) {
         self.durable = Arc::new(self.reordered(rng));
         for change in self.pending.drain(..) {
@@ -96,7 +96,7 @@ impl FileNode {
         }
     }
 
-    /// All of what was not synced made it.
+    /// Returns the file with all unsynced changes.
     pub(super) fn kept(&self) -> Vec<u8> {
         let mut bytes = self.durable.to_vec();
         self.pending
@@ -105,22 +105,22 @@ impl FileNode {
         bytes
     }
 
-    /// None of it did.
+    /// Returns the file without the unsynced changes.
     pub(super) fn dropped(&self) -> Vec<u8> {
         self.durable.to_vec()
     }
 
-    /// Whether a crash has nothing to decide.
+    /// Returns `true` if a crash has no choice about this file.
     pub(super) fn is_settled(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// The file with nothing pending, as it is after a crash that had nothing to decide.
+    /// Returns the file without pending changes, as after a crash that had no choice.
     pub(super) fn settled(&self) -> FileNode {
         FileNode::durable(Arc::clone(&self.durable))
     }
 
-    /// It made it in order, up to some byte or sector.
+    /// Returns the file with its changes in order, up to some byte or sector.
     pub(super) fn halved(&self, rng: &mut Rng) -> Vec<u8> {
         let mut bytes = self.durable.to_vec();
         let weight = |change: &Change| match change {
@@ -160,9 +160,8 @@ impl FileNode {
         bytes
     }
 
-    /// It made it in any order: each sector (or page) stands as it was after some of the changes,
-    /// and the length as it was after some of them, so later bytes may be there without earlier
-    /// ones, and zeros where nothing was written yet.
+    /// Returns the file with its changes in any order. Each sector (or page) is as it was after some of the changes,
+    /// and so is the length. So later bytes may be there without earlier ones, and zeros where nothing was written yet.
     pub(super) fn reordered(&self, rng: &mut Rng) -> Vec<u8> {
         let count = self.pending.len() as u64;
         let unit = if rng.coin() { SECTOR_LEN } else { PAGE_LEN } as usize;
@@ -222,7 +221,7 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// What is left of `whole` outside `cut`.
+/// Returns the parts of `whole` outside `cut`.
 fn without(whole: &Range<u64>, cut: &Range<u64>) -> Vec<Range<u64>> {
     let before = whole.start..whole.end.min(cut.start);
     let after = whole.start.max(cut.end)..whole.end;

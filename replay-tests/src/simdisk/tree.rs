@@ -1,4 +1,4 @@
-//! Folders and names, and which of them are durable.
+//! The folders and names of the simulated disk, durable and unsynced.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use icm_log::disk::{DirEntry, OpenMode, Stamp};
 use super::node::FileNode;
 use crate::rng::Rng;
 
-/// What tells a file or folder from every other one that ever was on the disk.
+/// The identity of a file or folder; the disk never uses it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Ino(pub(super) u64);
 
@@ -29,7 +29,7 @@ struct Folder {
     durable: BTreeMap<String, Ino>,
 }
 
-/// One step in names: what each of these names stands for from now on. A rename has two parts.
+/// A step in names: what each of these names stands for from now on. A rename has two parts.
 #[derive(Debug, Clone)]
 struct NameOp(Vec<(Ino, String, Option<Ino>)>);
 
@@ -114,7 +114,7 @@ impl Tree {
         self.walk(&names(path))
     }
 
-    /// Tells by contents, so no change goes unseen.
+    /// Returns a stamp made from the contents, so that every change shows.
     pub(super) fn stamp(&self, path: &Path) -> Option<Stamp> {
         self.stamp_of(self.find(path).ok()?)
     }
@@ -138,7 +138,7 @@ impl Tree {
         })
     }
 
-    /// The folder that holds `path`, and the name in it.
+    /// Returns the folder that holds `path`, and the name in it.
     fn place(&self, path: &Path) -> io::Result<(Ino, String)> {
         let mut names = names(path);
         let Some(name) = names.pop() else {
@@ -234,7 +234,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes every step durable that touches the folder, with those before it that share a name.
+    /// Makes every step durable that touches the folder, with earlier steps that share a name.
     pub(super) fn sync_dir(&mut self, dir: &Path) -> io::Result<()> {
         let ino = self.find(dir)?;
         self.folder(ino)?;
@@ -250,8 +250,8 @@ impl Tree {
         Ok(())
     }
 
-    /// What is left when the power fails: `pick` says for each unsynced step in names whether it
-    /// made it, `bytes` what is left of a file.
+    /// Returns the tree after a power cut: `pick` decides for each unsynced step in names whether it is durable,
+    /// `bytes` returns the bytes left of a file.
     pub(super) fn after_crash(
         &self,
         mut pick: impl FnMut() -> bool,
@@ -288,7 +288,7 @@ impl Tree {
         }
     }
 
-    /// Files that have a name, with their paths from the root, sorted.
+    /// Returns the paths of files that have a name, from the root, sorted.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![(PathBuf::from("/"), ROOT)];
@@ -308,7 +308,7 @@ impl Tree {
         found
     }
 
-    /// Bytes in all files that have a name.
+    /// Returns the bytes in all files that have a name.
     pub(super) fn used(&self) -> u64 {
         let inos = self.files();
         let lens = inos
@@ -356,8 +356,7 @@ fn apply(
     }
 }
 
-/// Which steps are kept when those are that `wanted` names: they, and before each of them whatever
-/// was done to the same names.
+/// Returns the steps to keep: those that `wanted` chooses, and every earlier step on the same names.
 fn closure(ops: &[NameOp], mut wanted: impl FnMut(&NameOp) -> bool) -> Vec<bool> {
     let mut kept: Vec<bool> = ops.iter().map(&mut wanted).collect();
     for index in (0..ops.len()).rev() {

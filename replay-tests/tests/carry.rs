@@ -1,5 +1,5 @@
-//! Three machines that exchange what they know by every way there is, in any order, in part and more than once, one of them put
-//! back to an older state now and then: once all have met, all hold the same events and nothing more is appended.
+//! Three machines exchange their logs in every way, in any order, in part and repeatedly; now and then a machine is put
+//! back to an older state. Once all have met, all hold the same events, and further exchanges append nothing.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ const MACHINES: usize = 3;
 const KEYS: [&str; 3] = ["tea", "port", "house"];
 const WORDS: [&str; 3] = ["red", "green", "blue"];
 
-/// What happens on one of the machines. Numbers pick from what is there.
+/// An action on one of the machines. Numbers pick from the things that exist.
 #[derive(Debug, Clone)]
 enum Op {
     Store {
@@ -39,22 +39,22 @@ enum Op {
     Redact {
         pick: usize,
     },
-    /// Takes in an export of another machine: all, what this one lacks, or what that one learned since a moment.
+    /// Imports an export of another machine: everything, the events lacking here, or those learned since a moment.
     Take {
         from: usize,
         part: Part,
     },
-    /// Takes in an export that somebody made before.
+    /// Imports an export made earlier.
     TakeOld {
         pick: usize,
     },
-    /// Exchanges by way of a folder.
+    /// Syncs through a folder.
     Sync {
         target: usize,
     },
     /// Keeps a copy of the log.
     Snapshot,
-    /// Puts that back.
+    /// Puts the copy back.
     PutBack,
 }
 
@@ -86,7 +86,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A command may find that there is nothing for it to do, but not that something is wrong.
+/// Accepts the errors of a command that has nothing to do, and no others.
 fn may_refuse<T>(done: icm_api::error::Result<T>) {
     if let Err(error) = done {
         let refused = matches!(
@@ -109,9 +109,9 @@ struct World {
     folder: tempfile::TempDir,
     machines: Vec<Machine>,
     exports: Vec<PathBuf>,
-    /// How often a store was put back.
+    /// Number of times that a store was put back.
     put_back: u64,
-    /// How many events came of a chain of the machine's own.
+    /// Number of branches that arrived of a machine's own chain.
     forks: usize,
 }
 
@@ -211,7 +211,7 @@ impl World {
             Op::PutBack => {
                 if let Some(files) = &self.machines[at].snapshot {
                     let dir = &self.machines[at].dir;
-                    // In place: in another folder it would be a store that was moved.
+                    // The files are replaced in place: in another folder the store would count as moved.
                     for path in folder::files(dir) {
                         std::fs::remove_file(path).expect("removed");
                     }
@@ -245,13 +245,13 @@ impl World {
         let mut file = std::fs::File::create(&path).expect("created");
         match service.export_log(&since, &mut file, &NoProgress) {
             Ok(_) => Some(path),
-            // Heads of a store that has none.
+            // A store without events has no heads.
             Err(ServiceError::Invalid { .. }) => None,
             Err(error) => panic!("{error}"),
         }
     }
 
-    /// Takes in an export, unless it goes on from what is not here.
+    /// Imports an export, unless it goes on from events that are missing here. Returns `true` if it brought events.
     fn take(&mut self, at: usize, export: &std::path::Path) -> bool {
         let file = ExportFile::open(export).expect("it is there");
         let service = self.open(at);
@@ -289,7 +289,7 @@ impl World {
         }
     }
 
-    /// Has all exchange until nothing is new.
+    /// Lets all machines exchange until nothing is new.
     fn meet(&mut self) {
         let mut new = true;
         while new {
@@ -301,7 +301,7 @@ impl World {
         }
     }
 
-    /// Every event of the walk but the imports: what all are to agree on.
+    /// Returns every event of the walk except imports; on these all machines must agree.
     fn events(&self, at: usize) -> BTreeSet<EventId> {
         let mut events = BTreeSet::new();
         let scanned = self.log(at).scan(&Cursor::START, &mut |event| {
@@ -339,7 +339,7 @@ fn run(script: &[(usize, Op)]) -> Result<World, TestCaseError> {
     for (at, op) in script {
         world.step(*at, op);
     }
-    // What a store that was put back has lost may be there alone.
+    // Events that a put-back store has lost may exist only at a target.
     world.sync_all();
     world.meet();
     world.agree()?;
@@ -365,7 +365,7 @@ proptest! {
     }
 }
 
-/// What a store wrote before it was put back comes back to it, and the branches that both wrote stay.
+/// A store gets back the events that it wrote before it was put back, and both branches stay.
 #[test]
 fn a_store_that_is_put_back_and_written_gets_its_other_branch() {
     let store = |word| Op::Store { key: None, word };

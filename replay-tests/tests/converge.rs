@@ -1,5 +1,5 @@
-//! Stores that exchanged their exports answer alike, to the byte: lists and memories as JSON, with the
-//! order of everything in them. `merge.rs` looks at rows that chains brought by hand.
+//! Stores that exchanged their exports give equal answers to the byte: lists and memories as JSON, in the same order.
+//! `merge.rs` compares rows of chains that were copied by hand.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, judge, logbed, store};
 
-/// How long a rebuild waits for another one.
+/// Time for which a rebuild waits for another one.
 const WAIT: Duration = Duration::from_secs(10);
 const MACHINES: usize = 3;
 const TOPICS: [&str; 2] = ["prefs", "deploy"];
 const KEYS: [&str; 2] = ["tea", "port"];
 const WORDS: [&str; 3] = ["red", "green", "blue"];
 
-/// What happens on one of the machines. Numbers pick from what is there.
+/// An action on one of the machines. Numbers pick from the things that exist.
 #[derive(Debug, Clone)]
 enum Op {
     Store {
@@ -47,7 +47,7 @@ enum Op {
     Forget {
         pick: usize,
     },
-    /// Says which of the values in conflict holds: what is shown, or another.
+    /// Settles a conflict with the shown value, or with another one.
     Settle {
         pick: usize,
         other: bool,
@@ -67,11 +67,11 @@ enum Op {
         pick: usize,
         only: bool,
     },
-    /// Takes in an export of another machine.
+    /// Imports an export of another machine.
     Take {
         from: usize,
     },
-    /// With so many events a chunk, which may end within what an import brought.
+    /// Rebuilds with so many events a chunk; a chunk may end within the events of an import.
     Rebuild {
         chunk: u64,
     },
@@ -106,7 +106,7 @@ struct Machine {
     folder: tempfile::TempDir,
 }
 
-/// A command may find that there is nothing for it to do, but not that something is wrong.
+/// Accepts the errors of a command that has nothing to do, and no others.
 fn may_refuse<T>(done: icm_api::error::Result<T>) {
     if let Err(error) = done {
         let refused = matches!(
@@ -127,7 +127,7 @@ impl Machine {
             folder: tempfile::tempdir().expect("a temporary folder"),
         };
         machine.open();
-        // What is as old on all of them lets the ids decide.
+        // All machines store a memory at the same time, so that ids decide.
         machine.step(&Op::Store {
             topic: 0,
             key: Some(0),
@@ -174,7 +174,7 @@ impl Machine {
         })
     }
 
-    /// Does it, or nothing where it makes no sense here.
+    /// Does an action; `None` if it makes no sense here.
     fn step(&mut self, op: &Op) -> Option<()> {
         self.env.advance_ms(1_000);
         let caller = Caller::default();
@@ -288,7 +288,7 @@ impl Machine {
         path
     }
 
-    /// Takes in an export; whether any of it was new.
+    /// Imports an export. Returns `true` if any of it was new.
     fn take(&self, export: &Path) -> bool {
         self.env.advance_ms(1_000);
         let file = ExportFile::open(export).expect("it is there");
@@ -299,7 +299,7 @@ impl Machine {
         taken.expect("imported").added > 0
     }
 
-    /// Everything that is the same wherever the same is known, as it is printed.
+    /// Returns all answers that must be equal on machines with the same events, as they are printed.
     fn answers(&self) -> Vec<String> {
         let mut answers = Vec::new();
         let print = |memory| serde_json::to_string(&memory).expect("it is JSON");
@@ -327,7 +327,7 @@ impl Machine {
             open.sort_unstable();
             told.sort_unstable();
             assert_eq!(told, open);
-            // Some things are looked for where one memory is asked for.
+            // Some fields are filled only if one memory is asked for.
             let one = icm_api::Memory {
                 often_together: Vec::new(),
                 conflicts: Vec::new(),
@@ -337,7 +337,7 @@ impl Machine {
         }
         let print = |conflict| serde_json::to_string(&conflict).expect("it is JSON");
         answers.extend(conflicts.into_iter().map(print));
-        // The state decides scores and order, not the way to it.
+        // Scores and order depend on the state, not on the way to it.
         for query in ["red", "green one", "which of them are blue or red"] {
             let request = RecallRequest {
                 query: query.to_owned(),
@@ -356,7 +356,7 @@ impl Machine {
     }
 }
 
-/// Runs a script, has all exchange until nothing is new, and gives what each answers then.
+/// Runs a script, lets all machines exchange until nothing is new, and returns their answers.
 fn answers(script: &[(usize, Op)]) -> Vec<Vec<String>> {
     let mut machines: Vec<Machine> = (0..MACHINES).map(Machine::new).collect();
     for (at, op) in script {
@@ -398,8 +398,8 @@ proptest! {
     }
 }
 
-/// Two machines stored one thing each under one key, and a recall that shows both ids comes from
-/// somebody who knew of no key: it showed one memory, and once.
+/// Two machines store a memory under the same key. A recall by a machine that did not know the key shows both ids: it
+/// showed one memory, once.
 #[test]
 fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
     let (a, mut b) = (Machine::new(1), Machine::new(2));
@@ -452,7 +452,7 @@ fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
     assert_eq!(counts(&b), 2);
     a.take(&b.export());
     assert_eq!(counts(&a), 2);
-    // An undo takes all of it away, and a moment before it still has it.
+    // An undo takes all of it away; an earlier moment still has it.
     let before = b.service().basis(None).expect("there is one").position;
     let request = UndoRequest {
         events: vec![format!("@{}", recall.0)],

@@ -1,5 +1,5 @@
-//! `damaged/CATALOGUE.md`: damaged stores, each made anew, opened, verified, repaired and verified
-//! again exactly as its row says.
+//! Checks `damaged/CATALOGUE.md`: each damaged store is made anew, opened, verified, repaired and verified again
+//! exactly as its row says.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,12 +24,12 @@ use replay_tests::logbed;
 use replay_tests::repair::{cut_up, records};
 use replay_tests::store;
 
-/// Memories of the store that is damaged.
+/// Memories of the store before the damage.
 const MEMORIES: u64 = 12;
-/// Events of a segment, at least.
+/// Least number of events in a segment.
 const EVENTS: usize = 3;
 
-/// The store, and what a case does to it.
+/// The store, and the ways to damage it.
 struct Bed {
     dir: PathBuf,
     origin: OriginId,
@@ -55,7 +55,7 @@ impl Bed {
         fs::write(path, bytes).expect("it is written");
     }
 
-    /// Changes the `n`-th record of the `segment`-th segment; given are its start and its end.
+    /// Changes the `n`-th record of the `segment`-th segment; `change` gets the bytes, its start and its end.
     fn change_record(
         &self,
         (segment, n): (usize, usize),
@@ -83,7 +83,7 @@ impl Bed {
         fs::write(self.dir.join(ACKED_FILE), bytes).expect("it is written");
     }
 
-    /// Takes the text of event 8 out, as event 15, and stores another one.
+    /// Redacts the text of event 8, by event 15, and stores another memory.
     fn redact(&self) {
         let (service, caller) = (self.service().expect("it opens"), Caller::default());
         let eighth = service.log_show("@8").expect("an event").entry;
@@ -100,7 +100,7 @@ impl Bed {
         store::open(&self.dir, Arc::clone(&self.env))
     }
 
-    /// Another machine's chain of three segments, all of it learned.
+    /// Learns another machine's chain of three segments whole.
     fn learn(&self) -> OriginId {
         let elsewhere = tempfile::tempdir().expect("a folder");
         let env = SimEnv::new(77);
@@ -143,7 +143,7 @@ fn flip(bytes: &mut [u8], at: usize) {
     bytes[at] ^= 0x10;
 }
 
-/// A name in the catalogue, and what is done to the store.
+/// A name in the catalogue, and the damage.
 type Case = (&'static str, fn(&Bed));
 
 const CASES: &[Case] = &[
@@ -372,7 +372,7 @@ const CASES: &[Case] = &[
     }),
 ];
 
-/// What a row of the catalogue says, or what was found.
+/// A row of the catalogue, or the row found.
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     case: String,
@@ -416,7 +416,7 @@ fn exit_code(error: &ServiceError) -> &'static str {
     }
 }
 
-/// What is imported is looked at below the service.
+/// Looks for imports below the service.
 fn has_foreign(bed: &Bed) -> bool {
     let log = Log::open(Arc::new(RealDisk), &bed.dir);
     log.is_ok_and(|log| {
@@ -425,7 +425,7 @@ fn has_foreign(bed: &Bed) -> bool {
     })
 }
 
-/// Asks for all of them.
+/// Returns the request for all memories.
 fn memories() -> RecallRequest {
     RecallRequest {
         query: "number".to_owned(),
@@ -474,7 +474,7 @@ fn write(bed: &Bed, content: &str) -> String {
         .to_owned()
 }
 
-/// Exit code of `icm log verify`, and its worst finding.
+/// Returns the exit code of `icm log verify`, and its worst finding.
 fn verify(bed: &Bed) -> (String, String) {
     let log = match Log::open(Arc::new(RealDisk), &bed.dir) {
         Ok(log) => log,
@@ -574,7 +574,7 @@ fn every_damaged_store_is_as_the_catalogue_says() {
     let (mut ran, mut wrong) = (0, Vec::new());
     for (name, damage) in CASES {
         let mut look = |of: fn(&Bed) -> String| {
-            // The folder stays, so that the store is no copy.
+            // The folder stays, or the store would count as a copy.
             folder::write(&bed.dir, &whole);
             bed.env = Arc::new(SimEnv::new(ran));
             bed.env.advance_ms(3_600_000);
@@ -629,7 +629,7 @@ fn every_damaged_store_is_as_the_catalogue_says() {
     assert!(ran >= 20, "{ran}");
 }
 
-/// A second repair finds nothing to do, and writes go on.
+/// Checks that a second repair finds nothing to do, and that writes work.
 fn repair_again(bed: &Bed) -> String {
     let (again, _) = repair(bed);
     let written = write(bed, "after the repair");

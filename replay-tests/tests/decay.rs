@@ -1,4 +1,4 @@
-//! Decay and prune: invariant 26, weights against the formula, and what undo and time make of both.
+//! Decay and prune: invariant 26, weights against the formula, and the effects of undo and of earlier moments on both.
 
 use std::sync::Arc;
 
@@ -47,11 +47,11 @@ fn today(run: &Run) -> u64 {
     run.env().now_ms() / DAY_MS
 }
 
-/// What befalls one memory.
+/// An action on one memory.
 #[derive(Debug, Clone)]
 enum Op {
     Days(u64),
-    /// Thousandths a day.
+    /// A tick with this rate, in thousandths a day.
     Tick(u32),
     Recall,
     Weigh(usize),
@@ -79,7 +79,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 proptest! {
     #![proptest_config(config())]
 
-    /// A weight is what the formula says, worked out day by day in the simplest way.
+    /// A weight equals the formula, computed day by day in the simplest way.
     #[test]
     fn weights_are_as_the_formula_says(ops in ops()) {
         let (mut run, _) = after("store $a -t x -c tea");
@@ -109,7 +109,7 @@ proptest! {
         let mut left = 1.0;
         for day in created + 1..=last {
             let next = ticks.iter().map(|(day, _)| *day).filter(|of| *of >= day).min();
-            // Of several with one day the latest.
+            // If several ticks have the same day, the last one counts.
             let (_, rate) = ticks.iter().rev().find(|(of, _)| Some(*of) == next).expect("there is one");
             let seen = recalls.iter().filter(|recall| **recall < day).count();
             left *= 1.0 - (rate * factor / (1.0 + 0.1 * seen as f64)).min(1.0);
@@ -135,7 +135,7 @@ fn a_month_off_is_thirty_days() {
     assert!((0.2..0.3).contains(&weight(&once, "$a")));
 }
 
-/// 26.
+/// Invariant 26.
 #[test]
 fn fifty_runs_in_three_seconds_change_nothing_twice() {
     let (mut run, _) = after("store $a -t x -c tea\nclock +1d\ndecay");
@@ -146,7 +146,7 @@ fn fifty_runs_in_three_seconds_change_nothing_twice() {
         run.env().advance_ms(-940);
     }
     assert_eq!((run.basis(), weight(&run, "$a")), (before, weighs));
-    // A second one that says something else stands in the place of the first, until it is undone.
+    // A second tick with another rate replaces the first one, until it is undone.
     let hash = verified(&run);
     steps(&mut run, "decay --rate 0.5");
     assert_ne!(verified(&run), hash);

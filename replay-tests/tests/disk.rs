@@ -1,5 +1,5 @@
-//! One contract, two disks: every test here runs against the real disk and the simulated one. What
-//! only the simulated disk can show (faults, crashes) follows below.
+//! One contract, two disks: each test runs against the real disk and the simulated one. Tests of the simulated disk
+//! only (faults, crashes) follow below.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -283,7 +283,7 @@ fn locks() {
     });
 }
 
-// From here on: the simulated disk alone.
+// From here on only the simulated disk is tested.
 
 const A: &str = "/a";
 const B: &str = "/b";

@@ -1,4 +1,4 @@
-//! Exports and imports of whole logs, at the log.
+//! Exports and imports of whole logs, below the service.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,14 +42,14 @@ impl Machine {
         }
     }
 
-    /// The same with these memories.
+    /// Returns a machine with these memories.
     fn with(seed: u64, numbers: std::ops::Range<u64>) -> Machine {
         let machine = Machine::new(seed);
         machine.store(numbers);
         machine
     }
 
-    /// The same disk in other hands: what one does the other does not see.
+    /// Returns a machine with a copy of the disk; later changes of one disk do not show on the other.
     fn copy(&self, seed: u64) -> Machine {
         let env = SimEnv::new(seed);
         env.advance_ms((self.env.now_ms() - env.now_ms()) as i64);
@@ -114,14 +114,14 @@ impl Machine {
         Ok(learned)
     }
 
-    /// Every event of the walk, in order.
+    /// Returns every event of the walk, in order.
     fn seen(&self) -> Vec<Seen> {
         let (seen, error) = logbed::read(&self.log());
         assert!(error.is_none(), "{error:?}");
         seen
     }
 
-    /// The memories of the walk: numbers, sorted.
+    /// Returns the numbers of the memories in the walk, sorted.
     fn numbers(&self) -> Vec<u64> {
         let mut numbers: Vec<u64> = self.seen().iter().filter_map(Seen::number).collect();
         numbers.sort_unstable();
@@ -135,7 +135,7 @@ impl Machine {
         }
     }
 
-    /// The same of a log that lacks events.
+    /// Checks a log that lacks events as [`Machine::check`] does.
     fn check_files(&self) {
         let repair = self.log().plan_repair(&[], &mut |_| {}).expect("it reads");
         assert!(repair.is_empty(), "there is nothing to repair: {repair:?}");
@@ -170,7 +170,7 @@ fn machines_that_exchange_end_with_the_same_and_settle() {
     let learned = b.import(&a.export()).expect("imported");
     assert_eq!((learned.events, learned.unchanged), (7, 0));
     b.store(15..17);
-    // What a has told of comes by way of b.
+    // The events of a come by way of b.
     let learned = c.import(&b.export()).expect("imported");
     assert_eq!(learned.events, 7 + 10);
     a.store(5..6);
@@ -200,14 +200,14 @@ fn machines_that_exchange_end_with_the_same_and_settle() {
         "nothing more is appended"
     );
     assert_eq!(a.disk.files().len(), len);
-    // Whoever has nothing gets everything.
+    // A new machine gets everything.
     let fresh = Machine::new(9);
     fresh.import(&export).expect("imported");
     fresh.check();
     assert_eq!(fresh.numbers(), all);
 }
 
-/// However short the parts are, each joins what came before, and together they are all of it.
+/// Parts of any length join what came before, and together they make the whole.
 #[test]
 fn an_export_goes_in_parts() {
     let (a, b) = (Machine::with(1, 0..9), Machine::with(2, 10..14));
@@ -251,7 +251,7 @@ fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
     for round in 0..4 {
         match round % 2 {
             0 => a.store(3 + round..4 + round),
-            // What was learned since is news as well.
+            // Events that a learned in the meantime are news as well.
             _ => {
                 c.store(22 + round..24 + round);
                 a.import(&c.export()).map(drop).expect("imported");
@@ -264,7 +264,7 @@ fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
             a.export_since(&had),
             a.export_since(&Since::Position(known)),
         );
-        // After the first round they hold the same of a's and c's, and nothing of what b has already.
+        // After the first round both exports hold the same events of a and c, and nothing that b has already.
         assert!(by_heads == by_position, "round {round}");
         let news = bundle(&by_heads).expect("it is whole");
         let all = bundle(&a.export()).expect("it is whole");
@@ -279,7 +279,7 @@ fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
     let nothing = a.export_since(&Since::Position(known));
     assert_eq!(bundle(&nothing).expect("it is whole").events(), 0);
     b.import(&nothing).expect("imported");
-    // What is not here says nothing, and whoever lacks what went before is told what to ask for.
+    // Unknown ranges are ignored. A machine that lacks earlier events learns which to ask for.
     let (tip, head) = (a.log().tip().expect("a tip"), EventId([7; 32]));
     let elsewhere = Since::Ranges(vec![ChainRange::up_to(tip.origin, tip.seq, head)]);
     assert!(a.export_since(&elsewhere) == a.export());
@@ -331,7 +331,7 @@ fn an_import_is_cut_off_or_fails_at_every_point() {
     cut_off_everywhere(&|| before.copy(2), &a.export());
 }
 
-/// A file of the own chain is divided for it where the branches part.
+/// An own segment must be divided where the branches part.
 #[test]
 fn an_import_of_the_own_chains_other_branch_is_cut_off_or_fails_at_every_point() {
     let a = Machine::with(1, 0..4);
@@ -342,12 +342,13 @@ fn an_import_of_the_own_chains_other_branch_is_cut_off_or_fails_at_every_point()
     let done = a.copy(2);
     let learned = done.import(&b.export()).expect("imported");
     assert_eq!((learned.forks.len(), learned.own_forks.len()), (1, 0));
-    // The divided one, that of the branch, and that of the new origin.
+    // The divided segment, the one of the branch, and the one of the new origin.
     assert_eq!(repair::segments(&done.disk).len(), segments + 3);
     cut_off_everywhere(&|| a.copy(2), &b.export());
 }
 
-/// Takes an export in with the power going off, and with an error, at each operation: what is done again gives the same.
+/// Imports an export with the power going off, and with an error, at each operation. Repeating the import gives the
+/// same result as an import without faults.
 fn cut_off_everywhere(start: &dyn Fn() -> Machine, export: &[u8]) {
     let done = start();
     let count = done.disk.op_count();
@@ -404,7 +405,7 @@ fn both_branches_of_a_fork_are_kept() {
     assert_eq!(learned.forks[0].seq.0, 6);
     let all = vec![0, 1, 2, 10, 11, 12, 20, 21, 30];
     assert_eq!(c.numbers(), all);
-    // More of both branches.
+    // Both branches grow.
     a.store(13..14);
     b.store(22..24);
     for machine in [&b, &a] {
@@ -413,7 +414,7 @@ fn both_branches_of_a_fork_are_kept() {
     }
     let all = vec![0, 1, 2, 10, 11, 12, 13, 20, 21, 22, 23, 30];
     assert_eq!(c.numbers(), all);
-    // The other way round, and both at once.
+    // The other order, and both at once.
     let d = Machine::new(4);
     d.import(&b.export()).expect("imported");
     d.import(&a.export()).expect("imported");
@@ -425,7 +426,7 @@ fn both_branches_of_a_fork_are_kept() {
         machine.check();
     }
     assert_eq!(d.numbers(), all[..all.len() - 1]);
-    // Who wrote one of them takes the other one, and goes on under an origin of its own.
+    // The writer of one branch takes the other branch, and continues under a new origin.
     let (of_a, of_b) = (a.export(), b.export());
     for (own, other) in [(&a, of_b), (&b, of_a)] {
         let learned = own.import(&other).expect("imported");
@@ -438,7 +439,7 @@ fn both_branches_of_a_fork_are_kept() {
         own.check();
         assert_eq!(own.numbers(), all);
     }
-    // What neither has met grows on: the copies of their files that c has.
+    // The branches also grow on machines that hold only copies of them.
     a.store(40..41);
     b.store(50..51);
     for (to, from) in [(&a, &b), (&b, &a), (&c, &a), (&c, &b)] {
@@ -454,7 +455,7 @@ fn both_branches_of_a_fork_are_kept() {
     }
 }
 
-/// A copy that nobody told goes on writing under the common origin after its other branch is here; this one grew meanwhile.
+/// A copy keeps writing under the common origin after its branch has arrived here; meanwhile this machine wrote, too.
 #[test]
 fn another_branch_of_the_own_chain_grows() {
     for own_is_longer in [true, false] {
@@ -469,7 +470,7 @@ fn another_branch_of_the_own_chain_grows() {
             assert_eq!((learned.events, learned.own_forks.len()), (1, 0));
             a.check();
         }
-        // And branches once more, further on and before.
+        // The chain branches again, at a later place and at an earlier one.
         let (c, d) = (b.copy(7), a.copy(8));
         c.store(30..32);
         b.store(40..41);
@@ -493,8 +494,8 @@ fn another_branch_of_the_own_chain_grows() {
     }
 }
 
-/// An older own chain that lost its end, or all of it, gets it back from whoever has it; what is
-/// beyond the place where a newer one carries on is taken as another branch.
+/// An older own chain that lost its end, or all of it, gets it back from another machine. Events beyond the place where
+/// a newer own chain goes on are taken as another branch.
 #[test]
 fn what_an_older_own_chain_lost_comes_back() {
     for whole in [true, false] {
@@ -527,7 +528,7 @@ fn what_an_older_own_chain_lost_comes_back() {
         b.check_files();
         assert!(b.numbers().len() < all.len());
 
-        // Half of what is missing proves nothing, but hinders nothing either.
+        // Half of the missing events prove nothing, and do no harm.
         let half = Machine::with(1, 0..4);
         let learned = half.export();
         let learned = b.import(&learned).expect("imported");
@@ -543,7 +544,7 @@ fn what_an_older_own_chain_lost_comes_back() {
     }
 }
 
-/// A store that was put back to an older state meets what it wrote after that.
+/// A store that was put back to an older state meets the events that it wrote later.
 #[test]
 fn what_a_restored_store_wrote_before_comes_back() {
     let a = Machine::with(1, 0..3);
@@ -555,7 +556,7 @@ fn what_a_restored_store_wrote_before_comes_back() {
     assert_eq!(older.numbers(), [0, 1, 2, 3, 4, 5]);
     older.store(7..8);
     a.store(6..7);
-    // It writes under another origin now, so nothing contradicts.
+    // The store now writes under another origin, so there is no contradiction.
     a.import(&older.export()).expect("imported");
     older.import(&a.export()).expect("imported");
     for machine in [&a, &older] {
@@ -581,7 +582,7 @@ fn the_far_future_is_left_out_and_asked_for_again() {
     assert_eq!(b.numbers(), [0, 1, 2, 3, 4, 10]);
 }
 
-/// Flips a bit within the payload of a memory of a store.
+/// Flips a bit in the payload of a memory.
 fn damage(machine: &Machine, number: u64) {
     let text = logbed::numbered(number, 40).payload;
     for path in machine.disk.files() {
@@ -600,7 +601,7 @@ fn a_payload_that_is_damaged_here_comes_back() {
     let (a, b) = (Machine::with(1, 0..4), Machine::with(2, 10..12));
     b.import(&a.export()).expect("imported");
     a.import(&b.export()).expect("imported");
-    // One of its own, one of the other's.
+    // One of its own memories, one of the other machine's.
     damage(&b, 10);
     damage(&b, 2);
     let missing = |machine: &Machine| {
@@ -608,7 +609,7 @@ fn a_payload_that_is_damaged_here_comes_back() {
         seen.filter(|event| event.payload.is_none()).count()
     };
     assert_eq!(missing(&b), 2);
-    // They go along as withheld, and nobody takes that for better than what he has.
+    // The damaged texts are exported as withheld, and the other machine keeps its whole texts.
     let learned = a.import(&b.export()).expect("imported");
     assert!(!learned.changes_the_past);
     assert_eq!(missing(&a), 0);
@@ -639,7 +640,7 @@ fn undo(origin: OriginId, (from_seq, to_seq): (Seq, Seq), head: EventId) -> NewE
     }
 }
 
-/// An undo of events that are not here would reach those that are written in their place.
+/// Without its events, an undo would reach other events written in their place; so it must wait for them.
 #[test]
 fn an_undo_waits_for_what_it_undoes() {
     let a = Machine::with(1, 0..3);
@@ -661,7 +662,7 @@ fn an_undo_waits_for_what_it_undoes() {
     a.check();
     assert_eq!(a.numbers(), [0, 1, 2, 10, 11, 30]);
     assert!(a.seen().iter().all(|event| event.kind != Kind::LOG_UNDONE));
-    // Whoever has what it undoes takes it, from anybody.
+    // A machine with the undone events takes the undo, from any machine.
     let d = Machine::new(4);
     d.import(&a.export()).expect("imported");
     d.import(&c.export()).expect("imported");
@@ -673,7 +674,7 @@ fn an_undo_waits_for_what_it_undoes() {
     assert_eq!((learned.waiting.len(), learned.forks.len()), (0, 1));
     a.check();
     assert_eq!(a.numbers(), all);
-    // What comes too early waits, too, and the own chain is not written on meanwhile.
+    // Events from too far in the future wait as well, and the own chain is not continued meanwhile.
     let e = Machine::with(6, 0..1);
     let f = e.copy(7);
     e.env.advance_ms(3 * 24 * 60 * 60 * 1_000);
@@ -683,7 +684,7 @@ fn an_undo_waits_for_what_it_undoes() {
     assert_ne!(f.log().origin(), e.log().origin());
 }
 
-/// What is forged to take for ever is refused.
+/// A forged log that would take for ever is refused.
 #[test]
 fn what_nobody_can_have_written_is_refused() {
     let a = Machine::with(1, 0..1);
@@ -707,7 +708,7 @@ fn what_nobody_can_have_written_is_refused() {
     assert_eq!(b.seen(), before);
 }
 
-/// Three machines, and more, may write under one origin.
+/// More than two machines may write under one origin.
 #[test]
 fn a_chain_branches_more_than_once_at_a_place() {
     let (c, d) = (Machine::with(1, 0..2), Machine::with(3, 20..21));
@@ -727,7 +728,7 @@ fn a_chain_branches_more_than_once_at_a_place() {
     }
 }
 
-/// Gives a store the chain of another one, with many last events.
+/// Gives a store the chain of another store, with many different last events.
 fn branch(from: &SimDisk, to: &SimDisk, count: u32) {
     let path = &repair::segments(from)[0];
     let bytes = from.contents(path);
@@ -741,7 +742,7 @@ fn branch(from: &SimDisk, to: &SimDisk, count: u32) {
         .expect("created");
     for n in 0..count {
         let mut head = record.head.to_vec();
-        // In its subject.
+        // The change is in the subject of the event.
         head[96..100].copy_from_slice(&n.to_le_bytes());
         let mut segment = header.encode().to_vec();
         record::encode(&mut segment, Seq(0), &head, None);
@@ -751,7 +752,8 @@ fn branch(from: &SimDisk, to: &SimDisk, count: u32) {
     to.put(path, &bytes[..last]);
 }
 
-/// Whoever lost events from the middle of a chain, or a text, lacks the range that has them, although its last event is there.
+/// A machine that lost events from the middle of a chain, or a text, lacks the range that holds them, even if its last
+/// event is there.
 #[test]
 fn what_is_lost_within_a_range_is_lacking() {
     let a = Machine::with(1, 0..6);
@@ -770,7 +772,7 @@ fn what_is_lost_within_a_range_is_lacking() {
         let records = repair::records(&bytes);
         let lost = records[3].0..records[4].0;
         match text_alone {
-            // The last byte of a record is of its payload.
+            // The last byte of a record belongs to its payload.
             true => bytes[lost.end - 1] ^= 1,
             false => drop(bytes.drain(lost)),
         }

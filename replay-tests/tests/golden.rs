@@ -1,4 +1,4 @@
-//! Every golden file is read, and there is no other file. Invariants 1 and 21 on the samples.
+//! Every golden file is read, and there are no other files. Invariants 1 and 21 on the samples.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).expect("it is read")).expect("it is JSON")
 }
 
-/// Names of samples that today's code no longer writes, newest version or not.
+/// Names of samples that today's code no longer writes.
 const OLD_SAMPLES: [&str; 1] = ["memory.recalled.v1"];
 
 #[test]
@@ -107,7 +107,7 @@ fn every_store_is_read_as_it_always_was() {
     }
 }
 
-/// The bytes may differ (they name the program's version), what the stores are for may not.
+/// The bytes may differ (they name the program's version); the purpose of each store must hold.
 #[test]
 fn todays_code_builds_the_stores() {
     let essence = |described: &Value| {
@@ -129,7 +129,7 @@ fn todays_code_builds_the_stores() {
     }
 }
 
-/// The same events give the same bytes, for ever; and what was exported once can be read.
+/// The same events always give the same bytes, and every earlier export stays readable.
 #[test]
 fn every_bundle_is_what_it_always_was() {
     let dir = golden::dir().join("bundles");
@@ -153,7 +153,7 @@ fn every_bundle_is_what_it_always_was() {
     }
 }
 
-/// Other programs read these lines: what is in them stays.
+/// Other programs read these lines, so their content must stay.
 #[test]
 fn every_event_is_told_as_it_always_was() {
     let dir = golden::dir().join("cloudevents");
@@ -190,7 +190,7 @@ fn the_zeros_of_an_earlier_version_are_read_and_the_next_append_cuts_them() {
     let env = SimEnv::new(0);
     env.advance_ms(365 * 24 * 60 * 60 * 1_000);
     let log = open();
-    // The store has always lain on this machine: the append goes on with its chain.
+    // The fingerprint of this machine lets the append continue the store's chain.
     let folder = disk.identity(store).expect("a folder");
     let machine = env.machine_id().expect("a machine");
     let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());

@@ -1,4 +1,5 @@
-//! The graph beside the vectors: who has one answers by it, nothing hangs on its file, and it comes back by itself.
+//! The graph beside the vectors: a process with a graph uses it, the views do not depend on its file, and a lost file
+//! is made again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use icm_api::{Caller, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
 use icm_projections::ranking::Ranking;
 use icm_service::{OpenOptions, Service};
 
-/// So many that a search by the graph costs less than a scan.
+/// Enough memories that a search by the graph costs less than a scan.
 const MEMORIES: usize = 9_600;
 const ROWS_MIN: u64 = 600;
 
@@ -93,7 +94,7 @@ fn line(n: usize) -> String {
     )
 }
 
-/// A store of different memories, all of them in the files.
+/// Makes a store of different memories, all of them in the view files.
 fn filled(dir: &Path) -> Service {
     let service = service(dir);
     let lines: String = (0..MEMORIES)
@@ -122,7 +123,7 @@ fn ask(service: &Service, request: RecallRequest) -> RecallAnswer {
         .expect("recalled")
 }
 
-/// What the vectors of the files were searched by, and how many the graph covers.
+/// Returns the method by which the vectors in the files were searched, and the number of vectors that the graph covers.
 fn by(answer: &RecallAnswer) -> (String, u64) {
     let vectors = &answer.explain.as_ref().expect("asked for")["vectors"];
     let by = vectors["by"].as_str().expect("it is said");
@@ -154,7 +155,7 @@ fn who_goes_on_answering_answers_by_a_graph() {
     let service = filled(dir.path());
     let scanned = ask(&service, RecallRequest::default());
     assert_eq!(by(&scanned), ("scan".to_owned(), 0));
-    // Who is told to stop does.
+    // Building stops when it is told to.
     let asked = AtomicUsize::new(0);
     service.tend_graph(&|| asked.fetch_add(1, Ordering::Relaxed) < 3);
     assert_eq!(asked.into_inner(), 4);
@@ -164,7 +165,7 @@ fn who_goes_on_answering_answers_by_a_graph() {
     assert_eq!(by(&graphed), ("graph".to_owned(), MEMORIES as u64));
     assert_eq!(contents(&graphed), contents(&scanned));
     assert_eq!(contents(&graphed).len(), 4);
-    // A filter, and a moment: each as if there were no graph.
+    // With a filter, and at an earlier moment, the answers are as without a graph.
     let narrow = RecallRequest {
         topic: Some("t3".to_owned()),
         ..RecallRequest::default()
@@ -180,7 +181,7 @@ fn who_goes_on_answering_answers_by_a_graph() {
         assert_eq!(by(&without).1, 0, "a process that just began has none");
         assert_eq!(with.results.len(), 4);
     }
-    // What is stored since is found, in the tail and in the files, and the graph stays.
+    // Later memories are found, in the tail and in the files, and the graph stays.
     let more = StoreRequest {
         topic: "t9".to_owned(),
         content: "hot drinks are served in the morning".to_owned(),
@@ -207,7 +208,7 @@ fn who_goes_on_answering_answers_by_a_graph() {
     let rows = after.explain.as_ref().expect("asked for")["vectors"]["rows"].as_u64();
     assert_eq!(rows, Some(MEMORIES as u64 + 601));
     assert_eq!(contents(&after)[0], more.content);
-    // The views do not hang on its file.
+    // The views do not depend on the graph's file.
     fs::remove_file(graph(dir.path())).expect("removed");
     let after = ask(&service, RecallRequest::default());
     assert_eq!(by(&after), ("graph".to_owned(), MEMORIES as u64));
@@ -249,7 +250,7 @@ fn a_graph_that_is_damaged_or_gone_comes_back_and_nothing_else_does() {
         let report = service.verify(&NoProgress).expect("it verifies");
         assert!(report.ok && report.findings.is_empty(), "{report:?}");
     }
-    // A process that finds it reads it.
+    // A new process reads the graph from its file.
     let service = service(dir.path());
     ask(&service, RecallRequest::default());
     service.tend_graph(&|| panic!("there is nothing to make"));

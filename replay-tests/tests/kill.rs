@@ -1,5 +1,5 @@
-//! kill -9 in a loop of appends on the real disk, by one process and by two at a time: every number
-//! that was printed is there after reopening, whole.
+//! Kills processes (`kill -9`) that append on the real disk, one at a time and two at a time. Every printed number is
+//! there after reopening, whole.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -23,7 +23,7 @@ fn spawn(dir: &Path, seed: u64, first: u64) -> Child {
         .expect("the helper starts")
 }
 
-/// The numbers that a killed process printed in whole lines.
+/// Returns the numbers that a killed process printed in whole lines.
 fn printed(child: &mut Child) -> Vec<u64> {
     let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
     let (mut numbers, mut line) = (Vec::new(), String::new());

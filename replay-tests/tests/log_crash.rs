@@ -1,5 +1,5 @@
-//! Invariant 2: what was acknowledged survives a failure of any disk operation and a power cut
-//! after any of them, and what is recovered is a prefix of what was written. Invariant 7 on the way.
+//! Invariant 2: acknowledged events survive a failure of any disk operation and a power cut after any of them, and a
+//! prefix of the written events is recovered. Invariant 7 is checked along the way.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use icm_log::disk::Disk;
 use replay_tests::logbed::{Bed, Step, WORKLOAD};
 use replay_tests::simdisk::{CrashPlan, Op, OpKind, SimDisk};
 
-/// A disk with the folder in which the store's folder will be made.
+/// Returns a disk with the parent folder of the store.
 fn disk() -> SimDisk {
     let disk = SimDisk::new();
     disk.create_dir_all(Path::new("/home")).expect("created");
@@ -15,7 +15,7 @@ fn disk() -> SimDisk {
     disk
 }
 
-/// The operations of the whole workload, when nothing fails.
+/// Runs the whole workload without faults.
 fn whole() -> Bed {
     let mut bed = Bed::on(disk());
     bed.run(WORKLOAD);
@@ -25,7 +25,7 @@ fn whole() -> Bed {
     bed
 }
 
-/// Crashes in every way and checks each. Says how many it checked.
+/// Crashes in every way and checks each result. Returns the number of checks.
 fn crash_everyhow(bed: &Bed, seeds: u64, what: &str) -> u64 {
     let mut checked = 0;
     for plan in CrashPlan::all(seeds) {
@@ -42,7 +42,7 @@ fn power_fails_after_every_operation() {
     let trace = whole().disk.trace();
     let (mut checked, mut cuts) = (0, 0);
     for n in 1..=trace.len() {
-        // Between two changes there is nothing new to find.
+        // The disk is the same between two changes.
         if n > 1 && !trace[n - 2].kind.changes() {
             continue;
         }
@@ -120,14 +120,14 @@ fn folders_above_the_store_are_durable_too() {
     crash_everyhow(&bed, 2, "a store two new folders deep");
 }
 
-/// What runs on a store that an earlier version left: it wrote zeros ahead of the log's end.
+/// Steps on a store of an earlier version, which wrote zeros ahead of the log's end.
 const OVER_ZEROS: &[Step] = &[
     Step::Append(1, 40),
     Step::Lazy(2, 5_000),
     Step::Append(1, 300),
 ];
 
-/// Zeros that an earlier version left, up to the next multiple of 64 KiB.
+/// The zeros of an earlier version reach up to a multiple of this, in bytes.
 const ZEROS_TO: usize = 64 * 1_024;
 
 fn segment_on(disk: &SimDisk) -> PathBuf {
@@ -137,14 +137,14 @@ fn segment_on(disk: &SimDisk) -> PathBuf {
     segments[0].clone()
 }
 
-/// A store whose segment ends in zeros.
+/// Makes a store whose segment ends in zeros.
 fn with_zeros() -> Bed {
     let mut bed = Bed::on(disk());
     bed.run(&[Step::Append(1, 40), Step::Append(2, 200)]);
     let path = segment_on(&bed.disk);
     let mut bytes = bed.disk.contents(&path);
     bytes.resize(ZEROS_TO, 0);
-    // A new disk: what it holds is durable, and its operations are counted from 1.
+    // On the new disk everything is durable, and operations are counted from 1.
     let disk = bed.disk.kill();
     disk.put(&path, &bytes);
     bed.disk = disk.kill();

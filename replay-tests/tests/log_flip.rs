@@ -1,7 +1,6 @@
-//! Invariants 4 and 5: a small store, cut at every byte and with every bit of every byte flipped.
-//! What is read is a prefix of what was written, or a body shows as withheld; whatever is lost is
-//! found and named; nothing panics, nothing changes silently, and what was acknowledged is never
-//! cut off by a writer.
+//! Invariants 4 and 5: a small store, cut at every byte and with every bit of every byte flipped. The events read are a
+//! prefix of those written, or a body shows as withheld. Every loss is found and named; nothing panics, nothing changes
+//! silently, and a writer never cuts off acknowledged events.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use replay_tests::simdisk::SimDisk;
 
 const STORE: &str = "/home/store";
 
-/// A closed store, what is in it, and the files that a mutation may hit.
+/// A closed store, its events, and the files that a mutation may hit.
 struct Store {
     disk: SimDisk,
     events: Vec<Seen>,
@@ -64,7 +63,7 @@ fn is_segment(path: &Path) -> bool {
         .is_some_and(|extension| extension == "icmlog")
 }
 
-/// What came of the mutations.
+/// The results of the mutations.
 #[derive(Debug, Default)]
 struct Tally {
     looked_at: u64,
@@ -74,7 +73,7 @@ struct Tally {
     shorter: u64,
     /// A body is missing.
     withheld: u64,
-    /// A writer went on.
+    /// A writer appended.
     went_on: u64,
 }
 
@@ -97,7 +96,7 @@ impl Store {
         let with_acked = self.files.iter().any(|path| path.ends_with("acked"));
         let before = disk.kill();
         let Ok(log) = open(disk) else {
-            // It says what is wrong and nothing is read: nothing changed silently.
+            // The log reports the defect and reads nothing, so nothing changed silently.
             return Ok(());
         };
         let (seen, ended) = logbed::read(&log);
@@ -143,8 +142,7 @@ impl Store {
         if withheld && (report.missing_bodies == 0 || report.findings.is_empty()) {
             return Err(format!("a body is missing, verify is content: {report:?}"));
         }
-        // Without slots a cut between batches leaves a shorter store that nothing tells from one
-        // that was never longer.
+        // Without slots a cut between batches leaves a valid shorter store.
         let clean_cut = !with_acked && self.is_clean_cut(disk, path);
         if is_segment(path)
             && !named
@@ -154,7 +152,7 @@ impl Store {
             return Err(format!("changed bytes are not found: {report:?}"));
         }
         if ended.is_some() {
-            // Damage far from the end: what is before it is read, and the next reader is told too.
+            // Damage far from the end: events before it are read, and a later reader sees the damage, too.
             return Ok(());
         }
         self.judge_writer(
@@ -167,7 +165,7 @@ impl Store {
         )
     }
 
-    /// A writer goes on or refuses; it never drops what was acknowledged or read.
+    /// Checks that a writer appends or refuses, and never drops events that were acknowledged or read.
     fn judge_writer(
         &self,
         tally: &mut Tally,
@@ -205,11 +203,11 @@ impl Store {
 
     fn is_clean_cut(&self, disk: &SimDisk, path: &Path) -> bool {
         let (whole, now) = (self.disk.contents(path), disk.contents(path));
-        // The store whose newest batches were never written has exactly these bytes.
+        // A store whose newest batches were never written has exactly these bytes.
         whole.starts_with(&now) && self.batch_ends(path).contains(&(now.len() as u64))
     }
 
-    /// Offsets at which batches end in a segment.
+    /// Returns the offsets at which batches end in a segment.
     fn batch_ends(&self, path: &Path) -> Vec<u64> {
         let log = open(&self.disk).expect("it opens");
         let mut ends = Vec::new();
@@ -317,7 +315,7 @@ fn zeroed_and_overwritten_ranges() {
     }
 }
 
-/// Somebody changes bytes and makes the checks of the frame right: only hashes tell.
+/// Bytes change together with the checksums of the frame, so only hashes show the change.
 #[test]
 fn changes_with_their_checks_made_right() {
     let store = store(true);
@@ -377,7 +375,7 @@ fn files_that_are_missing() {
         disk.take(path);
         let mut tally = Tally::default();
         if let Err(why) = store.judge(&mut tally, &disk, path) {
-            // A segment that is gone cannot be compared; everything else holds for it as well.
+            // A missing segment cannot be compared; all other checks apply.
             assert!(!is_segment(path), "{} removed: {why}", path.display());
             panic!("{} removed: {why}", path.display());
         }

@@ -1,5 +1,5 @@
-//! Invariants 1 and 3 to 7 as properties. 2 is in `log_crash`, 4 byte by byte in `log_flip`, 6 (the
-//! same request twice) in `requests` of `views_props`, because the service decides on it.
+//! Invariants 1 and 3 to 7 as properties. Invariant 2 is in `log_crash`, 4 byte by byte in `log_flip`. Invariant 6 (the
+//! same request twice) is in `requests_are_done_once` of `views_props`, because the service decides on it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use replay_tests::simdisk::SimDisk;
 
 const STORE: &str = "/home/store";
 
-/// Numbers that trip arithmetic, and others.
+/// Returns numbers, often those at which arithmetic overflows.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -36,7 +36,7 @@ fn bytes_16() -> impl Strategy<Value = [u8; 16]> {
     prop_oneof![Just([0; 16]), Just([7; 16]), any::<[u8; 16]>()]
 }
 
-/// A head's fields, owned.
+/// The fields of a head, owned.
 #[derive(Debug, Clone)]
 struct Fields {
     origin: [u8; 16],
@@ -61,7 +61,7 @@ fn kind() -> impl Strategy<Value = u16> {
 }
 
 fn facts() -> impl Strategy<Value = Vec<u8>> {
-    // Small numbers are likely, so that counts and codes are sometimes right.
+    // Small numbers are likely, so that counts and codes are sometimes valid.
     let byte = prop_oneof![3 => Just(0_u8), 2 => 0..5_u8, 1 => Just(0xff), 1 => any::<u8>()];
     prop::collection::vec(byte, 0..220)
 }
@@ -125,7 +125,7 @@ impl Fields {
         head
     }
 
-    /// A record with good checks, however odd what it says.
+    /// Returns a record with valid checks, however odd its content.
     fn record(&self, prev: EventId) -> Vec<u8> {
         let mut bytes = Vec::new();
         let body = (!self.withheld).then_some((&self.salt, &self.payload[..]));
@@ -137,7 +137,7 @@ impl Fields {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Invariant 1: decoding gives what was encoded, and encoding that gives the same bytes.
+    /// Invariant 1: decoding returns the encoded fields, and encoding these gives the same bytes.
     #[test]
     fn heads_and_records_there_and_back(fields in fields()) {
         let bytes = fields.record(EventId([3; 32]));
@@ -168,7 +168,7 @@ proptest! {
         }
     }
 
-    /// Invariant 1 from the other side: any bytes that are accepted are those that encoding gives.
+    /// Invariant 1, the other direction: accepted bytes are exactly those that encoding gives.
     #[test]
     fn accepted_bytes_are_canonical(fields in fields(), at in any::<prop::sample::Index>(), to in any::<u8>()) {
         let mut head = fields.head(EventId::ZERO);
@@ -246,8 +246,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..12)
 }
 
-/// Opens, reads and verifies a store with this one segment: it may refuse, it must not panic or
-/// write.
+/// Opens, reads and verifies a store with this one segment. The log may refuse it, but must not panic or write.
 fn look_at(origin: [u8; 16], name: SegmentName, bytes: &[u8], with_store: bool) {
     let mut bed = Bed::new();
     bed.run(&[Step::Append(1, 10)]);
@@ -277,7 +276,7 @@ fn look_at(origin: [u8; 16], name: SegmentName, bytes: &[u8], with_store: bool) 
     }
 }
 
-/// Makes `store.toml` name another origin, its check kept right.
+/// Makes `store.toml` name another origin, with a valid check.
 fn adopt(text: &mut Vec<u8>, origin: OriginId) {
     let old = String::from_utf8(text.clone()).expect("it is text");
     let lines: Vec<String> = old
@@ -301,7 +300,7 @@ fn adopt(text: &mut Vec<u8>, origin: OriginId) {
     *text = format!("{}\n{body}", head.join("\n")).into_bytes();
 }
 
-/// CRC-32C, bit by bit: a second opinion on the one that the log uses.
+/// Computes CRC-32C bit by bit, independently of the log's code.
 fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0_u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {

@@ -1,4 +1,4 @@
-//! A full segment is closed and the next one begun, and the power fails at every step of that.
+//! A full segment is closed and the next one begun, with a power cut at every step.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use icm_log::segment::SEGMENT_LEN_TARGET;
 use replay_tests::logbed::{Bed, Step};
 use replay_tests::simdisk::{CrashPlan, Names, SimDisk, Writes};
 
-/// Two batches that leave too little room for a third of the same size, and one that nobody waited
-/// for: it must be durable before the next segment is begun.
+/// Two batches that leave too little room for a third of the same size, and one without a sync: it must be durable
+/// before the next segment begins.
 const FILL: [Step; 3] = [
     Step::Append(31, 1_000_000),
     Step::Append(31, 1_000_000),
     Step::Lazy(1, 50),
 ];
-/// A third, and two small ones in the new segment.
+/// A third large batch, and two small ones in the new segment.
 const ROLL: [Step; 4] = [
     Step::Append(6, 1_000_000),
     Step::Append(1, 50),
@@ -72,7 +72,7 @@ fn power_fails_while_a_segment_rolls() {
         }
         fresh.disk = filled.0.kill();
         fresh.restart(filled.1.clone());
-        // The copy of the disk starts to count anew.
+        // The copy of the disk counts its operations from 1.
         fresh.disk.power_off_at((n - before) as u64);
         fresh.run(&ROLL);
         for (writes, names) in plans {

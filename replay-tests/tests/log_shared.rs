@@ -1,5 +1,5 @@
-//! Several openings of one log, as several processes have them: each sees what the others did,
-//! however it happened; and a moment is found the same with waypoints and without.
+//! Several openings of one log, as in several processes: each sees the events of the others, and a moment is found at
+//! the same place with and without waypoints.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use replay_tests::simdisk::SimDisk;
 
 const STORE: &str = "/home/store";
 
-/// What one of the openings does.
+/// An action of one of the openings.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Append(usize, Durability),
     Refresh,
     Reopen,
-    /// The clock goes back behind the newest event, so the next append begins another chain.
+    /// The clock goes back before the newest event, so the next append begins another chain.
     Back,
-    /// The newest segment is put in its place anew, as a restore or a redaction does.
+    /// The newest segment is replaced by a copy, as by a restore or a redaction.
     Replace,
-    /// The slots go.
+    /// The slots are removed.
     Forget,
 }
 
@@ -51,7 +51,7 @@ fn newest_segment(disk: &SimDisk) -> Option<PathBuf> {
     disk.files().into_iter().rfind(is_segment)
 }
 
-/// Runs the acts; after each the openings that looked agree with a fresh one.
+/// Runs the actions; after each, the openings that looked agree with a fresh one.
 fn run(acts: &[(usize, Act)]) -> SimDisk {
     let disk = SimDisk::new();
     let env = SimEnv::new(5);
@@ -154,7 +154,7 @@ proptest! {
             .expect("it reads");
             let all_after: Vec<_> = (near.position.0 + 1..=newest).map(Position).collect();
             prop_assert_eq!(&from_there, &all_after, "{}", position);
-            // The one before it, where that one is known and right.
+            // The start is the event before, if its waypoint is known and right.
             if let Some(2..) = position.0.checked_sub(2).map(|at| kept[at as usize % kept.len()])
                 && position.0 <= newest + 1
             {
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// A waypoint whose place holds something else.
+/// Returns a waypoint whose place holds another event.
 fn wrong(waypoint: &Waypoint) -> Waypoint {
     let mut bytes = waypoint.encode();
     bytes[40] ^= 1;
@@ -202,8 +202,8 @@ fn waypoints_there_and_back() {
     }
 }
 
-/// Another process appends over several pages and its sync fails; this one, which has the segment
-/// open, reads what it finds, appends to it and is told that all is durable. So it must be.
+/// Another process appends over several pages and its sync fails. This process, which has the segment open, reads what
+/// is there, appends, and is told that all is durable; so it must be.
 #[test]
 fn what_another_process_could_not_sync_is_written_again() {
     let long = || (2..12).map(|number| numbered(number, 2_000)).collect();

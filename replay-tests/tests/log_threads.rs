@@ -1,4 +1,4 @@
-//! Threads share the lock and its syncs; what one of them was told is durable survives.
+//! Threads share the lock and its syncs; events acknowledged to any of them survive.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn append(log: &Log, env: &dyn Env, number: u64) -> Result<(), LogError> {
     writer.commit(Durability::Synced)
 }
 
-/// Every thread appends its numbers; those that were acknowledged.
+/// Lets every thread append its numbers; returns the acknowledged ones.
 fn race(log: &Log, env: &SimEnv, from: u64) -> BTreeSet<u64> {
     let acknowledged = Mutex::new(BTreeSet::new());
     thread::scope(|scope| {
@@ -48,7 +48,7 @@ fn race(log: &Log, env: &SimEnv, from: u64) -> BTreeSet<u64> {
     acknowledged.into_inner().expect("no panic")
 }
 
-/// What is there after each crash holds `acknowledged`, in a sound chain.
+/// Checks that after each crash the log holds `acknowledged`, in a sound chain.
 fn check(disk: &SimDisk, acknowledged: &BTreeSet<u64>) {
     for plan in CrashPlan::all(1) {
         let found = disk.crash(plan);

@@ -1,5 +1,5 @@
-//! Recall by meaning: what no word finds, what must not be found, and the file of the vectors, which
-//! comes back by itself.
+//! Recall by meaning: memories that no word finds, memories that must not be found, and the file of the vectors, which
+//! is made again if lost.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn step(run: &mut Run, line: &str) -> String {
     text
 }
 
-/// Every text in a topic of its own.
+/// Stores every text in a topic of its own.
 fn small() -> Run {
     let mut run = Run::new(3);
     for (n, text) in TEXTS.iter().enumerate() {
@@ -85,7 +85,7 @@ fn other_words_find_the_meaning() {
             assert!(place.is_some_and(|place| place < 2), "{query}: {found:?}");
         }
         assert_eq!(found(&run, "Zr:;! 鿿"), [""; 0]);
-        // Near to nothing that it does not stand in.
+        // A code or a number is near only to a text that contains it.
         assert_eq!(found(&run, "E0382"), [TEXTS[5]]);
         assert_eq!(found(&run, "8081"), [""; 0]);
         assert_eq!(
@@ -137,8 +137,8 @@ fn the_answer_is_the_same_in_the_tail_in_the_files_and_in_both() {
     assert_eq!(all(&run), with_tail);
 }
 
-/// What is said next to a good match is nearer than the same words elsewhere, before and after a commit,
-/// and whatever is stored in other topics in between.
+/// A memory next to a good match ranks above the same words elsewhere, before and after a commit, whatever is stored in
+/// other topics in between.
 #[test]
 fn neighbours_in_a_topic_lend_evidence() {
     let mut run = Run::new(4);
@@ -152,7 +152,7 @@ fn neighbours_in_a_topic_lend_evidence() {
     for (n, (topic, text)) in lines.iter().enumerate() {
         step(&mut run, &format!("store $l{n} -t {topic} -c \"{text}\""));
     }
-    // Of the two that say the same, the one behind the question it answers is first.
+    // Two memories say the same; the one that follows the question it answers comes first.
     let topics = |run: &Run| -> Vec<String> {
         let request = RecallRequest {
             query: "which certificate broke the release".to_owned(),
@@ -162,7 +162,7 @@ fn neighbours_in_a_topic_lend_evidence() {
         let answer = run.service().recall(&Caller::default(), &request);
         let mut results = answer.expect("recalled").results;
         results.retain(|hit| hit.memory.content.as_deref() == Some(lines[2].1));
-        // They say the same, so the first one names the other.
+        // The first of the two results names the topic of the other.
         let topics = |hit: RecallHit| [vec![hit.memory.topic], hit.also_in].concat();
         results.into_iter().flat_map(topics).collect()
     };
@@ -172,8 +172,8 @@ fn neighbours_in_a_topic_lend_evidence() {
     assert_eq!(topics(&run), ["a", "b"]);
 }
 
-/// What is said next to a good match is found, though 200 others have its words and say them shorter; but not where
-/// another keyword is asked for.
+/// A memory next to a good match is found, though 200 others have its words in shorter texts; but a filter by another
+/// keyword still leaves it out.
 #[test]
 fn what_stands_next_to_the_best_is_a_candidate() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -227,7 +227,7 @@ fn what_stands_next_to_the_best_is_a_candidate() {
         let mut results = found.expect("recalled").results.into_iter();
         results.any(|hit| hit.memory.content.as_deref() == Some(reply))
     };
-    // Also where words are all there is.
+    // This also holds if words alone are searched.
     for meaning in [1.5, 0.0] {
         assert!(!finds(0, meaning, None), "{meaning}");
         assert!(finds(32, meaning, None), "{meaning}");
@@ -262,12 +262,12 @@ fn filters_and_moments_hold_for_what_meaning_finds() {
     let wanted = |found: &[String]| found.iter().any(|content| content == TEXTS[0]);
     assert!(!wanted(&asked(None, None)), "it no longer says so");
     assert!(wanted(&asked(None, Some("@20"))), "it said so then");
-    // A filter never starves: 300 others are nearer.
+    // A filter applies inside the search, although 300 other memories are nearer.
     assert_eq!(asked(Some("t0"), Some("@310")), [TEXTS[0]]);
     assert_eq!(asked(Some("dogs"), None).len(), 300);
 }
 
-/// Importance, trust and time hold inside the search: 300 memories that fit better are no answer.
+/// Importance, trust and time filter inside the search: 300 memories that fit better are left out.
 #[test]
 fn facts_narrow_a_recall_before_the_limit() {
     let mut run = Run::new(6);
@@ -356,7 +356,7 @@ fn facts_narrow_a_recall_before_the_limit() {
     );
 }
 
-/// What is recalled often does not rise for it: the next recall would raise it further.
+/// Frequent recalls do not raise a memory, or each recall would raise it further.
 #[test]
 fn a_thousand_recalls_of_one_memory_change_no_order() {
     let mut run = small();
@@ -421,7 +421,7 @@ fn the_file_of_vectors_comes_back_alone() {
         Some(&flipped),
         Some(&other),
     ] {
-        // While it is in use by a process that goes on, and while none is there.
+        // The file is damaged while a running process uses it, and while no process runs.
         for closed in [false, true] {
             let strike = |path: &Path| {
                 fs::remove_file(path).expect("removed");

@@ -1,6 +1,5 @@
-//! Memoirs and concepts are a function of the set of events: machines that exchanged answer alike,
-//! views that were thrown away come back the same, a moment stays as it was, and an undo of an undo
-//! changes nothing.
+//! Memoirs and concepts are a function of the set of events: machines that exchanged give equal answers, deleted views
+//! come back the same, answers at a moment stay, and an undo of an undo changes nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ const CONCEPTS: [&str; 3] = ["api", "invoices", "mascot"];
 const LABELS: [&str; 2] = ["kind:data", "billing"];
 const RELATIONS: [&str; 3] = ["part_of", "depends_on", "contradicts"];
 
-/// What happens on one of the machines.
+/// An action on one of the machines.
 #[derive(Debug, Clone)]
 enum Op {
     Create(usize),
@@ -33,7 +32,7 @@ enum Op {
     Label(usize, usize, usize, bool),
     TurnConcept(usize, usize, bool),
     Link(usize, [usize; 2], usize, bool),
-    /// A memory, so that the two families stand in one store.
+    /// A memory, so that one store holds memories and memoirs.
     Store(u8),
     Undo(usize, bool),
     Take(usize),
@@ -42,7 +41,7 @@ enum Op {
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    // The first memoir and the first concepts are the ones that much happens to.
+    // Most actions pick the first memoir.
     let memoir = || prop_oneof![4 => Just(0_usize), 1 => Just(1)];
     let concept = || 0..CONCEPTS.len();
     let ends = || [concept(), concept()];
@@ -70,11 +69,11 @@ struct Machine {
     service: Option<Service>,
     env: Arc<SimEnv>,
     folder: tempfile::TempDir,
-    /// Moments, and what was answered then.
+    /// Positions, with the answers given there.
     moments: Vec<(String, Value)>,
 }
 
-/// A command may find that there is nothing for it to do, but not that something is wrong.
+/// Accepts the errors of a command that has nothing to do, and no others.
 fn may_refuse<T>(done: icm_api::error::Result<T>) {
     if let Err(error) = done {
         let refused = matches!(
@@ -96,7 +95,7 @@ impl Machine {
             moments: Vec::new(),
         };
         machine.open();
-        // Each machine made the same memoir by itself: they are one.
+        // Each machine creates the same memoir by itself; the memoirs merge.
         machine.step(&Op::Create(0));
         machine
     }
@@ -140,7 +139,7 @@ impl Machine {
             }
             Op::Refine(m, c, n) => {
                 let mut request = concept(*m, *c, *n, None);
-                // Some say nothing of the definition.
+                // Some requests leave the definition out.
                 if n % 5 == 4 {
                     request.definition = None;
                     request.confidence = Some(0.3);
@@ -185,7 +184,7 @@ impl Machine {
             }
             Op::Store(n) => {
                 let request = StoreRequest {
-                    // Called as a memoir is: the two have nothing to do with each other.
+                    // The topic has the name of a memoir, which must not matter.
                     topic: MEMOIRS[0].to_owned(),
                     content: format!("definition {n}"),
                     ..StoreRequest::default()
@@ -213,7 +212,7 @@ impl Machine {
         }
     }
 
-    /// Notes what is answered now, to be asked again later.
+    /// Notes the answers of now, to be asked again later.
     fn note(&mut self) {
         let basis = self.service().basis(None).expect("there is one");
         let answers = self.answers(None);
@@ -230,7 +229,7 @@ impl Machine {
         path
     }
 
-    /// Takes in an export; whether any of it was new.
+    /// Imports an export. Returns `true` if any of it was new.
     fn take(&self, export: &std::path::Path) -> bool {
         self.env.advance_ms(1_000);
         let file = ExportFile::open(export).expect("it is there");
@@ -241,7 +240,7 @@ impl Machine {
         taken.expect("imported").added > 0
     }
 
-    /// Everything that is the same wherever the same is known.
+    /// Returns all answers that must be equal on machines with the same events.
     fn answers(&self, at: Option<&str>) -> Value {
         let service = self.service();
         let list = service.memoir_list(at).expect("it lists");
@@ -277,7 +276,7 @@ impl Machine {
         memoirs.collect()
     }
 
-    /// Views made afresh agree, and so does every moment that was noted.
+    /// Checks that rebuilt views agree, and that every noted moment does.
     fn check(&mut self) {
         let verified = self.service().verify(&NoProgress).expect("it verifies");
         assert!(verified.ok, "{:?}", verified.findings);
@@ -295,7 +294,7 @@ impl Machine {
     }
 }
 
-/// Of all definitions of a concept one is what it shows, and as many count as it has revisions.
+/// Checks that a concept shows one of its definitions, and that as many count as it has revisions.
 fn one_holds(whole: &WholeConcept) {
     let (concept, definitions) = (&whole.concept, &whole.definitions);
     let holding = definitions
@@ -318,8 +317,8 @@ fn about(memoir: usize, n: u8) -> MemoirRequest {
     }
 }
 
-/// When a memoir changed last is as far as a machine has learned: one that learns of an undo before it
-/// learns of what that undoes never saw it. And an undo is a change itself.
+/// Removes the time of each memoir's last change, which depends on the order of learning: a machine that learns of an
+/// undo before the undone event never saw that event. An undo is a change itself.
 fn without_last_changes(mut answers: Value) -> Value {
     for memoir in answers.as_array_mut().into_iter().flatten() {
         let fields = memoir[0].as_object_mut().expect("a memoir");

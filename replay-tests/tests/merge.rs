@@ -1,8 +1,8 @@
-//! Invariants 9 to 11, 14 to 17, 20 and 25 of stores that learn from each other: the state is a
-//! function of the set of events, whatever they were learned in.
+//! Invariants 9 to 11, 14 to 17, 20 and 25 of stores that learn from each other: the state is a function of the set of
+//! events, in whatever order they were learned.
 //!
-//! Chains travel by hand here: another store's segments are copied, and a `log.imported` says how far
-//! they were learned. What lies beyond that waits to be learned, as it may in a real store.
+//! Chains are copied by hand here: another store's segments are copied, and a `log.imported` says how far they were
+//! learned. Events beyond that wait to be learned, as they may in a real store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// What happens on one of the machines. Numbers pick from what is there.
+/// An action on one of the machines. Numbers pick from the things that exist.
 #[derive(Debug, Clone)]
 enum Op {
     Store {
@@ -92,12 +92,12 @@ enum Op {
     Prune {
         percent: u32,
     },
-    /// The command of an event, be it an own one or not.
+    /// Undoes the command of an event, of the own chain or another.
     Undo {
         pick: usize,
         only: bool,
     },
-    /// An event that no command of today writes.
+    /// Appends an event that no command of today writes.
     Odd(Odd),
     Skew {
         hours: i64,
@@ -111,8 +111,8 @@ enum Op {
     DropViews,
 }
 
-/// Facts that fit no row, and refs that leave out what was seen: from a newer version, or a worse
-/// one. Ids are those of memories that the machine has heard of.
+/// Facts that fit no row, and refs that leave out events seen before: from a newer or a faulty version. The ids are
+/// those of memories known to the machine.
 #[derive(Debug, Clone)]
 struct Odd {
     what: What,
@@ -124,7 +124,7 @@ struct Odd {
 
 #[derive(Debug, Clone, Copy)]
 enum What {
-    /// Under a name, and an id that is new or not.
+    /// With a name, and an id that may be new.
     Store,
     Update,
     Forget,
@@ -212,14 +212,14 @@ fn scripts(machines: usize, odds: u32) -> impl Strategy<Value = Vec<(usize, Op)>
     prop::collection::vec((0..machines, op), 1..40)
 }
 
-/// An event of a chain: its id, and whether a batch ends with it.
+/// A chain: the id of each event, and `true` if a batch ends with it.
 type Chain = Vec<(EventId, bool)>;
 
 struct Machine {
     service: Option<Service>,
     env: Arc<SimEnv>,
     folder: tempfile::TempDir,
-    /// How far each chain was learned.
+    /// Number of events learned of each chain.
     learned: BTreeMap<OriginId, usize>,
 }
 
@@ -232,7 +232,7 @@ impl Machine {
             learned: BTreeMap::new(),
         };
         machine.open();
-        // Whoever learns has a chain of their own to say so in.
+        // The machine needs a chain of its own for its imports.
         machine.step(&FIRST);
         machine
     }
@@ -254,7 +254,7 @@ impl Machine {
         Log::open(Arc::new(RealDisk), &self.dir()).expect("it opens")
     }
 
-    /// The own chains: whose clock is set back by more than a day begins another.
+    /// Returns the own chains; a clock set back by more than a day begins another one.
     fn chains(&self) -> BTreeMap<OriginId, Chain> {
         let mut chains: BTreeMap<OriginId, Chain> = BTreeMap::new();
         let each = &mut |event: &Event<'_>| {
@@ -269,7 +269,7 @@ impl Machine {
         chains
     }
 
-    /// Learns of another chain up to an event, which is in no batch or ends one.
+    /// Learns of another chain up to an event that is in no batch or ends one.
     fn range(&mut self, origin: OriginId, chain: &Chain, upto: usize) -> Option<ImportedRange> {
         let known = self.learned.get(&origin).copied().unwrap_or(0);
         let upto = (known..upto.min(chain.len()))
@@ -338,7 +338,7 @@ impl Machine {
         format!("the {} one", WORDS[word])
     }
 
-    /// Does it, or nothing where it makes no sense here.
+    /// Does an action; `None` if it makes no sense here.
     fn step(&mut self, op: &Op) -> Option<()> {
         self.env.advance_ms(1_000);
         let caller = Caller::default();
@@ -543,7 +543,7 @@ impl Machine {
                     basis_position: Position(1),
                     basis_event: events[0].2,
                     results: results.collect(),
-                    // Asked for, unasked, or of a later version.
+                    // No front, a known front, or one of a later version.
                     shown: (odd.number % 6).checked_sub(1).map(|front| Shown {
                         front: Front(front as u8),
                         tokens: odd.number as u32,
@@ -570,7 +570,7 @@ impl Machine {
             What::Decay => {
                 let today = u32::try_from(self.env.now_ms() / 86_400_000).expect("a day");
                 let facts = MemoryDecayed {
-                    // Some of them of days that have not come yet.
+                    // Some of the days have not come yet.
                     as_of_day: today + odd.id as u32 % 4 - 2,
                     rate_ppm: odd.number as u32 * 30_000,
                     critical_ppm: odd.other as u32 * 10_000,
@@ -658,7 +658,7 @@ impl World {
         }
     }
 
-    /// Learns of each chain as many of its events as `upto` says.
+    /// Learns of each chain as many events as `upto` says.
     fn learn(&mut self, at: usize, upto: impl Fn(usize, usize) -> usize) {
         let chains: Vec<_> = self.0.iter().map(Machine::chains).collect();
         let mut ranges = Vec::new();
@@ -677,7 +677,7 @@ impl World {
         self.0[at].import(ranges);
     }
 
-    /// Everybody learns everything, but for the imports of the others: they change nothing.
+    /// Lets all machines learn everything except the imports of the others, which change nothing.
     fn meet(&mut self) {
         for at in 0..self.0.len() {
             self.learn(at, |_, len| len);
@@ -696,7 +696,7 @@ impl World {
     }
 }
 
-/// Runs a script, has everybody learn everything, and looks whether all agree.
+/// Runs a script, lets all machines learn everything, and checks that they agree.
 fn run(machines: usize, script: &[(usize, Op)]) -> Result<World, TestCaseError> {
     let mut world = World::new(machines);
     for (at, op) in script {
@@ -714,22 +714,20 @@ fn run(machines: usize, script: &[(usize, Op)]) -> Result<World, TestCaseError> 
 proptest! {
     #![proptest_config(config())]
 
-    /// 10 and 11: whoever learned what when, from whom and in how many pieces, at last all show the
-    /// same, and a fold afresh comes to the same.
+    /// 10 and 11: machines that learned the same events, in any order and in any pieces, show the same, and so does a
+    /// fresh fold.
     #[test]
     fn all_who_know_the_same_show_the_same(script in scripts(3, 1)) {
         run(3, &script)?;
     }
 
-    /// The same of events that no command writes: nothing leans on their being sensible.
+    /// The same holds for events that no command writes: no code relies on sensible events.
     #[test]
     fn odd_events_fold_alike_everywhere(script in scripts(3, 30)) {
         run(3, &script)?;
     }
 
-    /// 15 and 23: views that learned bit by bit are those that are built from nothing, with all that
-    /// was shown at any time.
-    /// Any event is found by its position, whatever is known of where imported ones lie.
+    /// Any event is found by its position, with any knowledge of the places of imported events.
     #[test]
     fn one_event_is_read_as_in_a_walk(
         script in scripts(3, 3),
@@ -777,6 +775,8 @@ proptest! {
         }
     }
 
+    /// 15 and 23: views that learned bit by bit equal views that are built from nothing, with all states shown at any
+    /// time.
     #[test]
     fn what_was_learned_bit_by_bit_is_rebuilt(script in scripts(2, 3)) {
         let mut world = run(2, &script)?;
@@ -790,8 +790,7 @@ proptest! {
     }
 }
 
-/// The rows as of every position.
-/// Imported events at the places of some waypoints, of which some are wrong.
+/// Waypoints of imported events; some of them are wrong.
 struct Hints(Vec<Waypoint>);
 
 impl Waypoints for Hints {
@@ -804,7 +803,7 @@ impl Waypoints for Hints {
     }
 }
 
-/// A waypoint whose place holds something else.
+/// Returns a waypoint whose place holds another event.
 fn wrong(waypoint: &Waypoint, byte: usize) -> Waypoint {
     let mut bytes = waypoint.encode();
     bytes[byte] ^= 1;
@@ -813,6 +812,7 @@ fn wrong(waypoint: &Waypoint, byte: usize) -> Waypoint {
     Waypoint::parse(&bytes).expect("its check is right")
 }
 
+/// Returns the rows as of every position.
 fn moments(machine: &Machine) -> Vec<Vec<Memory>> {
     let end = machine
         .service()
@@ -830,7 +830,7 @@ fn moments(machine: &Machine) -> Vec<Vec<Memory>> {
     moments.collect()
 }
 
-/// What a machine shows after it has learned all of these others, in this order.
+/// Returns the rows of a machine after it has learned all of `others`, in this order.
 fn learned_by(world: &mut World, at: usize, others: &[usize]) -> Vec<Memory> {
     for other in others {
         world.learn(at, |learned, len| if learned == *other { len } else { 0 });
@@ -846,7 +846,7 @@ fn store(key: Option<usize>, word: usize) -> Op {
     }
 }
 
-/// The place of a memory among those that a machine picks from.
+/// Returns the index of a memory among those that a machine picks from.
 fn place(machine: &Machine, content: &str) -> usize {
     let mut rows = machine.rows();
     rows.sort_by(|a, b| a.id.cmp(&b.id));
@@ -901,7 +901,7 @@ fn what_is_undone_already_comes_as_undone() {
     world.step(0, &Op::Recall { word: 2 });
     let end_there = end(&world.0[0]);
     learned_by(&mut world, 1, &[0]);
-    // The store and the recall, where they stand with who has learned of them.
+    // The positions of the store and the recall on the machine that learned them.
     let shift = end(&world.0[1]) - 1 - end_there;
     world.step(1, &undo(shift + end_there - 2));
     world.step(1, &undo(shift + end_there));
@@ -923,7 +923,7 @@ fn what_waits_under_another_id_is_found() {
     let mut world = World::new(4);
     world.step(0, &Op::Skew { hours: 1 });
     world.step(0, &store(Some(0), 0));
-    // The earlier one, so the memory is shown under its id, be it learned later.
+    // This store is earlier, so the memory gets its id, even if it is learned later.
     world.step(1, &store(Some(0), 1));
     learned_by(&mut world, 2, &[1]);
     let pick = place(&world.0[2], &Machine::content(1));
@@ -941,8 +941,8 @@ fn what_waits_under_another_id_is_found() {
     world.agree().expect("they agree");
 }
 
-/// A wrong clock makes no value unbeatable, and of those that did not see each other the largest
-/// stamp is shown, also where it was covered by what has been beaten since.
+/// A wrong clock makes no value unbeatable. Of values that did not know of each other, the one with the largest stamp
+/// is shown, even if a value beaten since had covered it.
 #[test]
 fn a_write_beats_what_it_has_seen_and_no_more() {
     let mut world = World::new(4);
@@ -969,12 +969,12 @@ fn a_write_beats_what_it_has_seen_and_no_more() {
     world.agree().expect("they agree");
 }
 
-/// The refs that a write reaches others through may be those of others.
+/// A write also beats the values that it reaches through refs of other writes.
 #[test]
 fn a_write_beats_what_it_reaches() {
     let mut world = World::new(4);
     world.step(0, &store(None, 0));
-    // Somebody who sees nothing of the rest, so that the memory comes late to who learns of all.
+    // This machine knows nothing of the rest, so a machine that learns of all gets the memory late.
     learned_by(&mut world, 2, &[0]);
     let pick = place(&world.0[2], &Machine::content(0));
     let words = BTreeSet::from([3]);
@@ -1023,7 +1023,7 @@ fn a_write_beats_what_it_reaches() {
     world.agree().expect("they agree");
 }
 
-/// Views are built in chunks of events, and no chunk may end within what an import brought.
+/// Views are built in chunks of events, and no chunk may end within an import.
 #[test]
 fn an_import_is_larger_than_a_chunk_of_views() {
     const CHUNK: u64 = 100_000;

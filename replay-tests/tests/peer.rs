@@ -1,5 +1,5 @@
-//! Two stores that talk over a pair of pipes, in bundles that are as short as they can be: what one of them holds back
-//! until another bundle comes is taken in the end.
+//! Two stores sync over a pair of pipes, in the shortest possible bundles. Events that one of them holds back until
+//! another bundle comes are taken in the end.
 
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
@@ -72,7 +72,7 @@ impl Machine {
         report.state_hash
     }
 
-    /// Syncs with another one that answers.
+    /// Syncs with another machine, which answers.
     fn meet(&self, other: &Machine) -> Result<SyncAnswer> {
         let (here, there) = UnixStream::pair().expect("a pair");
         let (this, answering) = (self.open(), other.open());
@@ -80,7 +80,7 @@ impl Machine {
             scope.spawn(move || {
                 let mut input = BufReader::new(there.try_clone().expect("a socket"));
                 let mut out = &there;
-                // It may be hung up on.
+                // The other side may hang up.
                 let _ = serve(&answering, &Caller::default(), &mut input, &mut out);
             });
             let mut input = BufReader::new(here.try_clone().expect("a socket"));
@@ -109,7 +109,7 @@ fn what_waits_for_a_later_bundle_is_taken() {
         one.learn(&other);
         one.undo(event);
         one.store("after the undo");
-        // Chains go in the order of their names: the undo may come before what it names.
+        // Chains are sent in the order of their names, so the undo may come before the events it names.
         orders[usize::from(one.origin() < other.origin())] += 1;
         let (takes, gives) = (Machine::new(30 + seed), Machine::new(40 + seed));
         takes.store("of who takes");
@@ -123,7 +123,7 @@ fn what_waits_for_a_later_bundle_is_taken() {
         assert!(answer.not_there.is_empty(), "{answer:#?}");
         assert_eq!(takes.state(), empty.state());
         assert_eq!(gives.state(), empty.state());
-        // What each noted of that goes over, and then there is nothing more.
+        // The imports that each side recorded are exchanged; then nothing is left.
         let is_quiet = |_: &u32| {
             let again = gives.meet(&empty).expect("little is new");
             (again.sent.events, again.received.events) == (0, 0)

@@ -1,5 +1,5 @@
-//! What lives goes out as JSON lines or as Markdown and comes back the same, whatever its texts look like; and what
-//! a store has exported is never news to it.
+//! Living memories are exported as JSON lines or Markdown and imported again unchanged, whatever their texts. A store
+//! that imports its own export learns nothing.
 
 use std::io::{BufRead, Cursor};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn open(dir: &Path, seed: u64) -> Service {
     store::open(dir, Arc::new(SimEnv::new(seed))).expect("a store")
 }
 
-/// Text with what means something in the formats.
+/// Returns text with pieces that have a meaning in the formats.
 fn text() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         Just("***"),
@@ -49,7 +49,7 @@ fn content() -> impl Strategy<Value = String> {
     text().prop_filter("a content says something", |text| !text.trim().is_empty())
 }
 
-/// One line that is seen: a key, a keyword, a part of a scope.
+/// Returns a visible line: a key, a keyword, a part of a scope.
 fn label() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{1,4}",
@@ -131,7 +131,7 @@ fn memory() -> impl Strategy<Value = StoreRequest> {
         )
 }
 
-/// What every store must show of a memory, in an order that does not hang on ids.
+/// Returns the parts of the memories that every store must show, in an order that does not depend on ids.
 fn essence(service: &Service) -> Vec<String> {
     let list = service.list(&ListRequest::default()).expect("it lists");
     let mut all: Vec<String> = list
@@ -169,7 +169,7 @@ fn import(service: &Service, format: &str, files: &[(String, String)]) -> Import
     report.expect("it is imported")
 }
 
-/// The files of each format, by a name of it.
+/// Returns the files of each format, with the name of the format.
 fn exports(service: &Service) -> Vec<(&'static str, Vec<(String, String)>)> {
     let mut jsonl = Vec::new();
     service
@@ -208,7 +208,7 @@ proptest! {
         for request in &requests {
             first.store(&caller, request.clone()).expect("it is stored");
         }
-        // One is changed, and one moves: their names are not those of what they say now.
+        // One memory is changed, one moves; the names of their files keep the old state.
         let list = first.list(&ListRequest::default()).expect("it lists");
         if let [one, two, ..] = &list[..] {
             let update = |id: &str, content: Option<&str>, topic: Option<&str>| {
@@ -240,7 +240,7 @@ proptest! {
     }
 }
 
-/// Long enough for several commits of views on the way, and for several pages of an export.
+/// The import is long enough for several commits of views, and for several pages of an export.
 #[test]
 fn a_long_import_is_taken_into_the_views_in_steps() {
     const LINES: usize = 9_000;
@@ -251,7 +251,7 @@ fn a_long_import_is_taken_into_the_views_in_steps() {
         let line = json!({"topic": topic, "content": content(n), "importance": "low"});
         format!("{line}\n")
     };
-    // The last one is there a second time, long after its views were written.
+    // The last line repeats the first, long after its views were written.
     let text: String = (0..LINES).chain([0]).map(line).collect();
     let files = [("x.jsonl".to_owned(), text)];
     let service = open(&folder.path().join("store"), 1);

@@ -1,5 +1,5 @@
-//! A store that is put back to an older state in place, and then written: two branches of one chain.
-//! What was redacted on either stays redacted.
+//! A store is put back to an older state in place, and then written, which makes two branches of one chain. Texts
+//! redacted on either branch stay redacted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl World {
     }
 }
 
-/// Without the views, as a snapshot of the log would be.
+/// Returns the files without views, as in a snapshot of the log.
 fn snapshot(dir: &Path) -> Files {
     let mut files = folder::read(dir);
     files.retain(|path, _| !path.starts_with("views"));
@@ -110,7 +110,7 @@ fn a_redaction_that_was_made_before_is_kept() {
     let answer = world.give("b", "a");
     assert_eq!((answer.forks.len(), answer.redacted), (1, 1), "{answer:?}");
     assert!(!world.holds_secret("a"));
-    // Once more says it no second time.
+    // A second import adds nothing.
     let again = world.give("b", "a");
     assert_eq!((again.event, again.redacted), (None, 0));
     for name in ["a", "b"] {
@@ -149,7 +149,7 @@ impl World {
         undone.expect("undone").event.expect("it is done")
     }
 
-    /// The event that stores a text.
+    /// Returns the event that stores a text.
     fn event(&self, name: &str, content: &str) -> String {
         self.stored(name, content).event
     }
@@ -163,8 +163,8 @@ impl World {
     }
 }
 
-/// `a` has two branches, `b` first one of them: an undo on either takes back what it names, and nothing at the same place
-/// of the other branch, in whatever order they meet.
+/// `a` gets two branches, `b` has the first of them. An undo on either takes back the events it names, and nothing at
+/// the same place of the other branch, in any order of meeting.
 #[test]
 fn an_undo_reaches_the_branch_that_it_names() {
     let world = World::new();
@@ -178,7 +178,7 @@ fn an_undo_reaches_the_branch_that_it_names() {
     folder::write(&world.dir("a"), &older);
     world.store("a", "second");
     let second_again = world.event("a", "second again");
-    // What the undo names comes after the undo's own machine has it, and beside what it does not name.
+    // The undone event arrives after the undo, and beside events that the undo does not name.
     world.give("b", "a");
     world.give("a", "b");
     let all = ["before", "beside", "first again", "second", "second again"];
@@ -186,7 +186,7 @@ fn an_undo_reaches_the_branch_that_it_names() {
         assert_eq!(world.contents(name), all, "{name}");
         world.verifies(name);
     }
-    // Both branches at one place, in one command, and back.
+    // An undo of both branches at one place, in one command, and the undo of that.
     let undo = world.undo("a", &[&first_again, &second_again]);
     world.give("a", "b");
     for name in ["a", "b"] {
@@ -203,7 +203,7 @@ fn an_undo_reaches_the_branch_that_it_names() {
         assert_eq!(world.contents(name), all, "{name}");
         world.verifies(name);
     }
-    // From nothing.
+    // A new store takes everything.
     world.give("a", "c");
     world.give("b", "c");
     assert_eq!(world.contents("c"), all);

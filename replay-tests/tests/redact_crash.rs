@@ -1,5 +1,5 @@
-//! A redaction at the log: power fails, or a disk operation fails, at every point of it; run again,
-//! it ends as if nothing had happened.
+//! A redaction below the service, with a power cut or a failed disk operation at every point. Run again, it ends as if
+//! nothing had happened.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use replay_tests::logbed;
 use replay_tests::simdisk::{CrashPlan, SimDisk};
 
 const STORE: &str = "/home/store";
-/// Numbers of the events whose bodies go.
+/// Numbers of the events whose bodies are redacted.
 const NAMED: [u64; 3] = [2, 3, 5];
 const WAIT: Duration = Duration::from_secs(1);
 
@@ -26,7 +26,7 @@ fn open(disk: &SimDisk) -> Log {
     Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens")
 }
 
-/// A store with seven events, all of them durable.
+/// Makes a store with seven events, all of them durable.
 fn before() -> (SimDisk, SimEnv) {
     let (disk, env) = (SimDisk::new(), SimEnv::new(1));
     disk.create_dir_all(Path::new("/home")).expect("created");
@@ -39,7 +39,7 @@ fn before() -> (SimDisk, SimEnv) {
     (disk, env)
 }
 
-/// Ids of events, and the same by chain.
+/// Ids of events, and the same events by chain.
 type Named = (Vec<EventId>, Redacted);
 
 fn named(log: &Log) -> icm_log::Result<Named> {
@@ -68,7 +68,7 @@ fn is_redacted(log: &Log) -> icm_log::Result<bool> {
     }
 }
 
-/// What the service does, as far as the log goes.
+/// Redacts as the service does, on the log only.
 fn redact(disk: &SimDisk, env: &SimEnv) -> icm_log::Result<()> {
     let log = Log::open(Arc::new(disk.clone()), Path::new(STORE))?;
     let (ids, places) = named(&log)?;
@@ -109,7 +109,7 @@ fn finish(log: &Log, env: &SimEnv, places: &Redacted) -> icm_log::Result<()> {
     writer.end_redaction()
 }
 
-/// Everything as it should be once a redaction has been run to its end.
+/// Checks the store after a complete redaction.
 fn check(disk: &SimDisk, ids: &[EventId]) -> Result<(), String> {
     let log = open(disk);
     let (seen, error) = logbed::read(&log);

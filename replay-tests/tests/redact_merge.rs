@@ -1,5 +1,5 @@
-//! Invariant 12: redaction commutes with import. Machines store, redact and carry logs about in any
-//! order, old copies come late; in the end all agree, and what is redacted is in no file of any store.
+//! Invariant 12: redaction commutes with import. Machines store, redact and exchange logs in any order, and old copies
+//! arrive late. In the end all agree, and no file of any store holds a redacted text.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ const KEYS: usize = 3;
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// Stores under a key, or writes over what is there.
+    /// Stores under a key, or replaces the memory there.
     Store {
         at: usize,
         key: usize,
@@ -35,7 +35,7 @@ enum Op {
         from: usize,
         to: usize,
     },
-    /// An export of before, once more.
+    /// Imports an earlier export once more.
     Late {
         export: usize,
         to: usize,
@@ -53,7 +53,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A text, which memory it is of, and the redactions that its writer knew.
+/// A text, the index of its memory, and the redactions that its writer knew.
 struct Text {
     word: String,
     key: usize,
@@ -64,9 +64,9 @@ struct Machine {
     service: Service,
     env: Arc<SimEnv>,
     folder: tempfile::TempDir,
-    /// Redactions it has heard of.
+    /// Redactions known to the machine.
     known: BTreeSet<usize>,
-    /// Texts it has heard of.
+    /// Texts known to the machine.
     heard: BTreeSet<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Machine {
     }
 }
 
-/// An export, with what whoever takes it in hears of.
+/// An export, with the redactions and texts that an importer learns from it.
 struct Export {
     bytes: Vec<u8>,
     known: BTreeSet<usize>,
@@ -119,7 +119,7 @@ struct World {
     texts: Vec<Text>,
     /// The memory of each redaction.
     redactions: Vec<usize>,
-    /// The ids of each key's memory, before a redaction takes the key out.
+    /// The ids of each key's memories, before a redaction removes the key.
     ids: Vec<Vec<String>>,
     exports: Vec<Export>,
 }
@@ -201,13 +201,13 @@ impl World {
         machine.heard.extend(&export.heard);
     }
 
-    /// Whether a redaction takes a text out, of those that a machine knows.
+    /// Returns `true` if one of the `known` redactions removes the text.
     fn is_redacted(&self, text: &Text, known: &BTreeSet<usize>) -> bool {
         let mut known = known.iter();
         known.any(|at| self.redactions[*at] == text.key && !text.known.contains(at))
     }
 
-    /// Every store holds the texts it has heard of, and none that a redaction it knows takes out.
+    /// Checks that every store holds the texts it knows, except those that a known redaction removes.
     fn check(&self) -> Result<usize, TestCaseError> {
         let mut gone = 0;
         for (at, machine) in self.machines.iter().enumerate() {
@@ -287,7 +287,7 @@ proptest! {
     }
 }
 
-/// What was written in the knowledge of a redaction stays, whichever way it came there.
+/// A text written with knowledge of the redaction stays, on every way to other machines.
 #[test]
 fn what_is_written_after_a_redaction_stays() {
     use Op::{Carry, Late, Redact, Store};

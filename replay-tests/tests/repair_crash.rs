@@ -1,4 +1,4 @@
-//! A repair is stopped at every disk operation: run again, it ends as if nothing had happened.
+//! A repair is stopped at every disk operation. Run again, it ends as if nothing had happened.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use replay_tests::logbed::Seen;
 use replay_tests::repair::{self, STORE, check, fill, records, segments, split, whole_records};
 use replay_tests::simdisk::{CrashPlan, SimDisk};
 
-/// A store of five segments.
+/// Makes a store of five segments.
 fn store() -> (SimDisk, SimEnv) {
     let (disk, env) = (repair::disk(), SimEnv::new(3));
     fill(&disk, &env, &[1, 3, 1, 2, 4, 1, 2], 0);
@@ -24,7 +24,7 @@ fn change(disk: &SimDisk, path: &Path, with: impl FnOnce(&mut Vec<u8>)) {
     disk.put(path, &bytes);
 }
 
-/// A name, and how the store is damaged.
+/// A name, and a damage to the store.
 type Damage = (&'static str, fn(&SimDisk, &[PathBuf]));
 
 const DAMAGES: [Damage; 9] = [
@@ -101,7 +101,7 @@ fn damaged(damage: &Damage) -> (SimDisk, SimEnv) {
     (disk.kill(), env)
 }
 
-/// The events without what a second repair makes anew: ids that chance is in.
+/// Returns the events without the random ids, which a second repair makes anew.
 fn content(seen: &[Seen]) -> Vec<(u64, String, Option<u64>, bool)> {
     seen.iter()
         .map(|seen| {
@@ -155,7 +155,7 @@ fn power_fails_at_every_point_of_a_repair() {
         let whole = content(&check(&disk).expect("all is well"));
         let trace = disk.trace();
         for n in 1..=trace.len() {
-            // Between two changes there is nothing new to find.
+            // The disk is the same between two changes.
             if n > 1 && !trace[n - 2].kind.changes() {
                 continue;
             }

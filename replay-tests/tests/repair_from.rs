@@ -1,4 +1,4 @@
-//! Repairs that are given what another copy has, or that keep out what it has.
+//! Repairs with the help of another copy, and repairs after a redaction that the copy does not know.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,8 +12,7 @@ use replay_tests::repair::{self, STORE, check, fill, records, segments, spares};
 use replay_tests::simdisk::SimDisk;
 use replay_tests::{folder, store};
 
-/// A store of whose last event a byte is torn, with nothing that says that it was durable, and a whole
-/// copy.
+/// Makes a store with a torn byte in its last event, which nothing proves durable, and a whole copy.
 fn torn(byte: fn((usize, usize)) -> usize) -> (SimDisk, SimDisk, SimEnv) {
     let (disk, env) = (repair::disk(), SimEnv::new(3));
     fill(&disk, &env, &[1, 1, 1, 1], 0);
@@ -35,7 +34,7 @@ fn in_payload((_, end): (usize, usize)) -> usize {
     end - 1
 }
 
-/// What was exported was durable, and somebody else may have written on under the origin.
+/// Exported events were durable, and another machine may have written on under the origin.
 #[test]
 fn what_is_brought_is_evidence() {
     for (byte, minted) in [(in_head as fn(_) -> _, true), (in_payload, false)] {
@@ -75,7 +74,7 @@ fn a_new_origin_carries_on_wherever_the_repair_was_stopped() {
     }
 }
 
-/// The newest chain is gone, and the older one lost the event that it went on from.
+/// The newest chain is gone, and the older one lost the event that the newest one continued from.
 #[test]
 fn the_end_of_two_chains_is_lost() {
     for whole in [false, true] {
@@ -118,7 +117,7 @@ fn store_text(service: &Service, content: &str) -> String {
     stored.expect("it stores").id
 }
 
-/// The event of a redaction is lost, and the repair does not forget what it took out.
+/// The event of a redaction is lost; the repair must keep the redacted text out.
 #[test]
 fn a_redaction_that_was_lost_is_said_again() {
     const SECRET: &str = "swordfish";

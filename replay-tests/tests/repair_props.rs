@@ -1,5 +1,5 @@
-//! Random stores, damaged at random: after a repair the log verifies, every event that was whole and
-//! had been acknowledged is still there, and it goes on. With spares nothing is lost.
+//! Random stores with random damage. After a repair the log verifies, holds every whole acknowledged event, and takes
+//! appends. With spares nothing is lost.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use replay_tests::repair::{self, STORE, check, fill, segments, spares, split, wh
 use replay_tests::rng::Rng;
 use replay_tests::simdisk::SimDisk;
 
-/// A store of a few chains and segments, and the world it was made in.
+/// Makes a store of a few chains and segments.
 fn store(rng: &mut Rng) -> (SimDisk, SimEnv) {
     let (disk, env) = (repair::disk(), SimEnv::new(rng.next_u64()));
     let mut next = 0;
     for part in 0..1 + rng.below(3) {
         if part > 0 {
-            // A clock that went back by days makes a new origin.
+            // A clock that goes back by days makes a new origin.
             env.advance_ms(-3 * 24 * 3_600 * 1_000);
         }
         let batches: Vec<usize> = (0..3 + rng.below(8))
@@ -40,7 +40,7 @@ fn flip(rng: &mut Rng, bytes: &mut [u8]) {
     }
 }
 
-/// Damages something. Says what.
+/// Damages the store at random. Returns the damage in words.
 fn damage(rng: &mut Rng, disk: &SimDisk) -> String {
     let files = segments(disk);
     if files.is_empty() {
@@ -155,7 +155,7 @@ fn whatever_happens_to_a_store_it_is_repaired() {
             if !still.contains(&event.id) {
                 fail(&format!("seq {} is in no file any more", event.seq));
             }
-            // Without store.toml the first event of a chain alone says what it carries on from.
+            // Without `store.toml`, only the first event of a chain names the chain that it continues.
             if has_slot && has_store && !now.contains(&event.id) {
                 fail(&format!(
                     "seq {} at {} is not read",
@@ -195,13 +195,13 @@ fn with_spares_of_everything_nothing_is_lost() {
         for _ in 0..1 + rng.below(4) {
             what.push(damage(&mut rng, &disk));
         }
-        // Half of them are repaired without first: what is gone comes back later.
+        // Half of the stores are first repaired without spares; the lost events come back later.
         let twice = rng.coin();
         if twice {
             let first = repair::repair(&disk, &env, &[]);
             let first = first.unwrap_or_else(|error| panic!("seed {seed}, {what:?}: {error}"));
             if first.new_origin.is_some() {
-                continue; // what the old chain lacks at its end is for an import
+                continue; // the lost end of the old chain comes back by an import, not by a repair
             }
         }
         let report = repair::repair(&disk, &env, &spares(&copy));
@@ -209,7 +209,7 @@ fn with_spares_of_everything_nothing_is_lost() {
         let fail =
             |why: &str| -> ! { panic!("seed {seed}, {what:?}, {twice}: {why}\n{report:#?}") };
         let seen = check(&disk).unwrap_or_else(|why| fail(&why));
-        // What the first repair said of it is there, too.
+        // The events that the first repair wrote are there, too.
         let (seen, later) = seen.split_at(before.len().min(seen.len()));
         let of_repair = |it: &Seen| [Kind::LOG_REPAIRED, Kind::LOG_ACTOR_NAMED].contains(&it.kind);
         if seen != before || !later.iter().all(of_repair) || !twice && !later.is_empty() {

@@ -1,4 +1,4 @@
-//! The checked-in schemas are those of the types.
+//! The checked-in schemas match the types.
 
 use replay_tests::schemas;
 

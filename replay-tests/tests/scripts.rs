@@ -1,5 +1,5 @@
-//! Stories in the script language. `UPDATE_EXPECT=1 cargo test -p replay-tests --test scripts`
-//! rewrites the expectations.
+//! Stories in the script language. `UPDATE_EXPECT=1 cargo test -p replay-tests --test scripts` rewrites the
+//! expectations.
 
 use expect_test::expect;
 use replay_tests::script::check;

@@ -1,5 +1,5 @@
-//! Invariants 2 and 19 above the log: the power fails under a service whose views are already on
-//! disk. What was acknowledged is there, what was not may be, and no view shows what the log has lost.
+//! Invariants 2 and 19 above the log: the power fails under a service whose views are on disk already. Acknowledged
+//! events are there, others may be, and no view shows an event that the log has lost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn recall(service: &Service, query: &str, record: bool) -> Vec<(String, u64)> {
     found
 }
 
-/// Contents and access counts by id.
+/// Returns contents and access counts by id.
 fn rows(service: &Service) -> BTreeMap<String, (String, u64)> {
     let all = service.list(&ListRequest {
         forgotten: true,
@@ -111,7 +111,7 @@ fn power_fails(write_views: bool, then_store: bool) {
             of_rows,
             "{plan:?}: text and table"
         );
-        // A new event takes the place of what was lost; nothing may still show the old one.
+        // A new event takes the position of a lost one, which must not be shown any more.
         let new = add(&service, "invoices");
         drop(service);
         let service = open(&found);
@@ -185,8 +185,8 @@ fn the_disk_fails_under_the_service() {
     assert!(refused > 10, "{refused}");
 }
 
-/// Another process appends after the crash, so that the log again reaches the position that the
-/// views claim, with another event there.
+/// After the crash another process appends, so that the log reaches the position of the views again, with another event
+/// there.
 #[test]
 fn another_event_at_the_position_of_a_lost_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");

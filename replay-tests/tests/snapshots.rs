@@ -1,5 +1,5 @@
-//! Questions from several threads of a process while others write, redact and take the views further: each answer holds all
-//! that was acknowledged before the question, and nothing that was redacted before it.
+//! Several threads of a process ask while other processes write, redact and commit views. Each answer holds all
+//! memories acknowledged before the question, and no text redacted before it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ use replay_tests::store::open_here;
 const CHANGES: usize = 40;
 const ASKING: u64 = 3;
 
-/// Acknowledged memories by id: their word, and whether it is redacted.
+/// Acknowledged memories by id: their word, and `true` if it is redacted.
 type Told = Mutex<BTreeMap<String, (String, bool)>>;
 
 fn spawn(dir: &Path, name: &str) -> Child {
@@ -28,7 +28,7 @@ fn spawn(dir: &Path, name: &str) -> Child {
         .expect("it starts")
 }
 
-/// Takes up what a process acknowledges, until there are enough of it.
+/// Notes the acknowledgements of a process, until there are enough.
 fn hear(child: &mut Child, told: &Told) {
     let out = BufReader::new(child.stdout.take().expect("it is piped"));
     for line in out.lines().take(CHANGES) {
@@ -56,7 +56,7 @@ fn check(service: &Service, told: &Told, pick: usize) {
     let memories = service.list(&list).expect("it lists");
     let request = RecallRequest {
         query: asked.clone(),
-        // Each of these texts seems to replace those before it.
+        // Each of these texts seems to replace the earlier ones.
         no_links: true,
         ..RecallRequest::default()
     };
@@ -88,7 +88,7 @@ fn check(service: &Service, told: &Told, pick: usize) {
     }
 }
 
-/// Whether a memory is one of those that are redacted as soon as they are stored.
+/// Returns `true` for a memory that is redacted as soon as it is stored.
 fn word_may_go(word: &str) -> bool {
     let number = word.split('x').nth(1).and_then(|it| it.parse::<u64>().ok());
     number.expect("a number") % 4 == 3

@@ -1,4 +1,4 @@
-//! The floor plan: crates use crates below them alone, and modules of a crate know one another one way.
+//! The structure of the code: crates use only crates below them, and modules of a crate form no circles.
 
 mod structure {
     pub(crate) mod crates;

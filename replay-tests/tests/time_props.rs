@@ -20,7 +20,7 @@ fn commands() -> impl Strategy<Value = Command> {
 proptest! {
     #![proptest_config(config())]
 
-    /// 22: at(now) = now, and at(@p) is the fold of the prefix that p means, for every p.
+    /// 22: at(now) = now, and at(@p) is the fold of the prefix that ends at p, for every p.
     #[test]
     fn every_position_can_be_asked(script in generate::script(commands(), 1..20)) {
         let mut judge = Judge::new();
@@ -35,7 +35,7 @@ proptest! {
         judge.same_always().map_err(TestCaseError::fail)?;
     }
 
-    /// 23: what was answered as of a position is answered the same after anything that follows.
+    /// 23: an answer as of a position stays the same after anything that follows.
     #[test]
     fn the_past_stays(first in generate::script(commands(), 1..10), then in generate::script(commands(), 1..10)) {
         let mut judge = Judge::new();
@@ -49,7 +49,7 @@ proptest! {
         prop_assert_eq!(judge.past_again(&past), past);
     }
 
-    /// 24: what happened by the end of time is what is now, and by each moment what was then.
+    /// 24: the state by event time is the state now for the end of time, and the state then for each moment.
     #[test]
     fn happened_by(script in generate::script(commands(), 1..15)) {
         let mut judge = Judge::new();
@@ -59,8 +59,8 @@ proptest! {
         judge.happened_by_agrees().map_err(TestCaseError::fail)?;
     }
 
-    /// 27: the same basis and query give the same results, before and after the views are rebuilt.
-    /// Their order may move with what is in the index besides, until then it stays.
+    /// 27: the same basis and query give the same results, before and after the views are rebuilt. Their order may
+    /// change with other memories in the index, and not otherwise.
     #[test]
     fn a_basis_repeats_its_answer(
         script in generate::script(commands(), 1..12),

@@ -1,4 +1,4 @@
-//! Undo: invariant 25, and what an undo must leave alone.
+//! Undo: invariant 25, and the parts of a store that an undo must leave alone.
 
 use expect_test::expect;
 use icm_api::{Caller, ListRequest, Memory, NoProgress, UndoRequest};
@@ -14,7 +14,7 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// Every memory, tombstones too, as of a moment.
+/// Returns every memory, with tombstones, as of a moment.
 fn rows(run: &Run, at: Option<String>) -> Vec<Memory> {
     let request = ListRequest {
         at,
@@ -30,11 +30,11 @@ fn rows_everywhere(run: &Run, end: u64) -> Vec<Vec<Memory>> {
         .collect()
 }
 
-/// The state hash of a fold of the events in force; the views agree with it.
+/// Returns the state hash of a fold of the events in force, after checking that the views agree with it.
 fn verified(run: &Run) -> Result<Option<String>, TestCaseError> {
     let report = run.service().verify(&NoProgress);
     let report = report.map_err(|error| TestCaseError::fail(error.to_string()))?;
-    // A script may have harmed a view that nothing has read since.
+    // A script may have damaged a view that nothing has read since.
     let mut findings = report.findings.iter();
     let mended = findings.all(|finding| finding.code == "view_rebuilt");
     prop_assert!(report.ok && mended, "{report:#?}");
@@ -62,8 +62,8 @@ fn eventful() -> impl Strategy<Value = Script> {
 proptest! {
     #![proptest_config(config())]
 
-    /// Views that learn of an undo event by event agree with a fold that leaves out, from the
-    /// start, what is undone; moments before it stay as they were; the views can be dropped.
+    /// Views that learn of an undo event by event agree with a fold that leaves the undone events out from the start.
+    /// Earlier moments stay as they were, and the views can be dropped.
     #[test]
     fn undoing_is_folding_without(script in eventful()) {
         let mut run = Run::new(0);
@@ -92,7 +92,7 @@ proptest! {
         }
     }
 
-    /// 25: undo(undo(e)) is as before, whatever e is; and what a preview says is what is done.
+    /// 25: undo(undo(e)) restores the state for any e, and a preview shows exactly what is done.
     #[test]
     fn undoing_an_undo_restores(script in eventful(), pick in any::<prop::sample::Index>()) {
         let mut run = Run::new(0);
@@ -105,7 +105,7 @@ proptest! {
         let (before, hash) = (rows(&run, None), verified(&run)?);
         let mut request = UndoRequest { events: vec![event], dry_run: true, ..UndoRequest::default() };
         let Ok(plan) = run.service().undo(&Caller::default(), &request) else {
-            // It is undone already, or an event of the log's own.
+            // The event is undone already, or is one of the log's own.
             return Ok(());
         };
         prop_assert_eq!(run.basis().position, end, "a preview writes nothing");
@@ -124,7 +124,7 @@ proptest! {
         prop_assert_eq!(verified(&run)?, hash);
     }
 
-    /// Undoing the last command gives what was there before it.
+    /// Undoing the last command restores the state before it.
     #[test]
     fn undoing_the_last_is_as_if_it_had_not_been(
         script in generate::script(generate::change(), 1..20),

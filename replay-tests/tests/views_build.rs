@@ -1,5 +1,4 @@
-//! Building views beside others that are in use: nobody is kept out meanwhile, and a build that
-//! fails leaves nothing behind.
+//! Views are built beside others in use: nobody has to wait meanwhile, and a build that fails leaves nothing behind.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,7 +14,7 @@ use replay_tests::store;
 
 const WAIT: Duration = Duration::from_millis(10);
 
-/// A store of some events, and a log of it.
+/// Makes a store of some events, and returns its log.
 fn some(dir: &Path) -> Log {
     let service = store::open(dir, Arc::new(SimEnv::new(1))).expect("it opens");
     for n in 0..5 {
@@ -71,7 +70,7 @@ fn a_build_that_fails_leaves_nothing() {
     let log = some(folder.path());
     let views = folder.path().join("views");
     Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
-    // What a process that was killed left goes with the next build.
+    // The folder of a killed build is removed by the next build.
     std::fs::create_dir(views.join("g7")).expect("made");
     let mut places = Vec::new();
     log.scan(&Cursor::START, &mut |event| {
@@ -110,7 +109,7 @@ fn nothing_is_written_through_a_link_or_into_a_pipe() {
         .arg(views.join("current.tmp"))
         .status();
     assert!(made.is_ok_and(|status| status.success()), "a FIFO");
-    // Somebody's folder, whatever it is called, stays.
+    // A folder with foreign files stays, whatever its name.
     std::fs::create_dir(views.join("g77")).expect("made");
     std::fs::write(views.join("g77/page.html"), "mine").expect("written");
     Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
@@ -139,7 +138,7 @@ fn a_few_long_memories_are_worth_view_files() {
     }
 }
 
-/// Several servers start on a new store: each has its first views in memory, and one of them builds those on disk.
+/// Several servers start on a new store. Each has its first views in memory, and one of them builds those on disk.
 #[test]
 fn views_that_another_process_built_are_not_built_again() {
     for at_the_end in [false, true] {
@@ -167,7 +166,7 @@ fn views_that_another_process_built_are_not_built_again() {
         }
         assert_eq!(built(), first);
         assert_eq!(known(), 600);
-        // From there on it takes its part.
+        // The second process continues with these views.
         for n in 600..1_200 {
             other.store(&Caller::default(), memory(n)).expect("stored");
         }

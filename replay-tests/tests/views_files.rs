@@ -1,6 +1,5 @@
-//! Invariants 15, 17 and 18 on the files of the views themselves: each one removed, cut and flipped,
-//! and old and new files mixed as a process killed in the middle of writing them leaves them. No
-//! answer changes, nothing panics, and a fresh fold agrees.
+//! Invariants 15, 17 and 18 on the files of the views: each file removed, cut and flipped, and old and new files mixed
+//! as by a process killed while writing them. No answer changes, nothing panics, and a fresh fold agrees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +17,7 @@ use replay_tests::judge;
 use replay_tests::rng::Rng;
 use replay_tests::script::Run;
 
-/// Everything that is asked of a store.
+/// The answers that are compared.
 #[derive(Debug, PartialEq)]
 struct Answers {
     rows: Vec<Memory>,
@@ -93,8 +92,8 @@ fn step(run: &mut Run, line: &str) {
     assert!(!text.starts_with("error"), "{line}: {text}");
 }
 
-/// A store whose views were written, caught up past their files' checkpoint and written again, and
-/// have a tail besides. The views' files of the first and of the second writing.
+/// Makes a store whose views were written, caught up beyond their checkpoint, written again, and have a tail. Returns
+/// the view files of both writings.
 fn store() -> (Run, Files, Files) {
     let mut run = Run::new(5);
     import(&run, 0..100);
@@ -115,7 +114,7 @@ fn store() -> (Run, Files, Files) {
     (run, first, second)
 }
 
-/// Puts these files in the place of the views and asks. Whether the user was told of them.
+/// Replaces the files of the views, and compares the answers. Returns `true` if the user got a notice.
 fn check(run: &mut Run, files: &Files, expected: &Answers, what: &str) -> bool {
     run.while_closed(|dir| folder::write(&dir.join("views"), files));
     assert!(ask(run) == *expected, "{what}: other answers");
@@ -178,8 +177,8 @@ fn every_file_removed_cut_and_flipped() {
     }
     let embedder = StaticEmbedder::built_in();
     let model = embedder.model();
-    // Locks are made anew, vectors come back alone; without `current` there are no views, which is no
-    // news.
+    // Locks are made anew, vectors come back by themselves; without `current` there are no views, which needs no
+    // notice.
     let expected_missed = [
         model,
         "lock",
@@ -194,8 +193,8 @@ fn every_file_removed_cut_and_flipped() {
     assert!(looked_at >= 60, "{looked_at}");
 }
 
-/// A pipe, a folder or a file without end in the place of any file, before it is opened and behind the back of who
-/// has it open: nobody waits for them, and the answers stay.
+/// A pipe, a folder or an endless file in the place of any file, before opening and while a process has the file open:
+/// nobody waits for it, and the answers stay.
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_not_waited_for() {
@@ -215,7 +214,7 @@ fn what_is_no_file_is_not_waited_for() {
             }
         }
     };
-    // Without `current` there are no views, and locks hold nothing.
+    // Without `current` there are no views, and lock files are empty.
     let is_view = |path: &&PathBuf| {
         let name = path.to_string_lossy();
         !name.ends_with("current") && !name.ends_with("lock")
@@ -244,8 +243,7 @@ fn what_is_no_file_is_not_waited_for() {
     verifies(&run, "after all of it");
 }
 
-/// What lies there between any two steps of a commit is what a process leaves that is killed then: it is put right, and
-/// nothing is rebuilt for it.
+/// A process killed between any two steps of a commit leaves files that are put right without a rebuild.
 #[test]
 fn a_commit_that_is_cut_leaves_nothing_to_rebuild() {
     let (mut run, ..) = store();
@@ -280,7 +278,7 @@ fn a_commit_that_is_cut_leaves_nothing_to_rebuild() {
             !check(&mut run, files, &expected, &what),
             "{what}: it was rebuilt"
         );
-        // What follows goes on from there.
+        // Later commits continue from there.
         step(&mut run, "rebuild");
         run.while_closed(|dir| folder::write(&dir.join("views"), files));
         step(&mut run, "settle");

@@ -1,5 +1,5 @@
-//! Invariants 15 to 19, and 6: views are killed, dropped, cut and flipped at any moment, and every
-//! answer stays that of the reference model.
+//! Invariants 15 to 19, and 6: views are killed, dropped, cut and flipped at any moment, and every answer stays that of
+//! the reference model.
 
 use proptest::prelude::*;
 use replay_tests::generate;
@@ -13,7 +13,7 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// Changes with things that befall the views in between.
+/// Returns a script of changes, with mishaps of the views in between.
 fn eventful() -> impl Strategy<Value = Script> {
     let command = prop_oneof![3 => generate::change(), 2 => generate::mishap()];
     generate::script(command, 1..25)
@@ -22,7 +22,7 @@ fn eventful() -> impl Strategy<Value = Script> {
 proptest! {
     #![proptest_config(config())]
 
-    /// 15 and 17: whatever befalls a view, it catches up to what a rebuild gives.
+    /// 15 and 17: after any mishap a view catches up to the result of a rebuild.
     #[test]
     fn views_are_never_wrong(script in eventful()) {
         let mut judge = Judge::new();
@@ -31,7 +31,7 @@ proptest! {
             judge.same_now().map_err(TestCaseError::fail)?;
         }
         judge.same_always().map_err(TestCaseError::fail)?;
-        // Vectors are made anew by the first recall that needs them; verify would tell that it did.
+        // The first recall that needs vectors makes them again; otherwise verify would report them.
         judge.answers();
         judge.verifies().map_err(TestCaseError::fail)?;
         let before = judge.state_hash();
@@ -42,8 +42,7 @@ proptest! {
         judge.same_always().map_err(TestCaseError::fail)?;
     }
 
-    /// Deleting `views/` and asking again gives the same answers to the last byte: order, scores
-    /// and all.
+    /// Deleting `views/` and asking again gives the same answers to the last byte, with order and scores.
     #[test]
     fn answers_are_the_same_after_a_rebuild(script in eventful()) {
         let mut judge = Judge::new();
@@ -57,7 +56,7 @@ proptest! {
         }
     }
 
-    /// 16 and 18: what the text finds are the live rows, whatever was asked and settled before.
+    /// 16 and 18: the text search finds exactly the live rows, whatever was asked and settled before.
     #[test]
     fn text_and_rows_agree(script in generate::script(prop_oneof![
         4 => generate::change(), 1 => generate::look(), 2 => generate::mishap()
@@ -69,7 +68,7 @@ proptest! {
         }
     }
 
-    /// 19: no view is ever ahead of the log, and what a killed process left is caught up.
+    /// 19: no view is ever ahead of the log, and a view left by a killed process catches up.
     #[test]
     fn no_view_is_ahead(script in eventful()) {
         let mut judge = Judge::new();
@@ -80,7 +79,7 @@ proptest! {
         }
     }
 
-    /// 6: the same request gives the first receipt again, with other content it is a conflict.
+    /// 6: the same request returns the first receipt; with other content it is a conflict.
     #[test]
     fn requests_are_done_once(script in generate::script(generate::change(), 1..12), pick in any::<prop::sample::Index>()) {
         let mut judge = Judge::new();

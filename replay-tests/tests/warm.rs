@@ -1,5 +1,5 @@
-//! A process that stays open (a server) beside another one that writes the log anew: what was in its
-//! memory of the log that was there before goes.
+//! A process that stays open (a server) beside another that rewrites the log: the server must drop what it remembers of
+//! the earlier log.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use icm_service::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, logbed, store};
 
-/// A folder of stores; each is opened by as many services as a test wants.
+/// A folder of stores; a test may open each by several services.
 struct World {
     folder: tempfile::TempDir,
     seed: std::cell::Cell<u64>,
@@ -35,14 +35,14 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// As another process would open it.
+    /// Opens a store as another process would.
     fn open(&self, name: &str) -> Service {
         self.seed.set(self.seed.get() + 1);
         let env = Arc::new(SimEnv::new(self.seed.get()));
         store::open(&self.dir(name), env).expect("it opens")
     }
 
-    /// Exports one store.
+    /// Exports a store.
     fn export(&self, from: &str) -> PathBuf {
         let path = self.dir(&format!("{from}.icmx"));
         let mut file = fs::File::create(&path).expect("created");
@@ -53,7 +53,7 @@ impl World {
         path
     }
 
-    /// Hands what one store exports to another.
+    /// Imports the export of one store into another.
     fn give(&self, from: &str, to: &str) -> LogImportAnswer {
         import(&self.open(to), &self.export(from))
     }
@@ -84,7 +84,7 @@ fn redact(service: &Service, id: &str) {
     redacted.expect("it redacts");
 }
 
-/// What is remembered; `-` where it is withheld.
+/// Returns the contents of all memories; `-` for a withheld one.
 fn contents(service: &Service) -> Vec<String> {
     let list = service.list(&ListRequest::default()).expect("it lists");
     let mut contents: Vec<String> = list
@@ -95,7 +95,7 @@ fn contents(service: &Service) -> Vec<String> {
     contents
 }
 
-/// Changes a byte in the middle of a text, wherever it lies in the log.
+/// Changes a byte in the middle of a text in the log.
 fn damage(dir: &Path, text: &str) {
     let mut folders = vec![dir.join("log")];
     while let Some(folder) = folders.pop() {
@@ -129,7 +129,7 @@ fn a_redaction() {
     assert_eq!(warm.take_notices(), Vec::<String>::new());
 }
 
-/// What was asked before a redaction is not written after it.
+/// A recall asked before a redaction must not be recorded after it.
 #[test]
 fn a_recall_that_is_not_written_yet() {
     for asked_before in [true, false] {
@@ -157,12 +157,12 @@ fn a_recall_that_is_not_written_yet() {
             .collect();
         let text = b"swordfish";
         let written = bytes.windows(text.len()).any(|it| it == text);
-        // Whoever asks for it by its word afterwards says it anew.
+        // A later recall that asks for the word records the word again.
         assert_eq!(written, !asked_before);
     }
 }
 
-/// A server whose store is moved away does not begin another one in its place.
+/// A server whose store is moved away must not begin another store in its place.
 #[test]
 fn a_store_that_is_moved_away() {
     let world = World::new();
@@ -186,7 +186,7 @@ fn a_store_that_is_moved_away() {
     assert_eq!(contents(&warm), ["-", "one", "two"]);
 }
 
-/// A text that is damaged can be read by eye, and may come back.
+/// A damaged text may still be read from the bytes, and may come back.
 #[test]
 fn a_redaction_of_what_is_damaged() {
     let world = World::new();
@@ -239,7 +239,7 @@ fn a_payload_that_an_import_gave_back() {
     }
 }
 
-/// The import was killed when the payload was back, and nothing else was done.
+/// The import was killed after it had restored the payload, and before its other work.
 #[test]
 fn a_payload_that_an_import_gave_back_which_another_process_finished() {
     let world = World::new();
@@ -261,8 +261,7 @@ fn a_payload_that_an_import_gave_back_which_another_process_finished() {
     assert_eq!(contents(&warm), ["one"]);
 }
 
-/// In the walk of whoever lost them the events have the places that they had, so that its end is the
-/// same before and after.
+/// In the walk of a machine that lost them, the events keep their positions, so the end of the walk stays the same.
 #[test]
 fn events_that_a_repair_gave_up_and_that_came_back() {
     let world = World::new();
@@ -270,7 +269,7 @@ fn events_that_a_repair_gave_up_and_that_came_back() {
         store(&world.open("a"), text);
     }
     let export = world.export("a");
-    // The head of an event, so that nothing of it verifies.
+    // The damage is in the head, so that no part of the event verifies.
     damage_head(&world.dir("a"), "two");
     let warm = world.open("a");
     let repair = |service: &Service| {
@@ -289,7 +288,7 @@ fn events_that_a_repair_gave_up_and_that_came_back() {
     assert!(warm.verify(&NoProgress).expect("it verifies").ok);
 }
 
-/// The redaction was killed when its event was written: whoever meets that finishes it.
+/// The redaction was killed after its event was written; any process that meets it finishes it.
 #[test]
 fn a_redaction_that_was_only_begun() {
     let world = World::new();
@@ -317,7 +316,7 @@ fn a_redaction_that_was_only_begun() {
     assert!(!world.dir("a").join("redacting").exists());
 }
 
-/// The same of what a command decides by: it changes what it would have left alone before.
+/// A command also decides by the new log: it now changes a memory that it would have left alone before.
 #[test]
 fn a_command_decides_by_what_is_there_now() {
     let world = World::new();
@@ -335,7 +334,7 @@ fn a_command_decides_by_what_is_there_now() {
     assert_eq!(contents(&warm), ["one"]);
 }
 
-/// Changes a byte of the head that stands before a text.
+/// Changes a byte of the head before a text.
 fn damage_head(dir: &Path, text: &str) {
     let chain = fs::read_dir(dir.join("log")).expect("it reads").next();
     let chain = chain.expect("a chain").expect("it reads").path();

@@ -1,9 +1,9 @@
-//! The dependencies between the crates point one way: a crate uses those before it in the list, and no others.
+//! Dependencies between crates point one way: a crate uses only the crates in its row.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
+/// Each crate with the crates of the workspace that it may use. A crate that is not listed may not exist.
 const MAY_USE: [(&str, &[&str]); 19] = [
     ("wait", &[]),
     ("event", &[]),
@@ -72,7 +72,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ),
 ];
 
-/// The crates of the workspace that a manifest names among the dependencies of the product, tests left out.
+/// Returns the crates of the workspace among the product dependencies of a manifest, without those of tests.
 fn uses(manifest: &str) -> Vec<String> {
     let sections = manifest.split("\n[");
     let product = sections.filter(|section| {

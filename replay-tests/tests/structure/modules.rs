@@ -9,16 +9,16 @@ use syn::{Attribute, File, Item, ItemMod, ItemUse, UseTree, Visibility};
 
 /// The names from the root of a crate to a module.
 type Module = Vec<String>;
-/// For each module, the modules that it names.
+/// The modules that each module names.
 type Uses = BTreeMap<Module, BTreeSet<Module>>;
 
-/// A source file of a crate, tests left out.
+/// A source file of a crate, without tests.
 struct Source {
     module: Module,
     file: File,
 }
 
-/// Returns the files of a crate, each with the module that it is.
+/// Returns the files of a crate, with their modules.
 fn sources(src: &Path) -> Vec<Source> {
     let mut found = Vec::new();
     let mut folders = vec![(src.to_owned(), Module::new())];
@@ -50,7 +50,7 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The paths that a module names, as they are written, and its re-exports by name.
+/// The paths that a module names, as written, and its re-exports by name.
 #[derive(Default)]
 struct Paths {
     named: Vec<Module>,
@@ -119,7 +119,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Returns which modules of a crate name which.
+/// Returns the modules that each module of a crate names.
 fn uses(src: &Path) -> Uses {
     let mut all: BTreeMap<Module, Paths> = BTreeMap::new();
     for source in sources(src) {
@@ -137,7 +137,7 @@ fn uses(src: &Path) -> Uses {
     found
 }
 
-/// Returns the module in which the thing is that `module` names by `path`, through re-exports.
+/// Returns the module of the item that `module` names by `path`, through re-exports.
 fn target(
     all: &BTreeMap<Module, Paths>,
     module: &Module,
@@ -149,7 +149,7 @@ fn target(
     match path.first()?.as_str() {
         "crate" => at.clear(),
         "super" | "self" => {}
-        // A crate, something in scope, or a module inside this one.
+        // The first name is a crate, an item in scope, or a module inside this one.
         first => {
             let inside = [module.as_slice(), &[first.to_owned()]].concat();
             if !all.contains_key(&inside) {
@@ -182,12 +182,12 @@ fn target(
     Some(at)
 }
 
-/// Whether one of the two is inside the other.
+/// Returns `true` if one of the two modules is inside the other.
 fn is_family(a: &Module, b: &Module) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
 
-/// Returns the modules that can be reached from one, families left out.
+/// Returns the modules that can be reached from one, without those inside each other.
 fn reached(uses: &Uses, from: &Module) -> BTreeSet<Module> {
     let mut found = BTreeSet::new();
     let mut next = vec![from];

@@ -1,10 +1,10 @@
-//! Unsafe code of the product: in the files named here alone, each block with its reason.
+//! Unsafe code of the product: only in the files named here, and each block with its reason.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each file below `crates/` that may have unsafe blocks, with how many. Ten are the most in all.
+/// Each file below `crates/` that may have unsafe blocks, with their number. Ten are the most in all.
 const BLOCKS: [(&str, usize); 8] = [
     ("cli/src/signals.rs", 1),
     ("projections/src/forward.rs", 1),
@@ -16,7 +16,7 @@ const BLOCKS: [(&str, usize); 8] = [
     ("vectors/src/graph.rs", 1),
 ];
 
-/// Returns the files of Rust below a folder.
+/// Returns the Rust files below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

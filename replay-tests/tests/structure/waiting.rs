@@ -1,4 +1,4 @@
-//! Waiting in the product: one place sleeps, and few constants say for how long.
+//! Waiting in the product: one crate sleeps, and few constants say for how long.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ExprCall, ExprMethodCall, Lit, Type};
 
-/// The most constants of type `Duration`. More of them mean that two places wait differently for the same thing.
+/// Most constants of type `Duration`. Raised, two places may wait differently for the same thing.
 const CONSTANTS_MAX: usize = 25;
 /// The folder whose files may sleep, below `crates/`.
 const SLEEPS: &str = "wait/src";
 
-/// One source file, tests left out.
+/// The findings in one source file, without tests.
 #[derive(Default)]
 struct File {
     /// Names of constants.
     constants: Vec<String>,
     /// Constants whose comment does not say what raising them does.
     unexplained: Vec<String>,
-    /// Durations made of a number outside of a constant.
+    /// Number of durations made of a number outside a constant.
     literals: usize,
-    /// Calls that sleep.
+    /// Number of calls that sleep.
     sleeps: usize,
 }
 
@@ -120,7 +120,7 @@ impl Visit<'_> for File {
     }
 
     fn visit_macro(&mut self, called: &syn::Macro) {
-        // As the arms of `select!` are.
+        // The arms of `select!` may sleep, too.
         let tokens = called.tokens.to_string();
         self.sleeps += tokens.matches(":: sleep").count();
     }

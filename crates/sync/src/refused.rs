@@ -11,6 +11,7 @@ pub struct Refused {
     pub file: String,
     /// Explanation for a person.
     pub why: String,
+    /// The reason, for a program.
     pub reason: Reason,
 }
 

@@ -1,4 +1,4 @@
-//! What the built-in embedder and the exact search cost: see `docs/benchmarks/embed.md`.
+//! Measures the cost of the built-in embedder and of the exact search: see `docs/benchmarks/embed.md`.
 //!
 //! `cargo run --release -p icm-vectors --example embed_cost -- texts FOLDER` embeds the memories
 //! and questions of every `NAME.memories.jsonl` and `NAME.questions.jsonl`; `… -- scan [ROWS…]` searches
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Microseconds of this process up to its first vector, and its memory then.
+/// Prints the microseconds of this process up to its first vector, and its memory then.
 fn first(start: Instant) -> Result<(), Box<dyn Error>> {
     let embedder = StaticEmbedder::built_in();
     let vector = embedder.embed_one("how are failed charges tried again");
@@ -134,7 +134,7 @@ fn scan(rows: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seconds of the median of some runs.
+/// Returns the median time of [`ROUNDS`] runs, in seconds.
 fn median<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
@@ -146,7 +146,7 @@ fn median<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     Ok(times[ROUNDS / 2])
 }
 
-/// How much memory is resident, where the system says.
+/// Returns the resident memory of this process; an empty text if the system does not report it.
 fn resident() -> Result<String, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let lines = status

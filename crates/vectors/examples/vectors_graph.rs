@@ -1,4 +1,4 @@
-//! What the graph of near rows costs beside the exact search: see `docs/benchmarks/vectors.md`.
+//! Measures the graph of near rows beside the exact search: see `docs/benchmarks/vectors.md`.
 //!
 //! `cargo run --release -p icm-vectors --features graph --example vectors_graph -- random|clusters|FOLDER ROWS…`
 //!
@@ -17,9 +17,9 @@ use icm_vectors::{Graph, Matrix, MatrixWriter, Near, Query};
 const DIM: usize = 256;
 const QUERIES: usize = 200;
 const CLUSTERS: usize = 1_000;
-/// Of its own beside its centre.
+/// Length of a row's own part, beside its centre's length of 1.
 const SPREAD: f32 = 0.7;
-/// Recalls look for the nearest 64 at most.
+/// The largest number of results that a recall asks for.
 const LIMIT: usize = 64;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -54,7 +54,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// A field of each line of a file.
+/// Returns a field of each line of a file.
 fn texts(path: &Path, field: &str) -> Outcome<Vec<String>> {
     let text = |line: &str| -> Outcome<String> {
         let line: serde_json::Value = serde_json::from_str(line)?;
@@ -63,7 +63,7 @@ fn texts(path: &Path, field: &str) -> Outcome<Vec<String>> {
     std::fs::read_to_string(path)?.lines().map(text).collect()
 }
 
-/// Numbers that look random, a stream a seed: splitmix64.
+/// Pseudo-random numbers (splitmix64), one stream for each seed.
 struct Random(u64);
 
 impl Random {
@@ -92,7 +92,7 @@ fn unit(mut numbers: Vec<f32>) -> Vec<f32> {
     numbers
 }
 
-/// The vector of a row: made again when it is needed, for a million of them in f32 take a gigabyte.
+/// Returns the vector of a row. The vector is made again each time: a million of them take a gigabyte.
 fn vector(clusters: &[Vec<f32>], at: u64) -> Vec<f32> {
     let mut random = Random(at.wrapping_mul(0xD134_2543_DE82_EF95));
     let own = random.unit();
@@ -109,7 +109,7 @@ fn vector(clusters: &[Vec<f32>], at: u64) -> Vec<f32> {
     )
 }
 
-/// Measures rows that `vector` makes. Without questions vectors like the rows' are asked for.
+/// Measures rows that `vector` makes. Without questions, the queries are vectors like those of the rows.
 fn measure(rows: u64, questions: &[Vec<f32>], vector: &dyn Fn(u64) -> Vec<f32>) -> Outcome<()> {
     let queries: Vec<Vec<f32>> = match questions.is_empty() {
         true => (0..QUERIES as u64)
@@ -171,7 +171,7 @@ fn measure(rows: u64, questions: &[Vec<f32>], vector: &dyn Fn(u64) -> Vec<f32>) 
             found(&near, &truth, &scanned)
         );
     }
-    // One row in so many is visible.
+    // One row in `one_in` is visible.
     for one_in in [2, 4, 8, 16] {
         let looks = Cell::new(0);
         let visible = |ordinal: u64| {
@@ -197,7 +197,8 @@ fn measure(rows: u64, questions: &[Vec<f32>], vector: &dyn Fn(u64) -> Vec<f32>) 
 
 type Sight<'a> = (&'a dyn Fn(u64) -> bool, &'a dyn Fn(u64) -> u128);
 
-/// How many of the ten nearest in f32, of the ten nearest of the scan, and of all of the scan there are.
+/// Returns the shares that `near` has: of the ten nearest in f32, of the ten nearest of the scan, and of all of the
+/// scan.
 fn found(near: &[Vec<Near>], truth: &[Vec<(f32, u64)>], scanned: &[Vec<Near>]) -> String {
     let (mut of_truth, mut of_ten, mut of_all, mut ten) = (0, 0, 0, 0);
     for ((near, truth), scanned) in near.iter().zip(truth).zip(scanned) {
@@ -225,7 +226,7 @@ fn found(near: &[Vec<Near>], truth: &[Vec<(f32, u64)>], scanned: &[Vec<Near>]) -
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums at once: one would wait for each addition.
+    // Eight sums in parallel: additions to a single sum would wait for one another.
     let mut sums = [0.0_f32; 8];
     for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
         for at in 0..8 {
@@ -235,7 +236,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// The median over queries of the best of three runs.
+/// Returns the median over all queries of the best of three runs.
 fn median<T, E>(queries: &[Query], run: impl Fn(&Query) -> Result<T, E>) -> Result<Duration, E> {
     let mut times = Vec::new();
     for query in queries {
@@ -251,7 +252,7 @@ fn median<T, E>(queries: &[Query], run: impl Fn(&Query) -> Result<T, E>) -> Resu
     Ok(times[times.len() / 2])
 }
 
-/// CPU time of this process, where the system says: hundredths of a second.
+/// Returns the CPU time of this process, in steps of 10 ms; zero if the system does not report it.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat
@@ -269,7 +270,7 @@ fn cpu() -> Duration {
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
 
-/// Kilobytes of anonymous memory.
+/// Returns the anonymous memory of this process, in kilobytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("RssAnon"));

@@ -1,24 +1,24 @@
-//! Cosines with what all vectors have in common taken off, without making the shorter vectors.
+//! Cosines after the mean of all vectors was subtracted, computed from the rows as they are stored.
 
 use super::format::Row;
 use super::matrix::{Matrix, Query};
 use crate::error::Result;
 
-/// A query and what is taken off it and off every row.
+/// A query, and the mean that is subtracted from the query and from every row.
 #[derive(Debug, Clone)]
 pub struct Centred {
     mean: Query,
     mean_square: f64,
-    /// The query less the mean.
+    /// The query minus the mean.
     query: Query,
     query_length: f64,
-    /// Of that and the mean.
+    /// The dot product of `query` and the mean.
     product: f64,
 }
 
 impl Centred {
     /// # Panics
-    /// As [`Query::new`]; and if the two have different lengths.
+    /// As [`Query::new`]; and if `query` and `mean` have different lengths.
     pub fn new(query: &[f32], mean: &[f32]) -> Centred {
         assert_eq!(query.len(), mean.len(), "vectors of the same model");
         let less: Vec<f32> = query.iter().zip(mean).map(|(a, b)| a - b).collect();
@@ -38,11 +38,12 @@ fn product(a: &[f32], b: &[f32]) -> f64 {
 }
 
 impl Matrix {
-    /// The cosine of a query and the vector of a version, and the one of the two less the mean; `None` where the
-    /// version has no vector here, and for the second where that is a zero one or nothing is left of one of the two.
+    /// Returns the cosine of a query and a version's vector, and the same cosine after the mean was subtracted from
+    /// both. `None` if the version has no vector here. The second cosine is `None` if the vector is zero, or if one of
+    /// the two differences is zero.
     ///
     /// # Errors
-    /// `Unusable` where the row is damaged.
+    /// `Unusable` if the row is damaged.
     ///
     /// # Panics
     /// If the query has another dimension.

@@ -2,13 +2,13 @@
 //!
 //! A row is int8 and a query int16: processors widen int8 to int16 anyway, so the finer query costs nothing.
 
-/// The sum over the signed bytes of `row` times the numbers of `query`. Both are of one length, and 128 · length · the
-/// largest number of `query` is less than 2³¹.
+/// Returns the sum of the signed bytes of `row` times the numbers of `query`. Both have the same length, and 128 ·
+/// length · the largest number of `query` is less than 2³¹.
 pub(super) fn dot(row: &[u8], query: &[i16]) -> i32 {
     widest(row, query)
 }
 
-/// The sum over the signed bytes of one row times those of another. Both are of one length, less than 2¹⁷.
+/// Returns the sum of the signed bytes of a row times those of another row. Both have the same length, less than 2¹⁷.
 pub(super) fn dot_of_rows(row: &[u8], other: &[u8]) -> i32 {
     widest(row, other)
 }
@@ -30,7 +30,7 @@ impl Number for i16 {
     }
 }
 
-/// The sum by the widest instructions that this processor has.
+/// Returns the sum, computed with the widest instructions of this processor.
 #[allow(unsafe_code)]
 fn widest<N: Number>(row: &[u8], other: &[N]) -> i32 {
     #[cfg(target_arch = "x86_64")]
@@ -41,7 +41,7 @@ fn widest<N: Number>(row: &[u8], other: &[N]) -> i32 {
     sum(row, other)
 }
 
-/// The same loop, compiled for 256-bit instructions: a scan takes half as long.
+/// The same loop as [`sum`], compiled for 256-bit instructions: a scan takes half as long.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn sum_avx2<N: Number>(row: &[u8], other: &[N]) -> i32 {

@@ -1,24 +1,24 @@
-//! The errors of files of vectors.
+//! The errors of vector files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a file of vectors could not be used.
+/// The reason why a vector file could not be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum VectorError {
-    /// The file is not what it should be; the caller drops it and embeds again.
+    /// The file is cut, damaged, or made for another model or format; the caller drops it and embeds again.
     #[error("the vectors are not usable: {why}")]
     Unusable {
-        /// The first fault that was found.
+        /// The first fault.
         why: String,
     },
     /// The operating system refused.
     #[error("{doing} {}: {source}", .path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
         /// The file.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum VectorError {
     },
 }
 
-/// Shorthand.
+/// The result of an operation on a vector file.
 pub type Result<T> = std::result::Result<T, VectorError>;
 
 pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> VectorError {

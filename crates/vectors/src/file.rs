@@ -1,4 +1,4 @@
-//! Opening, mapping and replacing files.
+//! Opens, maps and replaces files of vectors.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -8,7 +8,7 @@ use memmap2::Mmap;
 
 use crate::error::{Result, io};
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 ///
 /// # Errors
 /// `Io`, also for a path that is no regular file: opening a pipe would wait for ever.
@@ -27,8 +27,8 @@ fn open(path: &Path) -> Result<File> {
 #[allow(unsafe_code)]
 pub(crate) fn map(path: &Path) -> Result<Mmap> {
     let file = open(path)?;
-    // SAFETY: files of vectors are appended to, beyond the rows that any reader looks at. No process of icm truncates
-    // one while it may be mapped.
+    // SAFETY: vector files are appended to, beyond the rows that any reader looks at. No process of icm truncates a
+    // file that may be mapped.
     unsafe { Mmap::map(&file) }.map_err(io("mapping", path))
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Puts `bytes` in the place of a file in one step. Nothing is synced: the file can be made again.
+/// Replaces a file by `bytes` in one step. Nothing is synced: the file can be made again.
 ///
 /// # Errors
 /// `Io`; then the file is as it was.

@@ -1,4 +1,4 @@
-//! The bytes of a file of vectors: see the module.
+//! The bytes of a vector file, as `lib.rs` describes them.
 
 use crate::error::VectorError;
 
@@ -21,7 +21,7 @@ pub(super) fn row_len(dim: usize) -> usize {
     ROW_HEAD_LEN + dim
 }
 
-/// Bytes of a file with so many rows; saturates.
+/// Returns the bytes of a file with `count` rows; saturates.
 pub(super) fn file_len(dim: usize, count: u64) -> u64 {
     (row_len(dim) as u64)
         .saturating_mul(count)
@@ -39,7 +39,7 @@ pub(super) fn header(model: &str, dim: usize) -> [u8; HEADER_LEN] {
     bytes
 }
 
-/// Whether a file that begins with `bytes` has vectors of this model and dimension.
+/// Checks that `bytes` begin with the header of a file of this model and dimension.
 pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), VectorError> {
     let Some(found) = bytes.get(..HEADER_LEN) else {
         return Err(bad("it is too short"));
@@ -58,11 +58,11 @@ pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), 
     }))
 }
 
-/// Appends the row of a vector. One with numbers that are not finite becomes a zero vector.
+/// Appends the row of a vector. A vector with a number that is not finite is stored as a zero vector.
 ///
-/// The scale is |v|² / (v · bytes) rather than the size of a step: what rounding does along `v` itself is
-/// set right (the estimator of RaBitQ, Gao and Long 2024), so of near neighbours, which matter, less is
-/// lost, and a text has cosine 1 with itself.
+/// The scale is |v|² / (v · bytes) instead of the size of a step. It corrects the part of the rounding error that lies
+/// along `v` (the estimator of RaBitQ, Gao and Long 2024). So near neighbours, which matter, lose less, and a text has
+/// cosine 1 with itself.
 pub(super) fn encode_row(ordinal: u64, vector: &[f32], out: &mut Vec<u8>) {
     let max = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
     let levels = 127.0 / max;
@@ -72,7 +72,7 @@ pub(super) fn encode_row(ordinal: u64, vector: &[f32], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0; ROW_HEAD_LEN - SCALE_AT]);
     let (mut squares, mut product) = (0.0, 0.0);
     for x in vector {
-        // Rounds: a conversion cuts off.
+        // Half a level is added because a conversion to `i8` cuts off.
         let byte = match usable {
             true => (x * levels + 0.5_f32.copysign(*x)) as i8,
             false => 0,
@@ -92,7 +92,7 @@ fn check_of(row: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&row[..CHECK_AT]), numbers)
 }
 
-/// A row as it lies in a file.
+/// A row, as its bytes in a file.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a>(pub(super) &'a [u8]);
 
@@ -108,13 +108,13 @@ impl<'a> Row<'a> {
         f32::from_le_bytes(self.four(SCALE_AT))
     }
 
-    /// All before the numbers.
+    /// Returns the bytes before the numbers.
     #[cfg(feature = "graph")]
     pub(super) fn head(self) -> &'a [u8] {
         &self.0[..ROW_HEAD_LEN]
     }
 
-    /// A signed byte each.
+    /// Returns the numbers, a signed byte each.
     pub(super) fn numbers(self) -> &'a [u8] {
         &self.0[ROW_HEAD_LEN..]
     }

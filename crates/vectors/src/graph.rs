@@ -1,15 +1,15 @@
 //! A graph of near rows (HNSW, Malkov and Yashunin 2016) over the first rows of a file of vectors.
 //!
-//! usearch makes, writes, reads and searches the graph. A vector of usearch's is the place of a row, four bytes; its
-//! metric asks [`distance`] how far two places are apart. So the graph holds no numbers, agrees with a scan of the
-//! same rows, and keeps nothing of a text that was redacted. Rows that were appended later are for a scan.
+//! usearch makes, writes, reads and searches the graph. A vector in usearch is the place of a row, four bytes; its
+//! metric calls [`distance`] with two places. So the graph holds no numbers, agrees with a scan of the same rows, and
+//! keeps nothing of a redacted text. Rows that were appended later need a scan.
 //!
 //! ```text
 //! header: magic (8) · version (4) · zero (4) · rows covered (8) · digest of those rows (32) · BLAKE3 of the rest (32)
 //! ```
 //! Numbers are little-endian; the rest of the file is as usearch writes it. usearch trusts the bytes that it loads and
 //! can crash on damaged ones. The header is therefore compared before usearch sees a byte, and the bytes that were
-//! hashed are those that are loaded. C++ exceptions arrive as errors; calls back into Rust don't unwind into C++.
+//! hashed are the bytes that are loaded. C++ exceptions arrive as errors; calls back into Rust don't unwind into C++.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -24,7 +24,7 @@ use crate::error::{Result, VectorError};
 use crate::file;
 
 const MAGIC: &[u8; 8] = b"ICMGRAPH";
-/// Version of the file. It rises when a graph is made otherwise, and with the major version of usearch.
+/// Version of the file. It rises when graphs are made in another way, and with the major version of usearch.
 const VERSION: u32 = 2;
 const HEADER_LEN: usize = 88;
 const COVERED_AT: usize = 16;
@@ -33,32 +33,33 @@ const COVERED_AT: usize = 16;
 const PLACE_LEN: usize = 4;
 /// The place that stands for the query of a search.
 const QUERY: u32 = u32::MAX;
-/// Searches that one graph runs at the same time; one more fails, and its caller scans. usearch takes its contexts in turn.
-/// Each keeps the set of places that its largest search visited, so that a larger number holds more memory.
+/// Searches of one graph at the same time: 8; the next search fails, and its caller scans. Each search of usearch keeps
+/// the set of places that its largest search visited, so a larger value holds more memory.
 const SEARCHES_MAX: usize = 8;
 /// Distance to a place that is no row: as far as two vectors can be apart.
 const FARTHEST: f32 = 2.0;
 
 thread_local! {
-    /// The rows that this thread's places are of, and the query that [`QUERY`] stands for.
+    /// The rows that the places of this thread belong to, and the query that [`QUERY`] stands for.
     static MEASURED: RefCell<Option<(Matrix, Option<Query>)>> = const { RefCell::new(None) };
 }
 
-/// Which rows are near which.
+/// The graph of near rows, loaded into memory.
 pub struct Graph {
     index: Index,
     covered: u64,
-    /// The digest of the rows that are covered.
+    /// The digest of the covered rows.
     digest: Hash,
 }
 
 impl Graph {
-    /// Returns the graph in a file, if it is one of the first rows of `rows`. Reads all of it, and the heads of the rows.
+    /// Returns the graph of a file, if the graph is of the first rows of `rows`. Reads the whole file and the heads of
+    /// the rows.
     ///
     /// # Errors
     /// `Unusable` for a file that is damaged, of another format, or of other rows; `Io` for one that cannot be read.
     pub fn open(path: &Path, rows: &Matrix) -> Result<Graph> {
-        // Copied, not mapped: the bytes that usearch loads are those that were hashed.
+        // Copied, not mapped: usearch then loads the very bytes that were hashed.
         let bytes = file::read(path)?;
         let (header, body) = bytes
             .split_at_checked(HEADER_LEN)
@@ -82,12 +83,12 @@ impl Graph {
         })
     }
 
-    /// Returns a graph of the first `count` rows, or of more if `before` covers more of them. It goes on from `before`,
-    /// if that fits the rows. `watch` is told after each row how many are covered, and says whether to go on: if
-    /// not, the answer is `None`.
+    /// Returns a graph of the first `count` rows, or of more rows if `before` covers more. The graph grows from
+    /// `before` if `before` fits the rows. After each row, `watch` gets the number of covered rows; it returns `false`
+    /// to stop, and the result is then `None`.
     ///
     /// # Errors
-    /// `Unusable` if the rows are in memory or too many, or usearch fails.
+    /// `Unusable` if the rows are in memory or too many, or if usearch fails.
     pub fn grown(
         before: Option<Graph>,
         rows: &Matrix,
@@ -125,7 +126,7 @@ impl Graph {
     /// Writes the graph in one step.
     ///
     /// # Errors
-    /// `Io`; `Unusable` where usearch fails.
+    /// `Io`; `Unusable` if usearch fails.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut bytes = vec![0; HEADER_LEN + self.index.serialized_length()];
         let (header, body) = bytes.split_at_mut(HEADER_LEN);
@@ -134,22 +135,21 @@ impl Graph {
         file::replace(path, &bytes)
     }
 
-    /// Number of rows that the graph covers: the first ones.
+    /// Returns the number of covered rows: the first rows of the file.
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
-    /// Returns whether this is a graph of the first rows of `rows`. Reads the heads of the rows.
+    /// Returns `true` if this is a graph of the first rows of `rows`. Reads the heads of the rows.
     pub fn fits(&self, rows: &Matrix) -> bool {
         self.covered <= rows.count() && self.digest == rows.digest(self.covered)
     }
 
-    /// Returns the places of about the `wanted` nearest rows to a query that `visible` is true of, in no order; `None`
-    /// if fewer than one in `one_in` of the rows on the way is visible. `rows` are those that the graph
-    /// [fits](Graph::fits).
+    /// Returns the places of about the `wanted` nearest visible rows, in no order; `None` if fewer than one in `one_in`
+    /// of the rows on the way is visible. `rows` are the rows that the graph [fits](Graph::fits).
     ///
     /// # Errors
-    /// `Unusable` where usearch fails, or [`SEARCHES_MAX`] threads search already.
+    /// `Unusable` if usearch fails, or if [`SEARCHES_MAX`] threads search already.
     pub(super) fn places(
         &self,
         rows: &Matrix,
@@ -163,7 +163,7 @@ impl Graph {
             looked.set(looked.get() + 1);
             let most = wanted as f64 + one_in * f64::from(seen.get());
             if gave_up.get() || f64::from(looked.get()) > most {
-                // With all rows taken from here on, usearch soon has enough and returns.
+                // From here on every row is taken, so that usearch soon has enough and returns.
                 gave_up.set(true);
                 return true;
             }
@@ -196,7 +196,7 @@ fn header_of(covered: u64, digest: Hash, body: &[u8]) -> [u8; HEADER_LEN] {
     bytes
 }
 
-/// Returns an index of no places. Its connectivity and expansion are usearch's own: 16, 128 and 64.
+/// Returns an index without places. Its connectivity and expansion are usearch's own: 16, 128 and 64.
 fn empty() -> Result<Index> {
     let options = IndexOptions {
         dimensions: PLACE_LEN,
@@ -207,21 +207,21 @@ fn empty() -> Result<Index> {
     Index::new(&options).map_err(failed)
 }
 
-/// Makes room in an index for `count` places, and gives it its metric, which reading a file forgets.
+/// Reserves room for `count` places in an index, and sets its metric, which is not part of a file.
 #[allow(unsafe_code)]
 fn prepare(index: &mut Index, count: u64) -> Result<()> {
     index
         .reserve_capacity_and_threads(count as usize, SEARCHES_MAX)
         .map_err(failed)?;
     index.change_metric::<i8>(Box::new(|a: *const i8, b: *const i8| {
-        // SAFETY: usearch hands over vectors of the length that it was told.
+        // SAFETY: usearch passes vectors of the length that was set.
         let (a, b): ([u8; PLACE_LEN], [u8; PLACE_LEN]) = unsafe { (*a.cast(), *b.cast()) };
         distance(u32::from_le_bytes(a), u32::from_le_bytes(b))
     }));
     Ok(())
 }
 
-/// Does `work` with places that are those of `rows`, on this thread.
+/// Runs `work` on this thread while places stand for the rows of `rows`.
 fn measuring<T>(rows: &Matrix, query: Option<&Query>, work: impl FnOnce() -> T) -> Result<T> {
     let Some(rows) = rows.mapped_again() else {
         return Err(bad("there is no graph of rows in memory"));
@@ -230,7 +230,7 @@ fn measuring<T>(rows: &Matrix, query: Option<&Query>, work: impl FnOnce() -> T) 
     Ok(work())
 }
 
-/// Rows and query of before, which are put back when this is dropped, also by a panic.
+/// The former rows and query, which are put back on drop, also after a panic.
 struct Former(Option<(Matrix, Option<Query>)>);
 
 impl Drop for Former {
@@ -239,8 +239,8 @@ impl Drop for Former {
     }
 }
 
-/// Returns how far two places are apart: 1 less their cosine. Without a finite one they are [`FARTHEST`]: a NaN would put
-/// the order of usearch's heaps out. Does not panic.
+/// Returns the distance of two places: 1 minus their cosine. Without a finite cosine the distance is [`FARTHEST`]: a
+/// NaN would break the order of usearch's heaps. Does not panic.
 fn distance(a: u32, b: u32) -> f32 {
     let cosine = |rows: &Matrix, query: &Option<Query>| {
         let row = |place: u32| (u64::from(place) < rows.count()).then(|| rows.row(place.into()));

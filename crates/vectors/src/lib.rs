@@ -1,26 +1,25 @@
-//! Vectors: one row of numbers an embedded version, of one model, searched by cosine; and [`embed`], which makes vectors
-//! of texts by a model inside the binary.
+//! Vectors: for each embedded version a row of numbers of one model, searched by cosine; and [`embed`], which makes
+//! vectors of texts with a model inside the binary.
 //!
-//! The search knows ordinals and numbers: which versions may be shown is the caller's `visible(ordinal)`, and a model is
-//! a name that a file has to be made for. This crate must never know events, positions or ranking. A file is
-//! only ever appended to, by whoever holds the lock of the views; readers map it. What is wrong with it
-//! is `Unusable`: the remedy is to throw it away and embed again.
+//! The search knows ordinals and numbers. The caller's `visible(ordinal)` decides which versions may be shown; a model
+//! is a name that a file was made for. This crate must never know events, positions or ranking. A file is only appended
+//! to, by the holder of the views' lock; readers map it. A damaged file is `Unusable`: the caller deletes it and embeds
+//! again.
 //!
 //! ```text
 //! header: magic (8) · version (4) · dim (4) · BLAKE3 of the model's id (32) · zero (12) · check (4)
 //! row:    ordinal (8) · scale (4) · check (4) · numbers (dim, a signed byte each)
 //! ```
-//! Little-endian. Rows stand in ascending order of ordinals, with gaps. The bytes of a row are its
-//! vector brought to ±127 by its own largest number, and a number is about byte · scale; a zero vector
-//! has scale 0. A check is the CRC32C of the header or row without it.
+//! Numbers are little-endian. Rows stand in ascending order of ordinals, with gaps. The bytes of a row are its vector
+//! scaled so that its own largest number is ±127; a number is about byte · scale; a zero vector has scale 0. A check is
+//! the CRC32C of the header or row without the check.
 //!
-//! As with the row facts, how many rows count is the caller's to remember (the file may hold more, of a
-//! writer that died), and the file is not hashed as a whole, which would mean to read all of it at every
-//! commit: each row that is *answered with* is checked, and [`Matrix::check`] looks at all of them, for
-//! when the file's stat has changed.
+//! As with the row facts, the caller remembers how many rows count: a writer that died may have left more. The file is
+//! not hashed as a whole, because every commit would then read all of it. Instead, each row of an *answer* is checked.
+//! [`Matrix::check`] checks all rows; it is for a file whose stat has changed.
 //!
-//! Beside a file there may be a graph of its rows (`FILE.graph`, see `graph.rs`), by which many rows are
-//! searched faster: [`Matrix::nearest`] chooses.
+//! Beside a file there may be a graph of its rows (`FILE.graph`, see `graph.rs`), which makes searches of many rows
+//! faster. [`Matrix::nearest`] chooses between the graph and a scan.
 //!
 //! ```
 //! use icm_vectors::{Matrix, MatrixWriter, Query};

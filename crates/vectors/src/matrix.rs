@@ -1,4 +1,4 @@
-//! Reading vectors: a mapped file, and the exact search through all of it.
+//! Reading vectors: a mapped file, and the exact search of all its rows.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -15,14 +15,14 @@ use crate::file;
 /// A version near a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Near {
-    /// The version.
+    /// The ordinal of the version.
     pub ordinal: u64,
-    /// Cosine of the two vectors as far as int8 tells: with 256 numbers within 0.003, so it may be
-    /// a little beyond -1 and 1.
+    /// Cosine of the two vectors, as precise as int8: within 0.003 with 256 numbers, so it may lie a little outside of
+    /// -1 to 1.
     pub cosine: f32,
 }
 
-/// A vector to search by.
+/// A vector to search by, as int16.
 #[derive(Debug, Clone)]
 pub struct Query {
     numbers: Vec<i16>,
@@ -30,16 +30,16 @@ pub struct Query {
 }
 
 impl Query {
-    /// Of a unit vector, or a zero vector (whose cosine is 0 with everything).
+    /// Returns the query of a unit vector, or of a zero vector (whose cosine with every row is 0).
     ///
     /// # Panics
-    /// With no numbers or more than [`MAX_DIM`].
+    /// If `vector` has no numbers or more than [`MAX_DIM`].
     pub fn new(vector: &[f32]) -> Query {
         assert!(
             (1..=MAX_DIM).contains(&vector.len()),
             "a vector has 1 to {MAX_DIM} numbers"
         );
-        // So fine that no product with a row leaves i32: see `dot`.
+        // As fine as possible without a product with a row that overflows i32: see `dot`.
         let levels = (i32::MAX / 128 / vector.len() as i32).min(i32::from(i16::MAX)) as f32;
         let max = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
         let scale = max / levels;
@@ -64,7 +64,7 @@ enum Backing {
     Owned(Vec<u8>),
 }
 
-/// The vectors up to a checkpoint, or those that no file has.
+/// The vectors up to a checkpoint, or vectors in memory that no file has.
 #[derive(Clone)]
 pub struct Matrix {
     backing: Backing,
@@ -74,12 +74,12 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// The first `count` rows of a file that was made for `model` with `dim` numbers a vector. Reads
-    /// the header alone.
+    /// Opens the first `count` rows of a file that was made for `model` with `dim` numbers a vector. Reads the header
+    /// only.
     ///
     /// # Errors
-    /// `Unusable` for a file that is too short, damaged in its header, of another format, model or
-    /// dimension; `Io` for one that cannot be read.
+    /// `Unusable` for a file that is too short, damaged in its header, or of another format, model or dimension; `Io`
+    /// for a file that cannot be read.
     pub fn open(path: &Path, model: &str, dim: usize, count: u64) -> Result<Matrix> {
         let map = file::map(path)?;
         check_header(&map, model, dim)?;
@@ -93,7 +93,7 @@ impl Matrix {
         })
     }
 
-    /// No rows, in memory.
+    /// Returns a matrix in memory without rows.
     ///
     /// # Panics
     /// If `dim` is 0 or more than [`MAX_DIM`].
@@ -109,11 +109,11 @@ impl Matrix {
         }
     }
 
-    /// Adds the vector of a version to rows in memory, as [`MatrixWriter::append`] would write it.
+    /// Adds the vector of a version to rows in memory, with the bytes that [`MatrixWriter::append`] would write.
     ///
     /// # Panics
-    /// If the rows are a file's, the vector has another dimension, or `ordinal` does not come after
-    /// those before it.
+    /// If the rows are a file's, the vector has another dimension, or `ordinal` does not come after the ordinals before
+    /// it.
     ///
     /// [`MatrixWriter::append`]: super::MatrixWriter::append
     pub fn push(&mut self, ordinal: u64, vector: &[f32]) {
@@ -130,8 +130,8 @@ impl Matrix {
         self.count += 1;
     }
 
-    /// Adds rows of a matrix of the same model, those of ordinals from `first` and before `end`, to rows
-    /// in memory. They are not looked at.
+    /// Adds rows of another matrix of the same model to rows in memory: those with ordinals from `first` and before
+    /// `end`. Their checks are not compared.
     ///
     /// # Panics
     /// As [`Matrix::push`].
@@ -155,13 +155,13 @@ impl Matrix {
         }
     }
 
-    /// How many rows from the first on are whole and of the ordinals 0, 1, 2 and so on. Reads them.
+    /// Returns the number of leading rows that are whole and have the ordinals 0, 1, 2 and so on. Reads them.
     pub fn whole_prefix(&self) -> u64 {
         let whole = |(at, row): &(u64, Row<'_>)| row.ordinal() == *at && row.is_whole();
         (0..).zip(self.rows()).take_while(whole).count() as u64
     }
 
-    /// The same rows of the same mapping; `None` where they are in memory.
+    /// Returns the same rows of the same mapping; `None` if the rows are in memory.
     #[cfg(feature = "graph")]
     pub(super) fn mapped_again(&self) -> Option<Matrix> {
         match &self.backing {
@@ -182,7 +182,7 @@ impl Matrix {
         hasher.finalize()
     }
 
-    /// The rows as they lie in a file.
+    /// Returns the bytes of all rows, as in a file.
     pub(super) fn row_bytes(&self) -> &[u8] {
         let end = HEADER_LEN + self.count as usize * row_len(self.dim);
         &self.bytes()[HEADER_LEN..end]
@@ -195,25 +195,25 @@ impl Matrix {
         }
     }
 
-    /// Rows that a file of `len` bytes has room for.
+    /// Returns the number of rows that a file of `len` bytes has room for.
     pub fn count_in(len: u64, dim: usize) -> u64 {
         len.saturating_sub(HEADER_LEN as u64) / row_len(dim) as u64
     }
 
-    /// Numbers in a vector.
+    /// Returns how many numbers a vector has.
     pub fn dim(&self) -> usize {
         self.dim
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The ordinals of the first and the last row.
+    /// Returns the ordinals of the first and the last row; `None` without rows.
     ///
     /// # Errors
-    /// `Unusable` where one of them is damaged.
+    /// `Unusable` if one of the two rows is damaged.
     pub fn ends(&self) -> Result<Option<(u64, u64)>> {
         let Some(last) = self.count.checked_sub(1) else {
             return Ok(None);
@@ -230,7 +230,7 @@ impl Matrix {
     }
 
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer rows.
     pub(super) fn row(&self, index: u64) -> Row<'_> {
         let len = row_len(self.dim);
         let start = HEADER_LEN + index as usize * len;
@@ -241,16 +241,16 @@ impl Matrix {
         dot(row.numbers(), &query.numbers) as f32 * (row.scale() * query.scale)
     }
 
-    /// The cosine of two rows.
+    /// Returns the cosine of two rows.
     pub(super) fn cosine_between(&self, row: Row<'_>, other: Row<'_>) -> f32 {
         let product = dot_of_rows(row.numbers(), other.numbers());
         product as f32 * (row.scale() * other.scale())
     }
 
-    /// Whether every row is whole, and in its place. Reads the file.
+    /// Checks that every row is whole and that ordinals ascend. Reads the file.
     ///
     /// # Errors
-    /// `Unusable` names the first row that is not.
+    /// `Unusable` names the first row that fails the check.
     pub fn check(&self) -> Result<()> {
         let mut least = 0;
         for row in self.rows() {
@@ -262,10 +262,10 @@ impl Matrix {
         Ok(())
     }
 
-    /// The cosine of a query and the vector of a version; `None` if the version has none here.
+    /// Returns the cosine of a query and the vector of a version; `None` if the version has no vector here.
     ///
     /// # Errors
-    /// `Unusable` where the row is damaged.
+    /// `Unusable` if the row is damaged.
     ///
     /// # Panics
     /// If the query has another dimension.
@@ -275,7 +275,7 @@ impl Matrix {
         Ok(row.map(|row| self.cosine_of(row, query)))
     }
 
-    /// The row of a version, if it has one.
+    /// Returns the row of a version, if there is one.
     pub(super) fn whole(&self, ordinal: u64) -> Result<Option<Row<'_>>> {
         match self.find(ordinal) {
             Some(row) if !row.is_whole() => Err(damaged(row)),
@@ -283,7 +283,8 @@ impl Matrix {
         }
     }
 
-    /// The vector of a version, as far as int8 tells; `None` if it has none here, a zero one, or a damaged one.
+    /// Returns the vector of a version, as precise as int8; `None` if the version's vector here is missing, zero or
+    /// damaged.
     pub fn vector(&self, ordinal: u64) -> Option<Vec<f32>> {
         let row = self.whole(ordinal).ok()??;
         let scale = row.scale();
@@ -296,8 +297,8 @@ impl Matrix {
     }
 
     fn find(&self, ordinal: u64) -> Option<Row<'_>> {
-        // Ordinals ascend, so one stands no further back than if there were no gaps before it; and
-        // without gaps it stands just there.
+        // Ordinals ascend, so a row stands no further back than in a file without gaps before it; without gaps it
+        // stands at that very place.
         let (mut low, mut high) = (0, self.count.min(ordinal.saturating_add(1)));
         let first = (self.count > 0).then(|| self.row(0).ordinal());
         let place = first.and_then(|first| ordinal.checked_sub(first));
@@ -319,12 +320,12 @@ impl Matrix {
         None
     }
 
-    /// The `limit` versions nearest to a query of which `visible` is true, nearest first; those
-    /// equally near by ordinal. Looks at every row; `visible` is asked only about those that would be
-    /// among the nearest so far, in ascending order of ordinals.
+    /// Returns the `limit` nearest versions to a query for which `visible` is true, nearest first, equally near ones by
+    /// ordinal. Looks at every row. `visible` is asked, in ascending order of ordinals, only about rows that would be
+    /// among the nearest so far.
     ///
     /// # Errors
-    /// `Unusable` where a row of the answer is damaged. A damaged row that is not near is not noticed.
+    /// `Unusable` if a row of the answer is damaged. A damaged row outside the answer is not noticed.
     ///
     /// # Panics
     /// If the query has another dimension.
@@ -337,7 +338,7 @@ impl Matrix {
         self.scan_by(query, limit, visible, &u128::from)
     }
 
-    /// As [`Matrix::scan`]; of those equally near the one with the smaller `tie` first.
+    /// As [`Matrix::scan`]; of equally near versions the one with the smaller `tie` comes first.
     pub(super) fn scan_by(
         &self,
         query: &Query,
@@ -348,7 +349,7 @@ impl Matrix {
         self.nearest_of(self.rows(), query, limit, visible, tie)
     }
 
-    /// As [`Matrix::scan_by`], of these versions alone. They ascend; those that have no row are passed over.
+    /// As [`Matrix::scan_by`], but of the listed versions alone. `ordinals` ascend; versions without a row are skipped.
     pub(super) fn scan_of(
         &self,
         ordinals: &[u64],
@@ -370,7 +371,7 @@ impl Matrix {
         tie: &dyn Fn(u64) -> u128,
     ) -> Result<Vec<Near>> {
         assert_eq!(query.numbers.len(), self.dim, "a query of the same model");
-        // The worst on top, so that it is the first to go.
+        // The worst row is on top, so that it is removed first.
         let mut nearest: BinaryHeap<Reverse<Found<'_>>> = BinaryHeap::new();
         for row in rows {
             let cosine = self.cosine_of(row, query);
@@ -412,7 +413,7 @@ fn damaged(row: Row<'_>) -> crate::VectorError {
     bad(format!("the row of ordinal {} is damaged", row.ordinal()))
 }
 
-/// A row and how near it is; the nearest is the greatest.
+/// A row and its cosine; the nearest row is the greatest.
 struct Found<'a> {
     cosine: f32,
     tie: u128,

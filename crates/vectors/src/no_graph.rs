@@ -1,4 +1,4 @@
-//! The graph of a build without usearch: there is none, and every search is exact.
+//! Stands in for the graph in a build without usearch: no graph can be made, and every search is exact.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::format::bad;
 use super::matrix::{Matrix, Query};
 use crate::error::Result;
 
-/// Which rows are near which. This build has no graphs.
+/// The graph of near rows. This build has none.
 pub enum Graph {}
 
 impl Graph {
-    /// Returns no graph.
+    /// Returns the error that this build has no graphs.
     ///
     /// # Errors
     /// `Unusable`, always.
@@ -39,12 +39,12 @@ impl Graph {
         match *self {}
     }
 
-    /// Number of rows that the graph covers.
+    /// Returns the number of covered rows.
     pub fn covered(&self) -> u64 {
         match *self {}
     }
 
-    /// Returns whether this is a graph of the first rows of `rows`.
+    /// Returns `true` if this is a graph of the first rows of `rows`.
     pub fn fits(&self, _rows: &Matrix) -> bool {
         match *self {}
     }

@@ -1,32 +1,32 @@
-//! Which way to search, by what each costs: a function of numbers alone.
+//! The choice among the ways to search, by their cost: a function of numbers alone.
 //!
-//! Costs are counted in rows of a scan. The ratios are measured (`docs/benchmarks/vectors.md`) and need not be
-//! exact: where two ways cost the same, either will do.
+//! Costs are counted in rows of a scan. The ratios are measured (`docs/benchmarks/vectors.md`) and need not be exact:
+//! if two ways cost the same, either will do.
 
-/// Scanned rows that take as long as one row of a list. A larger number prefers the scan to long lists.
+/// Scanned rows that take as long as one listed row: 3. A larger value prefers the scan to long lists.
 const LISTED_ROW: u64 = 3;
-/// Scanned rows that take as long as one row that the graph is asked for, with all rows that it looks at on the
-/// way. A larger number uses the graph later.
+/// Scanned rows that take as long as one row that the graph returns, with all rows that the graph visits for it: 90. A
+/// larger value uses the graph later.
 const GRAPH_ROW: u64 = 90;
-/// Rows from which on a graph is made: there a search takes a third of a scan, which is 0.5 ms. The graph wins from
-/// 10,000 rows on; a larger number saves its memory (260 bytes a row) and the making (6 s) in more stores.
+/// Rows from which on a graph is made: 50,000. There a scan takes 0.5 ms and the graph a third of it. The graph is
+/// faster from 10,000 rows on; a larger value saves its memory (260 bytes a row) and its making (6 s) in more stores.
 pub const GRAPH_ROWS_MIN: u64 = 50_000;
 
-/// What there is to search, and for what.
+/// The sizes that the choice depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// All rows.
+    /// The number of all rows.
     pub rows: u64,
-    /// The first rows that a graph in memory covers; 0 without one. No graph is read for one search, so a process that
-    /// just began has none.
+    /// The first rows that a graph in memory covers; 0 without a graph. A graph is not read for one search, so a
+    /// process that just began has none.
     pub covered: u64,
-    /// Rows that are looked for.
+    /// The number of results that are wanted.
     pub limit: usize,
-    /// Rows to choose from, where the caller has a list.
+    /// The number of rows in the caller's list, if there is one.
     pub listed: Option<u64>,
 }
 
-/// How to search.
+/// The way to search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Plan {
     /// Every row.
@@ -37,16 +37,16 @@ pub enum Plan {
     Graph {
         /// Rows to ask the graph for.
         wanted: usize,
-        /// The graph costs less than a scan as long as one in so many rows is visible.
+        /// The graph costs less than a scan as long as at least one in `one_in` rows is visible.
         one_in: f64,
     },
 }
 
 impl Sizes {
-    /// Returns the way that costs the least.
+    /// Returns the cheapest way.
     pub fn plan(&self) -> Plan {
-        // A graph misses some of the nearest, the fewer the more it is asked for. With the square root of its rows
-        // it finds 99.7 % of the nearest ten at all sizes.
+        // The graph misses some of the nearest rows, fewer if it is asked for more. Asked for the square root of its
+        // rows, it finds 99.7 % of the nearest ten at all sizes.
         let wanted = self.covered.isqrt().max(self.limit as u64);
         let beyond = self.rows.saturating_sub(self.covered);
         let graph = wanted.saturating_mul(GRAPH_ROW).saturating_add(beyond);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_graph_is_made_where_it_is_used() {
-        // The most that a recall asks for by default.
+        // The largest number that a recall asks for by default.
         let asked = 64;
         let most_covered = |rows| plan(rows, rows * 4 / 5, asked, None);
         assert!(matches!(most_covered(GRAPH_ROWS_MIN), Plan::Graph { .. }));

@@ -1,28 +1,29 @@
-//! Searching in whichever way is the cheapest. Each gives exact cosines; the graph may miss some of the nearest.
+//! Searches in the cheapest of three ways. Each gives exact cosines; the graph may miss some of the nearest rows.
 
 use super::graph::Graph;
 use super::matrix::{Matrix, Near, Query};
 use super::plan::{Plan, Sizes};
 use crate::error::Result;
 
-/// Rows, spread evenly over all, that say how many are visible. More of them say it more exactly.
+/// Rows, spread evenly over all, that the visible share is estimated from: 64. A larger value estimates more exactly
+/// and asks `visible` more often.
 const SAMPLE_ROWS: u64 = 64;
 
 /// The course of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Searched {
-    /// The numbers that it was chosen by.
+    /// The numbers that the way was chosen by.
     pub sizes: Sizes,
-    /// The way that was chosen.
+    /// The chosen way.
     pub plan: Plan,
-    /// Whether the graph found too few that may be seen, so that every row was looked at after all.
+    /// `true` if the graph found too few visible rows, so that every row was scanned after all.
     pub fell_back: bool,
 }
 
 impl Matrix {
-    /// Returns the `limit` versions nearest to a query that `visible` is true of, nearest first, by the cheapest way.
-    /// `graph`, if there is one, is of the first of these rows; with `listed`, which ascends, only those. Of versions
-    /// equally near the one with the smaller `tie` is first.
+    /// Returns the `limit` nearest versions to a query for which `visible` is true, nearest first, in the cheapest way.
+    /// `graph`, if given, covers the first of these rows. `listed`, if given, restricts the search to its ordinals,
+    /// which ascend. Of equally near versions the one with the smaller `tie` comes first.
     ///
     /// # Errors
     /// As [`Matrix::scan`].
@@ -65,7 +66,7 @@ impl Matrix {
             match self.by_graph(graph, query, (wanted, one_in), limit, (&is_listed, tie)) {
                 Ok(near) if near.len() >= limit => return Ok((near, searched)),
                 Ok(_) => {}
-                // A row that is damaged is met again by a scan, if it is near.
+                // A damaged row that is near is reported by the scan below.
                 Err(error) => tracing::debug!(%error, "the graph was not used"),
             }
             searched.fell_back = true;
@@ -77,11 +78,12 @@ impl Matrix {
         Ok((near, searched))
     }
 
-    /// Returns the nearest among the `wanted` that the graph finds and every row beyond it; none if fewer than one in
-    /// `one_in` of the rows on the graph's way is visible. For callers that know better than [`Matrix::nearest`].
+    /// Returns the nearest rows among the `wanted` that the graph finds and all rows beyond the graph. Returns no rows
+    /// if fewer than one in `one_in` of the rows on the graph's way is visible. For callers that need no choice by
+    /// [`Matrix::nearest`].
     ///
     /// # Errors
-    /// As [`Matrix::scan`]; `Unusable` where usearch fails.
+    /// As [`Matrix::scan`]; `Unusable` if usearch fails.
     ///
     /// # Panics
     /// If the query has another dimension.
@@ -103,7 +105,7 @@ impl Matrix {
         self.nearest_of(rows, query, limit, visible, tie)
     }
 
-    /// Returns the share of the rows that is visible, by a sample.
+    /// Returns the visible share of the rows, estimated from a sample.
     fn visible_share(&self, visible: &dyn Fn(u64) -> bool) -> f64 {
         let places = (0..SAMPLE_ROWS).map(|at| at * self.count() / SAMPLE_ROWS);
         let seen = places.filter(|place| visible(self.row(*place).ordinal()));

@@ -1,4 +1,4 @@
-//! The exact search against a plain one, and files that are not what they should be.
+//! The exact search against a plain one, and damaged or wrong files.
 
 #[cfg(feature = "graph")]
 mod graph;
@@ -13,7 +13,7 @@ use crate::VectorError;
 
 const MODEL: &str = "a-model";
 
-/// Numbers that look random: splitmix64.
+/// Pseudo-random numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// About normal, as a sum of uniform ones is.
+    /// Returns a number of about a normal distribution: a sum of uniform ones.
     fn number(&mut self) -> f32 {
         let uniform = |bits: u64| bits as f32 / u64::MAX as f32 - 0.5;
         (0..6).map(|_| uniform(self.next())).sum()
@@ -35,7 +35,7 @@ impl Random {
         unit((0..dim).map(|_| self.number()).collect())
     }
 
-    /// A unit vector around another; `spread` 1 is as much of its own as of the other.
+    /// Returns a unit vector around `centre`; with `spread` 1 its own part is as long as the centre's.
     fn near(&mut self, centre: &[f32], spread: f32) -> Vec<f32> {
         let own = self.unit(centre.len());
         let sums = centre.iter().zip(own).map(|(c, o)| c + spread * o);
@@ -53,7 +53,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// A file of vectors whose ordinals are every third.
+/// Writes a file of vectors with every third ordinal.
 fn written(path: &Path, dim: usize, vectors: &[Vec<f32>]) -> u64 {
     let mut writer = MatrixWriter::create(path, MODEL, dim).expect("created");
     for (index, vector) in vectors.iter().enumerate() {
@@ -83,8 +83,8 @@ fn unusable(result: Result<impl Sized, VectorError>) -> String {
     }
 }
 
-/// Of the ten nearest by f32, how many the scan finds too, of how many there are, over 50 queries. What
-/// it finds instead is no further off than int8 is.
+/// Returns how many of the ten nearest rows by f32 the scan finds, and how many there are, over 50 queries. Other rows
+/// that it finds are no further off than int8 rounds.
 fn recall(random: &mut Random, dim: usize, vectors: &[Vec<f32>], near_one: bool) -> (usize, usize) {
     let file = scratch();
     let count = written(&file.path, dim, vectors);
@@ -96,7 +96,7 @@ fn recall(random: &mut Random, dim: usize, vectors: &[Vec<f32>], near_one: bool)
             true => random.near(&vectors[any], 0.5),
             false => random.unit(dim),
         };
-        // From all down to one in sixteen.
+        // From all rows down to one in sixteen.
         let salt = random.next();
         let bits = (1 << (salt % 5)) - 1;
         let visible = |ordinal: u64| Random(ordinal ^ salt).next() & bits == 0;
@@ -153,7 +153,7 @@ fn finds_what_f32_finds() {
 }
 
 proptest! {
-    /// Few values, so that many are equally near.
+    /// Few distinct values, so that many rows are equally near.
     #[test]
     fn a_scan_is_the_ranking_of_all_rows(
         vectors in proptest::collection::vec(proptest::collection::vec(-2_i8..3, 3), 0..60),
@@ -186,7 +186,7 @@ fn a_cosine_is_as_exact_as_int8_can_be() {
     let mut random = Random(4);
     for dim in [2, 3, 31, 256, 1_024, MAX_DIM] {
         let mut vectors: Vec<_> = (0..20).map(|_| random.unit(dim)).collect();
-        // The largest sums that there can be.
+        // The largest possible sums.
         vectors.push(unit(vec![1.0; dim]));
         let file = scratch();
         let count = written(&file.path, dim, &vectors);
@@ -196,7 +196,7 @@ fn a_cosine_is_as_exact_as_int8_can_be() {
             cosine.expect("whole").expect("it is there")
         };
         for (at, vector) in vectors.iter().enumerate() {
-            // Half a step in each number; 1 % for what the scale sets right.
+            // Half a step in each number; 1 % for the correction by the scale.
             let query = random.near(vector, 1.0);
             let step = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs())) / 127.0;
             let most = step / 2.0 * query.iter().map(|x| x.abs()).sum::<f32>() + 0.01;
@@ -279,7 +279,7 @@ fn odd_vectors_are_zero() {
 #[test]
 fn pieces_make_the_same_file_and_what_is_beyond_is_written_over() {
     let mut random = Random(5);
-    // More than are gathered before they are written.
+    // More rows than are buffered before a write.
     let vectors: Vec<_> = (0..3_000).map(|_| random.unit(100)).collect();
     let (whole, pieces) = (scratch(), scratch());
     let count = written(&whole.path, 100, &vectors);
@@ -295,7 +295,7 @@ fn pieces_make_the_same_file_and_what_is_beyond_is_written_over() {
         fs::read(&pieces.path).expect("read"),
         fs::read(&whole.path).expect("read")
     );
-    // Who has the file open keeps it when it is begun anew.
+    // A reader keeps its mapping when the file is begun anew.
     let matrix = Matrix::open(&whole.path, MODEL, 100, count).expect("opened");
     MatrixWriter::create(&whole.path, MODEL, 100).expect("created");
     matrix.check().expect("whole");
@@ -373,7 +373,7 @@ fn a_file_that_was_cut_or_flipped_is_refused() {
         assert_eq!(opened.is_err(), bit < 8 * 64, "bit {bit}");
         let Ok(matrix) = opened else { continue };
         unusable(matrix.check());
-        // Nothing is answered from the row.
+        // No answer comes from a damaged row.
         unusable(matrix.scan(&Query::new(&[1.0, 0.0]), 3, &|_| true));
     }
 }

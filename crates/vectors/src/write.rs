@@ -1,4 +1,4 @@
-//! Writing vectors: one writer at a time, which the lock of the views sees to.
+//! Writing vectors: one writer at a time, which the lock of the views ensures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
@@ -8,23 +8,23 @@ use super::format::{MAX_DIM, bad, encode_row, file_len, header};
 use super::matrix::Matrix;
 use crate::error::{Result, io};
 
-/// Bytes that are gathered before they are written.
+/// Bytes that are buffered before a write: 256 KiB. A larger value writes less often and holds more memory.
 const BUFFER_LEN: usize = 256 * 1_024;
 
-/// Appends vectors to a file. Nothing is synced: what is lost is embedded again.
+/// Appends vectors to a file. Nothing is synced: lost vectors are embedded again.
 pub struct MatrixWriter {
     file: File,
     path: PathBuf,
     dim: usize,
-    /// Rows so far, those included that are not written yet.
+    /// Rows so far, buffered ones included.
     count: u64,
-    /// The least ordinal that may come.
+    /// The least ordinal that may be appended next.
     next: u64,
     pending: Vec<u8>,
 }
 
 impl MatrixWriter {
-    /// Begins a new file in the place of whatever is there; readers of that keep what they have.
+    /// Begins a new file in place of the present one; readers of the present file keep it.
     ///
     /// # Errors
     /// `Io`.
@@ -59,10 +59,10 @@ impl MatrixWriter {
         })
     }
 
-    /// Goes on after the first `count` rows of a file; what it holds beyond is written over.
+    /// Opens a file to append after its first `count` rows; later rows are overwritten.
     ///
     /// # Errors
-    /// As [`Matrix::open`]; and `Unusable` where the last of those rows is damaged.
+    /// As [`Matrix::open`]; and `Unusable` if the last of the `count` rows is damaged.
     pub fn open(path: &Path, model: &str, dim: usize, count: u64) -> Result<MatrixWriter> {
         let next = match Matrix::open(path, model, dim, count)?.ends()? {
             Some((_, last)) => last.saturating_add(1),
@@ -84,10 +84,11 @@ impl MatrixWriter {
         })
     }
 
-    /// Adds the vector of a version: of length 1, or zero. Numbers that are not finite count as zero.
+    /// Appends the vector of a version: of length 1, or zero. A vector with a number that is not finite is stored as
+    /// zero.
     ///
     /// # Errors
-    /// `Unusable` if `ordinal` does not come after all those before it; `Io`.
+    /// `Unusable` if `ordinal` does not come after all ordinals before it; `Io`.
     ///
     /// # Panics
     /// If the vector has another dimension.
@@ -105,13 +106,13 @@ impl MatrixWriter {
         }
     }
 
-    /// Adds all rows of a matrix of the same model.
+    /// Appends all rows of a matrix of the same model.
     ///
     /// # Errors
     /// As [`MatrixWriter::append`].
     ///
     /// # Panics
-    /// If its vectors have another dimension.
+    /// If the vectors of `rows` have another dimension.
     pub fn append_all(&mut self, rows: &Matrix) -> Result<()> {
         assert_eq!(rows.dim(), self.dim, "vectors of the same model");
         let Some((first, last)) = rows.ends()? else {
@@ -126,10 +127,10 @@ impl MatrixWriter {
         Ok(())
     }
 
-    /// Writes what is pending. How many rows the file has then is for the caller to remember.
+    /// Writes the buffered rows and returns the number of all rows, which the caller has to remember.
     ///
     /// # Errors
-    /// `Io`; the writer is of no use then.
+    /// `Io`; the writer cannot be used afterwards.
     pub fn flush(&mut self) -> Result<u64> {
         self.file
             .write_all(&self.pending)

@@ -1,9 +1,10 @@
-//! Vectors by model and text, kept over rebuilds of the views: they are the one thing there that is
-//! dear. Nothing is lost with them, so whatever goes wrong here is answered by beginning anew.
+//! The cache of embeddings: vectors by model and text, kept when the views are rebuilt, because embedding is slow.
+//!
+//! A loss of the cache costs time only. Every error is therefore answered by an empty cache.
 //!
 //! ```text
 //! key:   BLAKE3 of: length of the model's id (8) · the id · the text
-//! value: scale (4) · numbers (dim, a signed byte each): as precise as the view that they are for
+//! value: scale (4) · numbers (dim, a signed byte each): as precise as a row of the vector view
 //! ```
 
 use std::fs::{self, File, OpenOptions};
@@ -11,21 +12,21 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Bytes of sled's own cache.
+/// Bytes of sled's own cache: 8 MiB. A larger value costs memory.
 const SLED_CACHE_LEN: u64 = 8 * 1_024 * 1_024;
 const DIR: &str = "embeddings";
 const LOCK: &str = "lock";
 
-/// The cache of one store, open: one process has it at a time.
+/// The open cache of one store. One process has it at a time.
 pub struct Cache {
     db: sled::Db,
     dir: PathBuf,
-    /// Held for its lock: sled's own is not told from damage.
+    /// Held for its lock: sled reports a busy lock and damage in the same way.
     _lock: File,
 }
 
 impl Cache {
-    /// Opens the cache below `dir`; `None` while another process has it, or where it cannot be kept.
+    /// Opens the cache below `dir`. Returns `None` if another process has it, or if no cache can be kept there.
     pub fn open(dir: &Path) -> Option<Cache> {
         let lock = lock(dir).ok()??;
         let path = dir.join(DIR);
@@ -47,7 +48,7 @@ impl Cache {
         }
     }
 
-    /// The vectors of texts by a model, as far as they are known.
+    /// Returns the vectors of texts by a model, `None` for each text that is not cached.
     pub fn get(&self, model: &str, dim: usize, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
         let look = || {
             let mut known = Vec::with_capacity(texts.len());
@@ -66,7 +67,7 @@ impl Cache {
         }
     }
 
-    /// Keeps the vectors of texts by a model.
+    /// Stores the vectors of texts by a model.
     pub fn put<'t>(&self, model: &str, vectors: impl Iterator<Item = (&'t str, &'t [f32])>) {
         let keep = || {
             let mut batch = sled::Batch::default();
@@ -81,7 +82,7 @@ impl Cache {
         }
     }
 
-    /// Removes what is kept below `dir`.
+    /// Removes the cache below `dir`.
     pub fn wipe_in(dir: &Path) -> io::Result<()> {
         match fs::remove_dir_all(dir.join(DIR)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -89,18 +90,18 @@ impl Cache {
         }
     }
 
-    /// A vector as it comes back.
+    /// Returns a vector as [`Cache::get`] would return it after [`Cache::put`].
     pub fn rounded(vector: &[f32]) -> Vec<f32> {
         decode(&encode(vector), vector.len()).unwrap_or_else(|| vector.to_vec())
     }
 
-    /// Whether its files are still there: a redaction removes them.
+    /// Returns `true` if the files of the cache still exist. A redaction removes them.
     pub fn is_there(&self) -> bool {
         self.dir.is_dir()
     }
 }
 
-/// The right to open the cache; `None` while another process has it.
+/// Returns the locked lock file of the cache; `None` if another process has the lock.
 fn lock(dir: &Path) -> io::Result<Option<File>> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -137,7 +138,7 @@ fn remove(path: &Path) -> Result<(), String> {
     }
 }
 
-/// sled panics on some damage.
+/// Runs `run` and turns a panic into an error: sled panics on some damage.
 fn guarded<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("it panicked".to_owned()))
 }
@@ -162,7 +163,7 @@ fn encode(vector: &[f32]) -> Vec<u8> {
     bytes
 }
 
-/// The vector, of length 1 again (or zero); `None` if it is none of this dimension.
+/// Returns the vector, scaled to length 1 again (or zero); `None` if the bytes hold no vector of this dimension.
 fn decode(bytes: &[u8], dim: usize) -> Option<Vec<f32>> {
     let (scale, numbers) = bytes.split_first_chunk::<4>()?;
     let scale = f32::from_le_bytes(*scale);
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(cache.get("m", 32, &[""]), [Some(zero)]);
     }
 
-    /// Whoever rounds what a model gives has the same vectors as whoever finds them here.
+    /// A vector that was rounded equals the vector that was cached.
     #[test]
     fn a_rounded_vector_is_what_comes_back() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -278,7 +279,7 @@ mod tests {
                 fs::write(&path, "a file").expect("it writes");
             }
             let cache = Cache::open(dir.path()).expect("it opens");
-            // Whatever is left of it, nothing of it is wrong, and it takes more.
+            // The vectors that survived the damage are right, and the cache takes new ones.
             let _ = (0..200).filter(|seed| kept(&cache, *seed)).count();
             fill(&cache);
             assert!((0..200).all(|seed| kept(&cache, seed)), "damage {damage}");

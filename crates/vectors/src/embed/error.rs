@@ -1,45 +1,45 @@
-//! What can go wrong with an embedder.
+//! The errors of embedders.
 
 use std::path::PathBuf;
 
-/// Why texts could not be embedded.
+/// The reason why texts could not be embedded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
     /// The file of a model could not be read.
     #[error("reading the model {}: {source}", .path.display())]
     Io {
-        /// The file.
+        /// The file of the model.
         path: PathBuf,
-        /// What the system says.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// The file of a model is not whole, or no model at all; get it anew.
+    /// The file of a model is cut, changed, or no model at all; install it again.
     #[error("the model {} is damaged: {why}", .path.display())]
     Damaged {
-        /// The file.
+        /// The file of the model.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
-    /// The file of a model is of a format that this program does not know; a newer icm may.
+    /// The file of a model has a format that this program does not know; a newer icm may know it.
     #[error("the model {} has format {found}, this icm reads format {known}", .path.display())]
     Format {
-        /// The file.
+        /// The file of the model.
         path: PathBuf,
-        /// Its format.
+        /// The format of the file.
         found: u32,
-        /// The one that is read here.
+        /// The format that this program reads.
         known: u32,
     },
-    /// The model cannot be asked now: what runs it is not there, does not answer, or answers wrongly.
+    /// The model cannot be asked now: its runtime is missing, does not answer, or answers wrongly.
     #[error("the model {model} cannot be used: {why}")]
     Unavailable {
-        /// Its id.
+        /// The id of the model.
         model: String,
-        /// What is in the way, in one line.
+        /// The obstacle, in one line.
         why: String,
-        /// What the user can do about it.
+        /// A remedy for the user.
         hint: Option<String>,
     },
 }

@@ -1,7 +1,7 @@
-//! Embedders: from a text to a unit vector, so that texts that mean the same lie near each other.
+//! Embedders: from a text to a unit vector, so that texts of like meaning lie near each other.
 //!
-//! An embedder knows texts and nothing else: no events, ordinals, files of a store or clock. The
-//! built-in one, [`StaticEmbedder`], is a table inside the binary: no model is loaded, no network asked.
+//! An embedder knows texts and nothing else: no events, ordinals, files of a store or clock. The built-in embedder,
+//! [`StaticEmbedder`], is a table inside the binary: it loads no model and asks no network.
 //!
 //! ```
 //! use icm_vectors::embed::{Embedder, StaticEmbedder};
@@ -25,32 +25,31 @@ pub use cache::Cache;
 pub use error::EmbedError;
 pub use static_table::{MAX_TOKENS, StaticEmbedder};
 
-/// Turns texts into vectors. May block (on a model, a disk, a server); is asked from any thread.
+/// Turns texts into vectors. A call may block (on a model, a disk, a server) and may come from any thread.
 pub trait Embedder: Send + Sync {
-    /// Names what the vectors come from: model, version and whatever else changes them. Vectors of
-    /// two ids are never compared with each other.
+    /// Returns the name of the source of the vectors: model, version and everything else that changes them. Vectors of
+    /// two names are never compared with each other.
     fn model(&self) -> &str;
 
-    /// Numbers in each vector, at least 1; the same for the life of the embedder.
+    /// Returns how many numbers a vector has: at least 1, constant for the life of the embedder.
     fn dim(&self) -> usize;
 
-    /// Whether it is on this machine and answers within milliseconds a text: then a recall has it embed
-    /// the last few texts before it answers.
+    /// Returns `true` if the embedder runs on this machine and needs milliseconds for a text. A recall then has it
+    /// embed the last few texts before it answers.
     fn is_near(&self) -> bool {
         true
     }
 
-    /// One vector of [`dim`](Self::dim) finite numbers a text, in the order of the texts, each of
-    /// length 1 (within 1e-5). A text in which the model finds nothing (an empty one, say) is all
-    /// zeros, so its cosine with anything is 0. No text is too long: a model that reads only a
-    /// beginning says how much.
+    /// Returns one vector of [`dim`](Self::dim) finite numbers for each text, in the order of the texts, each of length
+    /// 1 (within 1e-5). A text in which the model finds nothing (an empty text, say) gives zeros, so its cosine with
+    /// any vector is 0. No text is too long: a model that reads a beginning only says how much it reads.
     ///
     /// # Errors
-    /// Where the model cannot be asked; then no vector is given, not those of the first texts either.
+    /// If the model cannot be asked; then no vector is returned, not even for the first texts.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// The vector to search by, of what somebody asks: as [`embed`](Self::embed) gives it, but for
-    /// models that were trained to be told a question from a passage.
+    /// Returns the vector of a query. It differs from [`embed`](Self::embed) for models that were trained to tell a
+    /// question from a passage.
     ///
     /// # Errors
     /// As [`embed`](Self::embed).

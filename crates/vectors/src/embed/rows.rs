@@ -1,7 +1,7 @@
-//! Sums of rows: the same bits on every machine.
+//! Sums of the embedder's rows, with the same bits on every machine.
 
 /// Adds a row of signed bytes, times its scale, to a sum of the same length, number by number. Each number is rounded
-/// after the product and after the sum: no variant is compiled for instructions that do both at once.
+/// after the product and after the sum: no variant is compiled for fused instructions.
 #[allow(unsafe_code)]
 pub(super) fn add_row(sum: &mut [f32], row: &[u8], scale: f32) {
     #[cfg(target_arch = "x86_64")]

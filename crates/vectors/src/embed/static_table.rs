@@ -1,5 +1,5 @@
-//! The built-in embedder: a table with a row of numbers for each token. `tools/distil` says how it
-//! was made and describes its file, byte by byte.
+//! The built-in embedder: a table with a row of numbers for each token. `tools/distil` makes the table and describes
+//! its file, byte by byte.
 
 use std::borrow::Cow;
 use std::fs;
@@ -10,7 +10,8 @@ use super::rows;
 use super::wordpiece::{CONTINUES, Met, Vocabulary, is_punctuation, tokens};
 use super::{EmbedError, Embedder};
 
-/// Tokens of a text that are read; what comes after adds nothing. That is more than 64 KiB of English.
+/// The first 16,384 tokens of a text are read (more than 64 KiB of English), the rest adds nothing. A larger value lets
+/// longer texts count whole and take longer.
 pub const MAX_TOKENS: usize = 16_384;
 
 static BUILT_IN: &[u8] = include_bytes!("../../model/static-v1.bin");
@@ -18,26 +19,26 @@ static BUILT_IN: &[u8] = include_bytes!("../../model/static-v1.bin");
 const MAGIC: &[u8; 8] = b"icm-emb\0";
 const FORMAT: u32 = 1;
 const HEADER_LEN: usize = 64;
-/// Where the hash of what follows the header stands.
+/// Offset of the BLAKE3 hash of all bytes after the header.
 const HASH_AT: usize = 32;
 /// The row of `[UNK]`.
 const UNKNOWN: u32 = 1;
-/// Pieces that an unknown word counts as: more would switch meaning off for fewer unknown words.
+/// Pieces that an unknown word counts as: 4. A larger value would switch meaning off for fewer unknown words.
 const UNKNOWN_PIECES: u32 = 4;
-/// Bytes of the table's hash that are part of the model's id.
+/// Bytes of the table's hash in the model's id.
 const ID_HASH_LEN: usize = 6;
 
-/// Embeds by summing a row a token and scaling the sum to length 1. Loading copies and parses
-/// nothing; a text costs microseconds and the same bits on every machine.
+/// Embeds a text: sums the rows of its tokens and scales the sum to length 1. Loading copies and parses nothing; a text
+/// costs microseconds and gives the same bits on every machine.
 ///
-/// Made for English; of other scripts the vocabulary knows letters, and few words.
+/// The table was made for English; of other scripts its vocabulary has letters and few words.
 #[derive(Debug, Clone)]
 pub struct StaticEmbedder {
     bytes: Cow<'static, [u8]>,
     model: String,
     rows: usize,
     dim: usize,
-    /// Where the parts begin.
+    /// Offsets of the parts of the table.
     scales: usize,
     starts: usize,
     order: usize,
@@ -46,16 +47,16 @@ pub struct StaticEmbedder {
 }
 
 impl StaticEmbedder {
-    /// The one in the binary, which a test has checked.
+    /// Returns the embedder in the binary. A test checks its table.
     pub fn built_in() -> StaticEmbedder {
         let table = StaticEmbedder::parse(Cow::Borrowed(BUILT_IN));
         table.expect("the table in the binary is whole, which a test checks")
     }
 
-    /// A table in a file, which is read and checked whole.
+    /// Returns the embedder of a file, which is read and checked whole.
     ///
     /// # Errors
-    /// `Io`, `Damaged`, and `Format` for a file of another version.
+    /// `Io`, `Damaged`, and `Format` for a file of another format.
     pub fn open(path: &Path) -> Result<StaticEmbedder, EmbedError> {
         let bytes = fs::read(path).map_err(|source| EmbedError::Io {
             path: path.to_owned(),
@@ -76,7 +77,7 @@ impl StaticEmbedder {
         })
     }
 
-    /// Lays the parts out after the header; reads nothing else.
+    /// Locates the parts after the header; reads nothing else.
     fn parse(bytes: Cow<'static, [u8]>) -> Result<StaticEmbedder, Bad> {
         if bytes.len() < HEADER_LEN || !bytes.starts_with(MAGIC) {
             return Err(Bad::Damaged("it is no table of token vectors"));
@@ -86,7 +87,7 @@ impl StaticEmbedder {
             return Err(Bad::Format(number(8)));
         }
         let [rows, dim, pieces_len] = [12, 16, 20].map(|at| u64::from(number(at)));
-        // The order of the rows is of u16; the sums below cannot overflow then.
+        // The rows are numbered by u16; the sums below cannot overflow then.
         let fits = (2..=1 << 16).contains(&rows) && (1..=1 << 16).contains(&dim);
         let scales = HEADER_LEN as u64 + rows * dim;
         let starts = scales + 4 * rows;
@@ -112,7 +113,7 @@ impl StaticEmbedder {
         })
     }
 
-    /// Whether every byte is what it was when the table was made. Costs milliseconds.
+    /// Checks that every byte is as the table was made. Costs milliseconds.
     fn check(&self) -> Result<(), Bad> {
         let hash = blake3::hash(&self.bytes[HEADER_LEN..]);
         if hash.as_bytes()[..] != self.bytes[HASH_AT..HEADER_LEN] {
@@ -139,7 +140,7 @@ impl StaticEmbedder {
         }
     }
 
-    /// The row of the token at a place in the order of all tokens.
+    /// Returns the row of the token at a place in the sorted order of all tokens.
     #[inline]
     fn row_at(&self, place: usize) -> usize {
         let at = self.order + 2 * place;
@@ -157,11 +158,11 @@ impl StaticEmbedder {
         f32::from_bits(u32_at(&self.bytes, self.scales + 4 * row))
     }
 
-    /// The vector of a text, as [`Embedder::embed`] has it.
+    /// Returns the vector of a text, as [`Embedder::embed`] does.
     pub fn embed_one(&self, text: &str) -> Vec<f32> {
         let mut sum = vec![0.0; self.dim];
         let mut left = MAX_TOKENS;
-        // Who embeds beside others does without.
+        // While another thread has the remembered words, this thread works without them.
         let mut met = self.met.try_lock().ok();
         tokens(text, self, met.as_deref_mut(), |row| {
             let row = row as usize;
@@ -178,7 +179,7 @@ impl StaticEmbedder {
     /// Returns the mean number of pieces that the words of a text are cut into; `None` for a text without words.
     ///
     /// About 1 for English, and more the less the table knows a language. A word that cannot be cut counts as
-    /// [`UNKNOWN_PIECES`]; punctuation does not count. Of a long text the first [`MAX_TOKENS`] tokens are counted.
+    /// [`UNKNOWN_PIECES`]; punctuation does not count. Only the first [`MAX_TOKENS`] tokens are counted.
     pub fn pieces_per_word(&self, text: &str) -> Option<f64> {
         let (mut words, mut pieces, mut left) = (0, 0, MAX_TOKENS);
         let mut met = self.met.try_lock().ok();
@@ -213,8 +214,9 @@ impl Embedder for StaticEmbedder {
 }
 
 impl Vocabulary for StaticEmbedder {
-    /// The last token that is not after `text`, if `text` begins with it. Else whatever token `text`
-    /// begins with is also what that one begins with, so what both have in common is looked for next.
+    /// Looks up the last token that does not sort after `text`, and returns it if `text` begins with it. Otherwise,
+    /// every token that `text` begins with is also a prefix of that token, so the search goes on with their common
+    /// prefix.
     fn longest(&self, text: &[u8]) -> Option<(u32, usize)> {
         let mut text = text;
         let mut end = self.rows;
@@ -244,7 +246,7 @@ impl Vocabulary for StaticEmbedder {
     }
 }
 
-/// Why bytes are no table.
+/// The reason why bytes are no table.
 #[derive(Debug)]
 enum Bad {
     Format(u32),
@@ -257,7 +259,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(*bytes)
 }
 
-/// Leaves zeros, and what is too short to have a direction, as zeros.
+/// Scales numbers to length 1. Numbers too short to have a direction become zeros.
 fn to_unit_length(numbers: &mut [f32]) {
     let squares: f64 = numbers.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
     let factor = match squares.sqrt() {

@@ -26,7 +26,7 @@ fn lines(name: &str) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// The row of an id of the reference: its vocabulary without the unused entries.
+/// Returns the row of an id of the reference, whose vocabulary has unused entries that the table leaves out.
 fn row_of(id: u64) -> u32 {
     let row = match id {
         0 => 0,
@@ -55,7 +55,7 @@ fn the_table_in_the_binary_is_whole() {
     let embedder = StaticEmbedder::built_in();
     assert_eq!(opened.model(), embedder.model());
     assert_eq!(embedder.dim(), 256);
-    // A file that changes must not go by the name of another: vectors of both would be mixed.
+    // A changed table needs another id: otherwise vectors of both tables would be mixed.
     assert_eq!(embedder.model(), "static-v1-9d47a14b9ceb");
 }
 
@@ -73,7 +73,7 @@ fn token_ids_are_the_references() {
             .map(|id| row_of(id.as_u64().expect("an id")))
             .collect();
         assert_eq!(rows_of(&embedder, text, None), expected, "{text:?}");
-        // With words of other texts, and with all of its own.
+        // First with the words of other texts remembered, then with all words of this text.
         for _ in 0..2 {
             let rows = rows_of(&embedder, text, Some(&mut met));
             assert_eq!(rows, expected, "{text:?}");
@@ -213,7 +213,7 @@ fn a_damaged_table_is_refused() {
     assert!(matches!(error, EmbedError::Io { .. }), "{error:?}");
 }
 
-/// Tables whose hash fits and whose parts do not: none may be asked.
+/// Tables with a fitting hash and parts that do not fit are refused.
 #[test]
 fn a_table_that_was_made_wrongly_is_refused() {
     let whole = fs::read(at(TABLE)).expect("it is there");

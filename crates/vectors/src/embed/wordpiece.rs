@@ -1,8 +1,8 @@
 //! WordPiece as BERT's uncased models use it: from a text to the tokens of a vocabulary.
 //!
-//! The rules are those of the reference tokenizer, but for one: text that looks like a special token
-//! (`[CLS]`) is text. Which characters are control, mark or punctuation is Unicode's to say, and newer
-//! versions say more; a test holds thousands of texts against the reference.
+//! The rules are those of the reference tokenizer, with one exception: text that looks like a special token (`[CLS]`)
+//! is text. Unicode decides which characters are control, mark or punctuation, and newer versions decide for more of
+//! them. A test compares thousands of texts with the reference.
 
 use std::num::NonZeroUsize;
 
@@ -11,22 +11,23 @@ use rustc_hash::FxBuildHasher;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// A longer word is unknown as a whole; in characters.
+/// Characters of the longest word that is cut: 100; a longer word is unknown as a whole. A larger value costs time on
+/// long runs.
 const MAX_WORD_LEN_CHARS: usize = 100;
-/// Words whose tokens are remembered: at most one megabyte.
+/// Words whose tokens are remembered: at most one megabyte. A larger value costs memory.
 const WORDS: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
-/// What a token that continues a word begins with.
+/// The first bytes of a token that continues a word.
 pub(super) const CONTINUES: &[u8] = b"##";
 
-/// The tokens that a text may be cut into.
+/// The tokens that a text can be cut into.
 pub(super) trait Vocabulary {
-    /// The longest token that `text` begins with: its number, and its length in bytes.
+    /// Returns the longest token that `text` begins with: its number, and its length in bytes.
     fn longest(&self, text: &[u8]) -> Option<(u32, usize)>;
-    /// The token that stands for an unknown word.
+    /// Returns the token that stands for an unknown word.
     fn unknown(&self) -> u32;
 }
 
-/// The tokens of recent words: most words of a text were met before.
+/// The tokens of recent words: most words of a text occurred before.
 #[derive(Debug)]
 pub(super) struct Met(LruCache<Box<[u8]>, Box<[u32]>, FxBuildHasher>);
 
@@ -36,8 +37,8 @@ impl Default for Met {
     }
 }
 
-/// Gives the tokens of `text` to `take`, in order, until that returns `false`. Costs time in
-/// proportion to the text. `met`, if it is at hand, is of the same vocabulary.
+/// Gives the tokens of `text` to `take`, in order, until `take` returns `false`. Costs time in proportion to the text.
+/// `met`, if given, belongs to the same vocabulary.
 pub(super) fn tokens(
     text: &str,
     vocabulary: &impl Vocabulary,
@@ -67,7 +68,7 @@ pub(super) fn tokens(
     }
 }
 
-/// White space, but for the control characters that are dropped.
+/// Returns `true` for white space, without the control characters that are dropped.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r') || (!c.is_ascii() && c.is_whitespace() && !is_dropped(c))
 }
@@ -83,13 +84,13 @@ pub(super) fn is_punctuation(c: char) -> bool {
     }
 }
 
-/// A Chinese character is a word of its own.
+/// Returns a character, with spaces around a Chinese one: each Chinese character is a word of its own.
 fn apart(c: char) -> impl Iterator<Item = char> {
     let space = is_cjk(c).then_some(' ');
     space.into_iter().chain([c]).chain(space)
 }
 
-/// The blocks that BERT takes for Chinese: neither kana nor Hangul, and not all that Unicode has by now.
+/// Returns `true` in the blocks that BERT takes for Chinese: no kana, no Hangul, and not all newer blocks of Unicode.
 fn is_cjk(c: char) -> bool {
     matches!(u32::from(c),
         0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x2A6DF
@@ -114,7 +115,7 @@ impl<'m> Word<'m> {
         }
     }
 
-    /// Takes a normalised character. `false` when no more tokens are wanted.
+    /// Takes a normalised character. Returns `false` when no more tokens are wanted.
     fn add(
         &mut self,
         c: char,
@@ -137,7 +138,7 @@ impl<'m> Word<'m> {
         !alone || self.end(vocabulary, take)
     }
 
-    /// Cuts the word into its tokens and begins another. `false` when no more tokens are wanted.
+    /// Cuts the word into its tokens and begins another word. Returns `false` when no more tokens are wanted.
     fn end(&mut self, vocabulary: &impl Vocabulary, take: &mut impl FnMut(u32) -> bool) -> bool {
         if self.chars == 0 {
             return true;
@@ -164,14 +165,14 @@ impl<'m> Word<'m> {
 /// Cuts words into tokens.
 #[derive(Default)]
 struct Cutter {
-    /// [`CONTINUES`] and the word.
+    /// [`CONTINUES`], then the word.
     bytes: Vec<u8>,
     pieces: Vec<u32>,
 }
 
 impl Cutter {
-    /// The longest token first; the one of unknown words alone where some rest has none. What was cut off already is
-    /// written over with the mark of a continuation, so that the rest can be looked up where it lies.
+    /// Returns the tokens of a word, the longest possible token first; the unknown token alone if a rest has no token.
+    /// The bytes before a rest are overwritten with the mark of a continuation, so that the rest is looked up in place.
     fn cut(&mut self, word: &[u8], vocabulary: &impl Vocabulary) -> &[u32] {
         let Cutter { bytes, pieces } = self;
         bytes.clear();

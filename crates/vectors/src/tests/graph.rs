@@ -1,4 +1,4 @@
-//! The graph against the truth and against the scan, and files of it that are not what they should be.
+//! The graph against the truth and against the scan, and damaged or wrong files of a graph.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -7,12 +7,12 @@ use std::sync::Barrier;
 use super::*;
 use crate::{Graph, Plan};
 
-/// As recall asks.
+/// The largest number of results that a recall asks for.
 const LIMIT: usize = 64;
-/// A search of the graph, however few rows are visible.
+/// The graph's parameters for a search that never gives up, however few rows are visible.
 const ASKED: (usize, f64) = (3 * LIMIT, f64::MAX);
 
-/// Rows of which a graph is used.
+/// Enough rows that the graph is used.
 const ENOUGH: usize = 12_000;
 
 type Sight<'a> = (&'a dyn Fn(u64) -> bool, &'a dyn Fn(u64) -> u128);
@@ -31,7 +31,7 @@ fn grown(matrix: &Matrix, covered: u64) -> Graph {
     graph.expect("nobody stopped it")
 }
 
-/// Vectors around so many centres, or anywhere.
+/// Returns vectors around `clusters` centres, or anywhere if `clusters` is 0.
 fn vectors(random: &mut Random, dim: usize, clusters: usize, count: usize) -> Vec<Vec<f32>> {
     let centres: Vec<_> = (0..clusters).map(|_| random.unit(dim)).collect();
     let vector = |at: usize| match clusters {
@@ -41,7 +41,7 @@ fn vectors(random: &mut Random, dim: usize, clusters: usize, count: usize) -> Ve
     (0..count).map(vector).collect()
 }
 
-/// What may be seen: one in so many, up to an ordinal, but for those that were closed.
+/// The visible rows: one in `one_in`, before an ordinal, without the closed ones.
 #[derive(Debug, Clone, Copy)]
 struct Filter {
     one_in: u64,
@@ -118,8 +118,8 @@ fn the_graph_and_the_scan_find_what_f32_finds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the way: what is found may be seen, says what a scan says of it, best first; all that the graph
-    /// does not cover is found; and nothing is missing where a list, or a scan, was used.
+    /// In each way, every result is visible and has the cosine that a scan gives, best first. All matching rows beyond
+    /// the graph are found. A list or a scan misses nothing.
     #[test]
     fn every_way_says_what_a_scan_says(
         seed in any::<u64>(),
@@ -144,7 +144,7 @@ proptest! {
         let in_list = |ordinal: u64| !listed || ordinal.is_multiple_of(2);
         let fits = |ordinal: u64| in_list(ordinal) && visible(ordinal);
         let exact = matrix.scan(&query, limit, &fits).expect("whole");
-        // Of so few rows no graph is used.
+        // With so few rows no graph is used.
         let nearest = matrix.nearest(Some(&graph), &query, limit, list, (&visible, &u128::from));
         let (near, searched) = nearest.expect("whole");
         prop_assert_eq!(&near, &exact);
@@ -185,13 +185,13 @@ fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
     assert_eq!(found, matrix.scan(&query, 5, &|_| true).expect("whole"));
     let (_, searched) = nearest(None, None, &|_| true);
     assert_eq!(searched.plan, Plan::Scan);
-    // The nearest may be hidden, as long as many are visible on the way.
+    // The nearest rows may be hidden, as long as many rows on the way are visible.
     let hidden = matrix.scan(&query, 5, &|_| true).expect("whole");
     let visible = |ordinal: u64| hidden.iter().all(|hidden| hidden.ordinal != ordinal);
     let (found, searched) = nearest(Some(&graph), None, &visible);
     assert!(is_graph(searched.plan) && !searched.fell_back);
     assert_eq!(found, matrix.scan(&query, 5, &visible).expect("whole"));
-    // If all of those nearby are hidden, which a sample does not show, the graph gives up soon.
+    // If all rows nearby are hidden, which a sample does not show, the graph gives up soon.
     let hidden = matrix.scan(&query, 1_000, &|_| true).expect("whole");
     let hidden: HashSet<u64> = hidden.iter().map(|hidden| hidden.ordinal).collect();
     let asked = Cell::new(0);
@@ -205,7 +205,7 @@ fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
     assert_eq!(found, matrix.scan(&query, 5, &visible).expect("whole"));
     let by_graph = all - asked.get();
     assert!(by_graph < 1_000, "{by_graph}");
-    // If few are visible at all, the graph is not asked.
+    // If few rows are visible at all, the graph is not asked.
     let few = |ordinal: u64| ordinal.is_multiple_of(30);
     let (found, searched) = nearest(Some(&graph), None, &few);
     assert_eq!((searched.plan, searched.fell_back), (Plan::Scan, false));
@@ -243,7 +243,7 @@ fn a_graph_goes_on_from_its_file_and_stops_when_it_is_told() {
         let found = found.expect("searched");
         vectors[(found[0].ordinal / 3) as usize] == **vector
     };
-    // Any graph may leave rows aside; the 150 of the file alone are far from this.
+    // A graph may leave some rows out; the 150 rows of the file alone are far fewer than this.
     let found = vectors.iter().filter(finds).count();
     assert!(found >= 350, "{found}");
     let fewer = Graph::grown(Some(whole), &matrix, 200, &|_| panic!("all are there"));
@@ -310,7 +310,7 @@ fn a_search_within_a_search_leaves_that_its_rows() {
     assert_eq!(near.expect("searched"), exact);
 }
 
-/// usearch has room for so many searches at once; the next one scans.
+/// usearch has room for 8 searches at the same time; the next search scans.
 #[test]
 fn more_searches_than_the_graph_has_room_for_scan() {
     const SEARCHES: usize = 8;
@@ -361,7 +361,7 @@ fn a_graph_that_was_cut_or_flipped_is_refused() {
         unusable(Graph::open(&path, &matrix));
     }
     for at in 0..whole.len() {
-        // Of what is hashed in one piece a bit is like any other.
+        // Bytes that are hashed in one piece need one flipped bit each.
         for bit in 0..if at < 88 { 8 } else { 1 } {
             let mut flipped = whole.clone();
             flipped[at] ^= 1 << bit;
@@ -385,7 +385,7 @@ fn a_graph_of_other_rows_is_refused() {
     let fewer = Matrix::open(&file.path, MODEL, 8, 39).expect("opened");
     unusable(Graph::open(&path, &fewer));
     assert!(!graph.fits(&fewer));
-    // More of them are no harm.
+    // A graph of the first rows fits more rows, too.
     vectors.push(vec![1.0; 8]);
     let (_more_file, more) = matrix_of(&vectors);
     assert!(Graph::open(&path, &more).is_ok() && graph.fits(&more));

@@ -1,7 +1,8 @@
-//! The share of near texts that signatures find, and of others that they have compared: see `docs/benchmarks/near.md`.
+//! Measures the share of near texts that signatures find, and the share of other texts that signatures let through to a
+//! comparison: see `docs/benchmarks/near.md`.
 //!
-//! Reads texts, one a line, from standard input. Each is varied by taking words of another text, and looked for. Each is
-//! compared with every other one, too.
+//! Reads texts, one a line, from standard input. Words of another text are mixed into each, and the result is searched
+//! for. Each text is also compared with every other one.
 #![allow(clippy::print_stdout)]
 
 use std::io::Read;
@@ -9,7 +10,7 @@ use std::io::Read;
 use icm_text::{Likely, Signature, Words};
 
 const LEAST_PPM: u32 = 850_000;
-/// Lower ends of the ranges of similarity that are told apart.
+/// Lower ends of the reported ranges of similarity.
 const FROM_PPM: [u32; 5] = [850_000, 875_000, 900_000, 950_000, 1_000_000];
 
 #[derive(Default)]

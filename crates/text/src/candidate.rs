@@ -8,7 +8,7 @@ use tantivy::{DocId, Score};
 /// A document that is a candidate for the answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
-    /// Larger is better; scores that differ by rounding only share one.
+    /// Larger is better. Scores that differ by rounding only have the same grade.
     grade: u32,
     tie: Reverse<u128>,
     ordinal: Reverse<u64>,
@@ -20,7 +20,7 @@ impl Candidate {
         self.ordinal.0
     }
 
-    /// One with a quick score.
+    /// Returns a candidate with a quick score.
     pub(crate) fn new(score: f64, ordinal: u64, tie: u128, place: Place) -> Self {
         Self {
             grade: grade(score as Score),
@@ -55,7 +55,7 @@ impl Ord for Candidate {
     }
 }
 
-/// Where a candidate is.
+/// The place of a candidate's document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A document of a tier.
@@ -69,7 +69,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The tier and the segment, if it is in one.
+    /// Returns the tier and the segment, if the document is in a tier.
     pub(crate) fn segment(self) -> Option<(usize, usize)> {
         match self {
             Self::Tier { tier, segment, .. } => Some((tier, segment)),
@@ -77,7 +77,7 @@ impl Place {
         }
     }
 
-    /// Where it is in the tail, if it is there.
+    /// Returns the document's number in the tail, if the document is in the tail.
     pub(crate) fn tail(self) -> Option<usize> {
         match self {
             Self::Tail(at) => Some(at),
@@ -85,7 +85,7 @@ impl Place {
         }
     }
 
-    /// The document within its segment, if it is in one.
+    /// Returns the document within its segment, if the document is in a tier.
     pub(crate) fn doc(self) -> Option<DocId> {
         match self {
             Self::Tier { doc, .. } => Some(doc),
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// The best so far, over tiers and segments: what one has found spares work in the next.
+/// The best candidates so far, over tiers and segments: good candidates of one segment spare work in the next.
 #[derive(Debug)]
 pub(crate) struct Best {
     heap: BinaryHeap<Reverse<Candidate>>,
@@ -102,7 +102,7 @@ pub(crate) struct Best {
 }
 
 impl Best {
-    /// Room for `size` candidates.
+    /// Returns an empty collection that keeps the `size` best candidates, at least 1.
     pub(crate) fn new(size: usize) -> Self {
         Self {
             heap: BinaryHeap::new(),
@@ -128,11 +128,11 @@ impl Best {
             .collect()
     }
 
-    /// The score that a document must exceed to be looked at.
+    /// Returns the score that a document must exceed to be considered.
     pub(crate) fn floor(&self) -> Score {
         match self.heap.peek() {
             Some(Reverse(worst)) if self.heap.len() == self.size => {
-                // One grade below, for an equal score may win by its tie.
+                // One grade below the worst, because a document with an equal score may win by its tie.
                 f32::from_bits(worst.grade.saturating_sub(1) << GRADE_SHIFT)
             }
             _ => Score::MIN,
@@ -140,8 +140,9 @@ impl Best {
     }
 }
 
-/// tantivy adds the scores of terms in an order that depends on the layout of segments, so
-/// the same document can differ in the last bits. A grade is a step of 2^-14 or less.
+/// Low bits of a score that a grade drops: 9, so a grade is a step of 2^-14 or less. tantivy adds the scores of terms
+/// in an order that depends on the layout of segments, so a document's score can differ in its last bits. A larger
+/// value lets more unequal scores share a grade.
 const GRADE_SHIFT: u32 = 9;
 
 fn grade(score: Score) -> u32 {
@@ -149,7 +150,7 @@ fn grade(score: Score) -> u32 {
     (score.max(0.0).to_bits() + (1 << (GRADE_SHIFT - 1))) >> GRADE_SHIFT
 }
 
-/// A document's score, and which of the terms it holds, by their bits.
+/// A document's score, and a bit for each matching term.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scored {
     pub score: f64,

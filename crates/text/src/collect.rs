@@ -1,4 +1,4 @@
-//! The best documents of a tier among those that a caller sees.
+//! The best visible documents of a tier.
 
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -12,8 +12,9 @@ use super::schema::{ORDINAL, fields};
 use super::segment::{postings, seek};
 use super::stats::CollectionStats;
 
-/// A filter that lets fewer documents of a segment through than this, or than this share
-/// of them, is walked itself; a wider one is asked about the documents that match.
+/// A filter is narrow if it lets through at most this many documents of a segment (256), or at most this part of them
+/// (a 32nd). A narrow filter's documents are scored one by one; with a wider filter, matching documents are checked.
+/// Larger counts make more filters narrow.
 const NARROW_DOCS: usize = 256;
 const NARROW_SHARE: usize = 32;
 
@@ -24,21 +25,21 @@ pub(crate) struct WeightedTerm {
     pub(crate) weight: Bm25Weight,
 }
 
-/// A caller's sight of versions, by their ordinals.
+/// The caller's view of versions, by their ordinals.
 #[derive(Clone, Copy)]
 pub struct Sight<'a> {
-    /// Whether one may be in the answer.
+    /// Returns `true` for a version that may be in the answer.
     pub visible: &'a dyn Fn(u64) -> bool,
-    /// Which of equally good ones stands first: the one whose number is smaller.
+    /// Returns the number that orders equally good versions: the smaller comes first.
     pub tie: &'a dyn Fn(u64) -> u128,
 }
 
-/// What a search of one tier needs to know.
+/// The inputs of the search of one tier.
 pub(crate) struct Search<'a> {
     pub(crate) tier: usize,
-    /// The query, for documents in any number.
+    /// The query in the form that searches a whole segment.
     pub(crate) query: &'a dyn Weight,
-    /// The same query, for single documents.
+    /// The same query, in the form that scores single documents.
     pub(crate) terms: &'a [&'a WeightedTerm],
     pub(crate) filters: &'a [Vec<Term>],
     pub(crate) stats: &'a CollectionStats,
@@ -48,8 +49,7 @@ pub(crate) struct Search<'a> {
 impl Search<'_> {
     /// Offers the documents of a segment that match, pass the filters and are visible.
     ///
-    /// Block-max WAND stays on: it skips what cannot reach the floor, and what it does not
-    /// skip is checked here.
+    /// Block-max WAND stays on: it skips documents that cannot reach the floor, and the others are checked here.
     pub(crate) fn segment(
         &self,
         segment: usize,
@@ -82,7 +82,7 @@ impl Search<'_> {
             })
     }
 
-    /// A narrow filter: scores each document that it lets through.
+    /// Offers the documents of a narrow filter, scoring each one.
     fn few(
         &self,
         segment: usize,
@@ -108,12 +108,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// By how much a block of this segment can score above the bound written with it.
+    /// Returns the factor by which a block of this segment can score above the bound written with it.
     ///
-    /// tantivy stores, for each block, the document that scores best at the *segment's*
-    /// average length. At the collection's average another one may be the best. With
-    /// s = tf / (tf + k (1 - b + b len / avg)), the ratio of the two is at most the ratio of
-    /// the averages, so dividing the floor by it keeps the pruning exact.
+    /// tantivy stores, for each block, the document that scores best at the *segment's* average length. At the
+    /// collection's average another document may be the best. With s = tf / (tf + k (1 - b + b len / avg)), the ratio
+    /// of the two scores is at most the ratio of the averages. Dividing the floor by that ratio keeps the pruning
+    /// exact.
     fn slack(&self, reader: &SegmentReader) -> tantivy::Result<f32> {
         let mut slack = 1.0_f32;
         for field in [TextField::Body, TextField::Exact] {
@@ -130,8 +130,8 @@ impl Search<'_> {
     }
 }
 
-/// Scores documents one by one: always the same sum in the same order, so that the answer
-/// does not depend on the layout of segments. `docs` ascend.
+/// Scores documents one by one. The sum is the same and in the same order each time, so that the answer does not depend
+/// on the layout of segments. `docs` ascend.
 pub(crate) fn score_docs(
     reader: &SegmentReader,
     docs: &[DocId],
@@ -161,7 +161,7 @@ pub(crate) fn score_docs(
     Ok(scored)
 }
 
-/// The documents that filters let through, whether alive or not.
+/// The documents that pass the filters, deleted ones included.
 enum Allowed {
     All,
     Few(Vec<DocId>),
@@ -183,7 +183,7 @@ fn allowed(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<All
     Ok(Allowed::Many(bits))
 }
 
-/// The documents that hold one term of each filter, whether alive or not; `None` where all do.
+/// Returns the documents that hold one term of each filter, deleted ones included; `None` if all documents do.
 pub(crate) fn filtered(
     reader: &SegmentReader,
     filters: &[Vec<Term>],
@@ -211,7 +211,7 @@ pub(crate) fn filtered(
     Ok(Some(docs))
 }
 
-/// The documents that hold one of some terms, of which no document holds two.
+/// The documents that hold one of several terms, of which no document holds two.
 struct Union(Vec<SegmentPostings>);
 
 impl Union {
@@ -232,14 +232,14 @@ impl Union {
         self.0.iter().map(SegmentPostings::doc_freq).sum()
     }
 
-    /// Moves on to the first document at or after `doc`.
+    /// Advances to the first document at or after `doc`, and returns it.
     fn seek(&mut self, doc: DocId) -> DocId {
         let next = self.0.iter_mut().map(|list| seek(list, doc));
         next.min().unwrap_or(TERMINATED)
     }
 }
 
-/// The versions of a segment that pass the filters, whether alive or not; `None` where all do.
+/// Returns the versions of a segment that pass the filters, deleted ones included; `None` if all do.
 pub(crate) fn passing(
     reader: &SegmentReader,
     filters: &[Vec<Term>],
@@ -253,7 +253,7 @@ pub(crate) fn passing(
     }))
 }
 
-/// Every version of a segment, alive or not.
+/// Returns every version of a segment, deleted ones included.
 pub(crate) fn all_ordinals(reader: &SegmentReader) -> tantivy::Result<Vec<u64>> {
     let ordinals = reader.fast_fields().u64(ORDINAL)?;
     Ok((0..reader.max_doc())

@@ -1,4 +1,4 @@
-//! How many versions of a topic hold now.
+//! Counts the versions of a topic that hold now.
 
 use tantivy::Term;
 
@@ -9,9 +9,9 @@ use super::schema::{Home, fields, further_of, scope_is, topic_is};
 use super::tail::Tail;
 
 impl TextIndex {
-    /// The versions, not passages, of exactly this topic, and of exactly this scope where one is given, that hold
-    /// now, in the index and in the tail. Costs a walk of the shorter posting list of each segment, unless
-    /// they were counted before and none has gone since.
+    /// Returns the number of versions (not passages) that hold now in exactly this topic, and in exactly this scope if
+    /// one is given, in the index and in the tail. Costs a walk of the shorter posting list of each segment, unless the
+    /// segment was counted before and has lost no document since.
     pub fn living_in(
         &self,
         tail: &Tail,

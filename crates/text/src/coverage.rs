@@ -1,9 +1,9 @@
-//! How much of a question's words a text has, word by word.
+//! The share of a question's words that a text has, word by word.
 //!
-//! Two words are as alike as their sets of four letters in a row: with a mark at either end, `_invoice_` and `_invoices_`
-//! share five of six and seven (Dice's coefficient 0.77). That holds for endings and compounds of any language written with letters.
-//! Words of one stem are alike, too: of short ones (`bug`, `bugs`) the letters say too little. Pairs of ideographs are the same or
-//! not.
+//! Two words are compared by their sets of four letters in a row: with a mark at either end, `_invoice_` and
+//! `_invoices_` share five of six and seven (Dice's coefficient 0.77). That covers endings and compounds of any
+//! language written with letters. Words of one stem match, too: for short words (`bug`, `bugs`) the letters say too
+//! little. Pairs of ideographs are equal or they do not match.
 
 use std::cell::RefCell;
 
@@ -11,13 +11,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::analyze::{QuestionWord, TextField, with_stem};
 
-/// Words below this coefficient do not match. Raising it loses words with endings.
+/// Dice's coefficient below which words do not match: 0.35. A larger value loses words with endings.
 const ALIKE_LEAST: f32 = 0.35;
-/// One common gram is chance: `tea`, `team`.
+/// Fewest common grams of words that match: 2, because one is chance (`tea`, `team`). A larger value loses short words.
 const SHARED_LEAST: u8 = 2;
-/// Words of one stem are at least so alike.
+/// The least likeness of words of one stem: 0.7. A larger value counts inflected words more.
 pub const STEM_ALIKE: f32 = 0.7;
-/// Words of a question that are compared, at most: the rarest.
+/// Largest number of a question's words that are compared, the rarest ones: 64. A larger value costs time.
 pub(crate) const WORDS_MAX: usize = 64;
 
 /// Four characters, 32 bits each.
@@ -26,35 +26,36 @@ type Gram = u128;
 /// The words of a question, to compare texts with.
 #[derive(Debug)]
 pub struct Coverage<'a> {
-    /// How rare each word is, all of them together, and as much as counts as all.
+    /// The rarity of each word, their sum, and the sum that counts as all words.
     rarities: Vec<f64>,
     all: f64,
     enough: f64,
-    /// Words that are compared whole, or as grams of which each has so many.
+    /// Words that are compared whole. The others are in `grams` by their grams, with the number of grams of each word.
     whole: FxHashMap<String, u8>,
     grams: FxHashMap<Gram, Vec<u8>>,
     gram_counts: Vec<f32>,
     stems: FxHashMap<String, Vec<u8>>,
     /// The first two bytes of the words that have stems.
     beginnings: FxHashSet<[u8; 2]>,
-    /// Words of texts that were met, with the words of the question that they are like.
+    /// The words of texts so far, with the question's words that they match.
     met: RefCell<Met<'a>>,
 }
 
-/// Words of texts with the words of the question that they are like.
+/// The words of texts, with the question's words that they match.
 #[derive(Debug, Default)]
 struct Met<'a> {
     words: FxHashMap<&'a str, (u32, u8)>,
     alike: Vec<(u8, f32)>,
-    /// Those of one word.
+    /// The grams of one word.
     grams: Vec<Gram>,
 }
 
-/// How alike the words of a text are to each word of the question, at most; 0 to 1 each.
+/// The best likeness of a text's words to each word of the question; 0 to 1 each.
 pub type Likeness = Box<[f32]>;
 
 impl<'a> Coverage<'a> {
-    /// Of words with their rarities, at most [`WORDS_MAX`]. A text whose words come to `enough` has all of them.
+    /// Returns the coverage for words with their rarities, at most [`WORDS_MAX`] of them. A text whose matching words'
+    /// rarities add up to `enough` counts as having all words.
     pub fn new(words: &[(&QuestionWord, f64)], enough: f64) -> Coverage<'a> {
         let mut coverage = Coverage {
             rarities: words.iter().map(|(_, rarity)| *rarity).collect(),
@@ -89,7 +90,7 @@ impl<'a> Coverage<'a> {
         coverage
     }
 
-    /// The likeness of a text with these words.
+    /// Returns the likeness of a text to these words.
     pub fn likeness(&self, words: impl Iterator<Item = &'a str>) -> Likeness {
         let mut best = vec![0.0_f32; self.rarities.len()].into_boxed_slice();
         let met = &mut *self.met.borrow_mut();
@@ -112,10 +113,10 @@ impl<'a> Coverage<'a> {
         best
     }
 
-    /// Adds the words of the question that a word is like, each with how much.
+    /// Appends to `alike` the question's words that a word matches, each with its likeness.
     fn compare(&self, word: &str, grams: &mut Vec<Gram>, alike: &mut Vec<(u8, f32)>) {
         alike.extend(self.whole.get(word).map(|at| (*at, 1.0)));
-        // English stems keep the beginning of a word, and looking one up costs more than that.
+        // English stems keep the beginning of a word; comparing beginnings costs less than looking up a stem.
         let may_have_stem = (word.as_bytes().first_chunk())
             .is_some_and(|first| !first[0].is_ascii() || self.beginnings.contains(first));
         if may_have_stem {
@@ -150,7 +151,7 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// The share of the question's words that a text has, by their rarity; 0 to 1.
+    /// Returns the share of the question's words that a text has, weighted by rarity; 0 to 1.
     pub fn share(&self, likeness: &[f32]) -> f64 {
         match self.all.min(self.enough) {
             enough if enough > 0.0 => (self.told(likeness) / enough).min(1.0),
@@ -158,14 +159,14 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// The sum of the rarities of the question's words that a text has.
+    /// Returns the sum of the rarities of the question's words that a text has, each times its likeness.
     fn told(&self, likeness: &[f32]) -> f64 {
         let told = self.rarities.iter().zip(likeness);
         told.map(|(rarity, alike)| rarity * f64::from(*alike)).sum()
     }
 
-    /// How much the vector of the question is of what it asks: less than 1 for one that is long, by the square of the share
-    /// that is enough of it.
+    /// Returns the share of the question's meaning that its vector carries: 1, and for a long question the square of
+    /// `enough` / `all`.
     pub fn meaning_share(&self) -> f64 {
         match self.all > self.enough {
             true => (self.enough / self.all).powi(2),
@@ -174,7 +175,7 @@ impl<'a> Coverage<'a> {
     }
 }
 
-/// Puts the distinct grams of a word between its marks in place of `grams`; a shorter word is one gram.
+/// Replaces `grams` by the distinct grams of a word between its marks; a shorter word is one gram.
 fn grams_of(word: &str, grams: &mut Vec<Gram>) {
     grams.clear();
     let mut last: Gram = 0;
@@ -196,7 +197,7 @@ mod tests {
     use super::super::analyze::{Question, TextField, plain_words};
     use super::*;
 
-    /// How much of a question a text has, where every word is as rare as the others.
+    /// Checks the share of a question that a text has, with all words equally rare.
     fn check(question: &str, text: &str, expect: f64) {
         let question = Question::of(question, 100);
         let words: Vec<_> = question.words.iter().map(|word| (word, 1.0)).collect();

@@ -1,23 +1,24 @@
-//! Emoji: which characters of a text are one, and in which form they are compared.
+//! Emoji: the extent of an emoji in a text, and the form in which emoji are compared.
 //!
-//! After UTS #51, but taken more widely: whatever looks like a sequence is one, whether Unicode recommends it or not.
+//! After UTS #51, but wider: every sequence of that shape counts, recommended by Unicode or not.
 
 use unicode_properties::UnicodeEmoji;
 
-/// Joins emoji into one: woman, joiner, laptop.
+/// Joins emoji into one emoji: woman, joiner, laptop.
 const JOINER: char = '\u{200D}';
-/// Smaller characters that count as emoji are signs of prose and mathematics: `©`, `™`, `‼`.
+/// Least code point of an emoji here: smaller ones that Unicode lists are signs of prose and mathematics (`©`, `™`,
+/// `‼`).
 const FIRST: char = '\u{2190}';
 
-/// Whether an emoji may begin with a character.
+/// Returns `true` if an emoji may begin with a character.
 pub(super) fn begins(c: char) -> bool {
     c >= FIRST && !c.is_alphanumeric() && c.is_emoji_char() && !is_skin(c)
 }
 
 /// Returns the length in bytes of the emoji at the start of a text; `None` if there is none.
 ///
-/// A flag is two letters, a family or a profession is several emoji with joiners between them; variation selectors, skin tones
-/// and the letters of a region's flag belong to the emoji before them.
+/// A flag is two letters; a family or a profession is several emoji with joiners between them. Variation selectors,
+/// skin tones and the letters of a region's flag belong to the emoji before them.
 pub(super) fn len(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     let (_, first) = chars.next().filter(|(_, c)| begins(*c))?;
@@ -25,7 +26,7 @@ pub(super) fn len(text: &str) -> Option<usize> {
         chars.next_if(|(_, c)| is_flag_letter(*c));
     }
     while let Some((_, c)) = chars.next_if(|(_, c)| is_modifier(*c) || *c == JOINER) {
-        // A joiner that joins nothing is left out.
+        // A joiner without an emoji after it is skipped.
         if c == JOINER && chars.next_if(|(_, c)| begins(*c)).is_none() {
             break;
         }
@@ -33,12 +34,12 @@ pub(super) fn len(text: &str) -> Option<usize> {
     Some(chars.peek().map_or(text.len(), |(at, _)| *at))
 }
 
-/// Returns the emoji that one is joined of.
+/// Returns the emoji that a joined emoji consists of.
 pub(super) fn parts(emoji: &str) -> impl Iterator<Item = &str> {
     emoji.split(JOINER).filter(|part| !part.is_empty())
 }
 
-/// Returns an emoji without what changes its looks alone: skin tones, variation selectors and joiners.
+/// Returns an emoji without the characters that change its looks alone: skin tones, variation selectors and joiners.
 pub(super) fn folded(emoji: &str) -> String {
     let looks = |c: &char| *c == JOINER || is_skin(*c) || matches!(c, '\u{FE0E}' | '\u{FE0F}');
     emoji.chars().filter(|c| !looks(c)).collect()

@@ -1,4 +1,4 @@
-//! What can go wrong with the text view. The remedy is always the same: drop it, rebuild.
+//! The errors of the text view. The remedy is always the same: delete the view and rebuild it.
 
 use tantivy::TantivyError;
 
@@ -9,46 +9,46 @@ pub enum TextError {
     /// The index could not be read or written.
     #[error("full text: {doing}: {source}")]
     Index {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What tantivy says.
+        /// tantivy's error.
         source: TantivyError,
     },
     /// The folder of the index could not be made.
     #[error("full text: {doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the system says.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// Another version of this program wrote the index.
     #[error("full text: the index has another format ({found})")]
     Format {
-        /// What was found instead of the format of this version.
+        /// The format that was found.
         found: String,
     },
-    /// The two tiers are not of one commit: a writer died between them.
+    /// The two tiers are of different commits: a writer died between them.
     #[error("full text: the tiers of live and closed versions were not committed together")]
     Torn,
-    /// Files whose checksum is wrong.
+    /// Files have a wrong checksum.
     #[error("full text: damaged files: {}", files.join(", "))]
     Damaged {
-        /// Their names within the folder of the view.
+        /// The names of the files within the folder of the view.
         files: Vec<String>,
     },
-    /// A version was given to one writer twice, or a new one after a newer one.
+    /// A writer got a version twice, or got a new version after a newer one.
     #[error("full text: version {ordinal} is given out of turn")]
     OutOfTurn {
-        /// Its ordinal.
+        /// The ordinal of the version.
         ordinal: u64,
     },
-    /// Another writer has the index, or has committed since it was loaded.
+    /// Another writer holds the index, or has committed since the index was loaded.
     #[error("full text: another writer has the index or has changed it; reload it")]
     Busy,
 }
 
-/// Says what was being done when tantivy failed.
+/// Adds the operation that failed to an error of tantivy.
 pub(crate) trait Doing<T> {
     fn doing(self, doing: &'static str) -> Result<T, TextError>;
 }

@@ -1,4 +1,4 @@
-//! Where an index lives: a folder, also one that cannot be written.
+//! The folder of an index, which may be read-only.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,14 +15,14 @@ use tantivy::directory::{
 };
 use tantivy::{Directory, HasLen};
 
-/// A directory whose readers do without a lock where none can be taken.
+/// A directory whose readers work without a lock if none can be taken.
 ///
-/// A reader locks a file while it opens segments, so that a writer does not collect them
-/// under its hands. On a read-only folder the lock file cannot be made; then either there
-/// is no writer, or the reader opens again when a file has gone (see `TextIndex::open`).
+/// A reader locks a file while it opens segments, so that a writer does not delete them meanwhile. In a read-only
+/// folder the lock file cannot be made. Then there is no writer, or the reader opens the index again when a file has
+/// gone (see `TextIndex::open`).
 ///
-/// Stored documents are read, not mapped: each hit wants a block or two from anywhere in their file, and a mapping
-/// brings in its whole neighbourhood, until all of it is in memory.
+/// Stored documents are read, not mapped. Each hit needs a block or two from anywhere in their file. A mapping would
+/// also load the blocks around them, until the whole file is in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder<D> {
     directory: D,
@@ -30,7 +30,7 @@ pub(crate) struct Folder<D> {
 }
 
 impl Folder<MmapDirectory> {
-    /// The folder at a path.
+    /// Opens the folder at a path.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
         Ok(Self {
             directory: MmapDirectory::open(path)?,
@@ -41,7 +41,7 @@ impl Folder<MmapDirectory> {
 
 #[cfg(test)]
 impl<D> Folder<D> {
-    /// One that is no folder.
+    /// Wraps a directory that is no folder.
     pub(crate) fn of(directory: D) -> Self {
         Self {
             directory,
@@ -64,7 +64,7 @@ impl<D: Directory + Clone> Directory for Folder<D> {
 
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         match &self.path {
-            // Elsewhere reading moves the place in the file, which threads would share.
+            // On other systems reading moves the position in the file, which threads would share.
             Some(folder) if cfg!(unix) && path.extension().is_some_and(|e| e == "store") => {
                 ReadFile::open(&folder.join(path), path)
             }
@@ -101,7 +101,7 @@ impl<D: Directory + Clone> Directory for Folder<D> {
     }
 }
 
-/// A file of which every piece is read when it is asked for.
+/// A file whose pieces are read on demand.
 #[derive(Debug)]
 struct ReadFile {
     file: File,

@@ -1,15 +1,15 @@
-//! A value that each snapshot makes of its predecessor's, at the first read.
+//! A value that each snapshot derives from its predecessor's, at the first read.
 
 use std::sync::OnceLock;
 
 use imbl::shared_ptr::DefaultSharedPtr;
 use rustc_hash::FxBuildHasher;
 
-/// A map of which a copy shares all that is the same.
+/// A map whose copies share all equal parts.
 pub type Map<K, V> = imbl::GenericHashMap<K, V, FxBuildHasher, DefaultSharedPtr>;
 
-/// Something that grows with a snapshot: the first reader of each makes it of the one before, others wait for that and
-/// take the result. `T` should be cheap to clone.
+/// A value that grows with each snapshot. The first reader of a snapshot derives it from the snapshot before; other
+/// readers wait and take the result. `T` should be cheap to clone.
 #[derive(Debug, Default)]
 pub struct Growing<T> {
     before: T,
@@ -17,7 +17,7 @@ pub struct Growing<T> {
 }
 
 impl<T: Clone> Growing<T> {
-    /// Returns it as of this snapshot; `grow` brings it there, at the first call alone.
+    /// Returns the value of this snapshot; the first call derives it with `grow`.
     pub fn get(&self, grow: impl FnOnce(&mut T)) -> &T {
         self.now.get_or_init(|| {
             let mut now = self.before.clone();
@@ -26,12 +26,12 @@ impl<T: Clone> Growing<T> {
         })
     }
 
-    /// Returns it as far as it has grown.
+    /// Returns the value as far as it has grown.
     pub fn so_far(&self) -> &T {
         self.now.get().unwrap_or(&self.before)
     }
 
-    /// Returns it as far as it has grown, to be changed or to grow on in the next snapshot.
+    /// Returns the value as far as it has grown, to be changed in the next snapshot.
     pub fn grow_on(&mut self) -> &mut T {
         if let Some(now) = self.now.take() {
             self.before = now;
@@ -41,7 +41,7 @@ impl<T: Clone> Growing<T> {
 }
 
 impl<T: Clone> Clone for Growing<T> {
-    /// The next snapshot, which has to grow first.
+    /// Returns the next snapshot's value, which has to grow first.
     fn clone(&self) -> Self {
         Growing {
             before: self.so_far().clone(),

@@ -1,8 +1,8 @@
-//! The language that a question is in, and the words of it that say nothing.
+//! The language of a question, and its function words.
 //!
-//! Texts are indexed without asking for their language; only of a question the function words go, for beside the
-//! few words that say something they would count as much. The lists are those of NLTK, with question words of our own. They
-//! are kept short: long lists cost several points of recall, so the Arabic one is our own, too.
+//! Texts are indexed without regard to their language. Only a question loses its function words: beside the few words
+//! with a meaning they would count as much. The lists are NLTK's, with question words of our own. They are kept short:
+//! long lists cost several points of recall, so the Arabic list is our own, too.
 
 use std::sync::LazyLock;
 
@@ -15,20 +15,20 @@ use super::stopwords::is_stopword;
 /// A language whose function words are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Also of a question that has no sign of another.
+    /// English, also assumed for a question without signs of another language.
     English,
-    /// By its place among [`LISTS`].
+    /// A language by its place in [`LISTS`].
     Other(usize),
-    /// Of another script.
+    /// A language of a script without lists.
     Unknown,
 }
 
 /// The function words of a language.
 struct List {
     script: Script,
-    /// In lower case, with their accents.
+    /// Words in lower case, with their accents.
     written: FxHashSet<&'static str>,
-    /// More of them, folded.
+    /// More words, folded.
     folded: FxHashSet<&'static str>,
 }
 
@@ -77,7 +77,7 @@ const ARABIC: &str = "من في على الى عن ما ماذا متى اين �
                       كانت يكون تكون قد و او ثم ان لا لم لن مع بين بعد قبل عند عندما كل غير حتى اذا كما منذ حول ايضا له لها \
                       به بها فيه فيها منه منها عليه عليها تم";
 
-/// Languages but English, which is told by [`is_stopword`]: the code of their list, their script, and more words.
+/// The languages beside English, whose list is [`is_stopword`]: the code of their list, their script, and more words.
 const LANGUAGES: [(&str, Script, &str); 16] = [
     ("de", Script::Latin, GERMAN),
     ("fr", Script::Latin, FRENCH),
@@ -111,17 +111,18 @@ static LISTS: LazyLock<Vec<List>> = LazyLock::new(|| {
 });
 
 impl List {
-    /// `folded` and `written` are the same word.
+    /// Returns `true` if the list has a word, given folded and as it was written.
     fn has(&self, folded: &str, written: &str) -> bool {
         self.folded.contains(folded) || self.written.contains(written)
     }
 }
 
 impl Language {
-    /// Tells the language by the words of a question, each folded and as it was written.
+    /// Guesses the language by the words of a question, each folded and as it was written.
     ///
-    /// Each word gives every language that has it among its function words one vote, divided by how many have it. The most
-    /// votes win; where there are none, or as many for English, it is English.
+    /// The script is that of most letters; with no known script in the majority the language is unknown. Each word
+    /// gives one vote to the languages that have it among their function words, divided by their number. The most votes
+    /// within the script win. In Latin script English wins if no other language has more votes.
     pub(crate) fn of<'w>(words: impl Iterator<Item = (&'w str, &'w str)>) -> Language {
         let (mut english, mut votes) = (0.0, vec![0.0; LISTS.len()]);
         let (mut scripts, mut letters) = ([0_u32; 5], 0_u32);
@@ -165,7 +166,7 @@ impl Language {
         }
     }
 
-    /// Whether a word, folded and as it was written, says nothing in this language.
+    /// Returns `true` if a word, given folded and as it was written, is a function word of this language.
     pub(crate) fn is_function_word(self, folded: &str, written: &str) -> bool {
         match self {
             Language::English => is_stopword(folded),
@@ -178,8 +179,8 @@ impl Language {
 /// Characters of Chinese function words.
 const CHINESE: &str = "的是了在和有什么怎哪谁吗呢这那个些为被与及或何时候多少";
 
-/// Whether both characters of a pair are of function words and endings: hiragana, which Japanese writes them in, or
-/// Chinese ones.
+/// Returns `true` if both characters of a pair belong to function words and endings: hiragana, which Japanese writes
+/// them in, or characters of Chinese function words.
 pub(crate) fn is_function_pair(pair: &str) -> bool {
     let hiragana = |c: char| matches!(c, '\u{3041}'..='\u{309F}');
     let vowel = |c: char| is_combining_mark(c) && !hiragana(c);
@@ -188,7 +189,7 @@ pub(crate) fn is_function_pair(pair: &str) -> bool {
         || pair.chars().all(vowel)
 }
 
-/// A word as the lists have it.
+/// Returns a word in the form of the lists.
 fn as_listed(written: &str) -> String {
     written.nfc().flat_map(char::to_lowercase).collect()
 }
@@ -197,7 +198,7 @@ fn as_listed(written: &str) -> String {
 mod tests {
     use super::super::analyze::query_terms;
 
-    /// The words of a question that are looked for.
+    /// Checks the words of a question that are searched for.
     fn check(question: &str, expect: &str) {
         let mut words: Vec<String> = Vec::new();
         for term in query_terms(question, 100) {

@@ -1,12 +1,11 @@
-//! Full text: which versions hold the words of a query, best first.
+//! Full text: finds the versions that hold the words of a query, best first.
 //!
-//! A view of *content versions*. Each has an ordinal, is indexed once while it is live, and
-//! moves to a second index when it is closed, so that a search of today never pays for
-//! history. What was learned since the last commit waits in a [`Tail`] and is searched with
-//! the rest. Everything here can be deleted and built again.
+//! A view of *content versions*. Each version has an ordinal, is indexed once while it is live, and moves to a second
+//! index when it is closed, so that a search of today never pays for history. Versions since the last commit wait in a
+//! [`Tail`] and are searched with the rest. Everything here can be deleted and built again.
 //!
-//! It knows nothing of events, positions, rows or the clock: whether a version held at the
-//! moment of a query is the caller's `visible`, asked by ordinal.
+//! This crate knows nothing of events, positions, rows or the clock. The caller's `visible`, asked by ordinal, decides
+//! whether a version held at the moment of a query.
 //!
 //! ```
 //! use icm_text::{Doc, Tail, TextFilter, TextIndex, TextQuery};
@@ -80,7 +79,7 @@ pub use traits::Traits;
 /// One content version to index, or a passage of one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Doc<'a> {
-    /// Dense, never reused.
+    /// Dense, never used twice.
     pub ordinal: u64,
     /// Searched as words, and exactly by [`TextFilter::topic`].
     pub topic: &'a str,
@@ -94,12 +93,12 @@ pub struct Doc<'a> {
     pub key: Option<&'a str>,
     /// Its day is searched as words: `8 may 2023`.
     pub occurred_at_ms: Option<i64>,
-    /// Only for [`TextFilter::scope`].
+    /// Used only by [`TextFilter::scopes`].
     pub scope: &'a str,
-    /// Opaque; given back with a hit.
+    /// Opaque bytes, returned with a hit.
     pub stored: &'a [u8],
-    /// The whole text, where `content` is a passage of it: near texts are told by that.
+    /// The whole text, if `content` is a passage of it: near texts are found by the whole text.
     pub whole: Option<&'a str>,
-    /// It is a further passage of the text whose first one came before it: no version of its own.
+    /// `true` for a passage after the first one of its text: not a version of its own.
     pub is_further: bool,
 }

@@ -1,4 +1,4 @@
-//! Which versions of a topic may say nearly the same as a text: those whose signatures are like its own.
+//! Finds versions of a topic that may be near duplicates of a text, by comparing signatures.
 
 use std::cmp::Reverse;
 
@@ -13,11 +13,11 @@ use super::signature::{Likely, Signature};
 use super::similar::Words;
 use super::{Tail, TextIndex};
 
-/// So many versions are read and compared, those whose signatures agree most: where a topic has more near texts, those beyond
-/// are hardly nearer. More cost some 10 µs each.
+/// Largest number of versions that are read and compared, those whose signatures agree most: 64. If a topic has more
+/// near texts, the others are hardly nearer. A larger value costs some 10 µs for each version.
 pub(crate) const COMPARED_MAX: usize = 64;
 
-/// A text of which near ones are looked for.
+/// A text whose near texts are searched for.
 #[derive(Debug, Clone)]
 pub struct Sought<'t> {
     text: &'t str,
@@ -26,7 +26,7 @@ pub struct Sought<'t> {
 }
 
 impl<'t> Sought<'t> {
-    /// A text.
+    /// Analyses a text.
     pub fn of(text: &'t str) -> Sought<'t> {
         let words = Words::of(text);
         let signature = Signature::with_words(text, &words);
@@ -37,24 +37,24 @@ impl<'t> Sought<'t> {
         }
     }
 
-    /// All of it.
+    /// Returns the whole text.
     pub fn text(&self) -> &'t str {
         self.text
     }
 
-    /// Its words.
+    /// Returns the words of the text.
     pub fn words(&self) -> &Words {
         &self.words
     }
 }
 
 impl TextIndex {
-    /// Versions of exactly this topic and scope that may be as alike as `least_ppm` (see [`Words::similarity_ppm`]),
-    /// [`COMPARED_MAX`] at the most: those whose signatures agree most, of equal ones the newer first. The caller
-    /// compares them. What was stored with each.
+    /// Returns the bytes stored with versions of exactly this topic and scope that may be at least `least_ppm` alike
+    /// (see [`Words::similarity_ppm`]): at most [`COMPARED_MAX`], those whose signatures agree most, of equal ones the
+    /// newer first. The caller compares their texts.
     ///
-    /// `signature` gives that of an ordinal of the index. `visible` is asked from the best one on, until enough are. Costs a walk
-    /// of the posting lists of topic and scope, and a signature of each version there.
+    /// `signature` returns the signature of an ordinal in the index. `visible` is asked from the best version on, until
+    /// enough are found. Costs a walk of the posting lists of topic and scope, and a signature of each version there.
     pub fn near(
         &self,
         tail: &Tail,
@@ -97,7 +97,7 @@ impl TextIndex {
         }
         drop(parts);
         places.sort_unstable_by_key(|(agreement, ordinal, _)| Reverse((*agreement, *ordinal)));
-        // Texts that seem to be the same agree most, and come first.
+        // Texts that seem to be identical agree most, and come first.
         let best = places
             .into_iter()
             .filter(|(_, ordinal, _)| visible(*ordinal));

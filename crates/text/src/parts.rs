@@ -1,4 +1,4 @@
-//! What stores ask of the segments of the live tier, each time anew: kept as long as a segment lives.
+//! Facts about the segments of the live tier that every store command needs, remembered as long as a segment lives.
 
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,25 +10,25 @@ use tantivy::index::SegmentId;
 
 use super::schema::{Home, ORDINAL};
 
-/// Homes of a segment whose documents are counted: 24 bytes each.
+/// Topics and scopes of a segment whose counts are remembered: 4,096, 24 bytes each. A larger value costs memory.
 const LIVING_MAX: usize = 4_096;
 
-/// What is kept, for one at a time.
+/// The remembered facts behind their lock.
 #[derive(Default)]
 pub(super) struct Parts(Mutex<Kept>);
 
-/// What is kept of each segment.
+/// The remembered facts of each segment.
 #[derive(Default, Clone)]
 pub(super) struct Kept {
     parts: FxHashMap<SegmentId, Part>,
 }
 
-/// A segment.
+/// The remembered facts of a segment.
 #[derive(Clone)]
 pub(super) struct Part {
-    /// Of its documents.
+    /// The ordinals of its documents.
     pub(super) ordinals: Column<u64>,
-    /// How many documents of a home hold, and of how many deleted ones this tells.
+    /// For each home: the number of deleted documents at the time of the count, and the number of documents that held.
     living: FxHashMap<Home, (u32, u64)>,
 }
 
@@ -37,14 +37,14 @@ impl Parts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets segments that are no longer there.
+    /// Forgets segments that no longer exist.
     pub(super) fn keep(&self, segments: &[SegmentReader]) {
         let mut kept = self.locked();
         let is_there = |id| segments.iter().any(|segment| segment.segment_id() == id);
         kept.parts.retain(|id, _| is_there(*id));
     }
 
-    /// Takes a copy of what another one has kept.
+    /// Takes a copy of the facts of `before`.
     pub(super) fn inherit(&self, before: &Parts) {
         let kept = before.locked().clone();
         *self.locked() = kept;
@@ -52,7 +52,7 @@ impl Parts {
 }
 
 impl Kept {
-    /// What is kept of a segment, or is from now on.
+    /// Returns the facts of a segment, which are remembered from now on.
     pub(super) fn of(&mut self, segment: &SegmentReader) -> tantivy::Result<&mut Part> {
         match self.parts.entry(segment.segment_id()) {
             Entry::Occupied(there) => Ok(there.into_mut()),
@@ -69,7 +69,8 @@ impl Part {
         })
     }
 
-    /// How many documents of a home hold, counted by `count` where `deleted` are more than when they were counted.
+    /// Returns the number of documents of a home that hold. Calls `count` unless the number is remembered for
+    /// `deleted`.
     pub(super) fn living(
         &mut self,
         home: Home,

@@ -1,4 +1,4 @@
-//! The fields of a document, the same in both tiers.
+//! The fields of a document, equal in both tiers.
 
 use std::sync::LazyLock;
 
@@ -16,31 +16,32 @@ use super::analyze::{
 };
 use super::traits::{Traits, speaker};
 
-/// Version of the schema and of the analyser. Another one means: rebuild.
+/// Version of the schema and of the analyser. An index of another version is rebuilt.
 pub(crate) const VERSION: u32 = 10;
-/// Name of the fast field that holds a document's ordinal.
+/// Name of the fast field with a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 
 const TOKENIZER: &str = "lines";
-/// Longest topic or scope that is told from another, in bytes: more than either may have.
+/// Bytes of a topic or scope that a filter compares: 2,048, more than either may have. A larger value changes nothing.
 const FILTER_LEN_MAX: usize = 2_048;
-/// Levels of a topic that `topic/` filters know, and of a session.
+/// Levels of a topic or session that filters on whole branches know: 64. A larger value indexes more terms of deep
+/// topics.
 const LEVELS_MAX: usize = 64;
-/// How the scopes begin that lie below one another.
+/// Prefix of the scopes that can lie below one another.
 const SESSION: &str = "session:";
 
-/// The fields, and the schema that they are of.
+/// The fields, and their schema.
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
     pub(crate) ordinal: Field,
     pub(crate) body: Field,
     pub(crate) exact: Field,
-    /// Topic, its ancestors, keywords, scope and who speaks: matched, never scored.
+    /// Topic, its ancestors, keywords, scope and speaker: matched, never scored.
     pub(crate) filter: Field,
     pub(crate) stored: Field,
 }
 
-/// The fields, made once a process.
+/// Returns the fields, made once a process.
 pub(crate) fn fields() -> &'static Fields {
     static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
         let mut schema = Schema::builder();
@@ -74,12 +75,12 @@ impl Fields {
     }
 }
 
-/// Stands for a topic, or for a topic and a scope: the same number is the same but for one chance in 2^64.
+/// A hash of a topic, or of a topic and a scope. Two different ones share a number with a chance of 1 in 2^64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Home(pub(crate) u64);
 
 impl Home {
-    /// Exactly this topic, and exactly this scope where one is given.
+    /// Returns the home of exactly this topic, and of exactly this scope if one is given.
     pub(crate) fn of(topic: &str, scope: Option<&str>) -> Home {
         let topic = topic_is(topic);
         match scope {
@@ -89,24 +90,24 @@ impl Home {
     }
 }
 
-/// Filter terms, one of which a document has to hold; none may hold two.
+/// Filter terms of which a document has to hold one; no document may hold two.
 pub(crate) type AnyOf = Vec<String>;
 
-/// A document after analysis: what the tail counts and the index takes.
+/// A document after analysis, as the tail counts it and the index takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysed {
     pub(crate) ordinal: u64,
-    /// The terms of everything that a query may ask for.
+    /// The terms of every text that a query may ask for.
     pub terms: DocTerms,
     /// The terms that filters match.
     pub(crate) filters: Terms,
-    /// Traits of its content.
+    /// The traits of the content.
     pub traits: Traits,
     pub(crate) stored: Vec<u8>,
 }
 
 impl Analysed {
-    /// Analyses a version: the costly part of indexing it.
+    /// Analyses a version: the costly part of indexing.
     pub fn of(doc: &Doc<'_>) -> Analysed {
         Analysed {
             ordinal: doc.ordinal,
@@ -117,7 +118,7 @@ impl Analysed {
         }
     }
 
-    /// The lengths of its text fields, as coarsely as tantivy keeps them.
+    /// Returns the lengths of the text fields, as coarsely as tantivy keeps them.
     pub(crate) fn norm_ids(&self) -> [u8; 2] {
         let mut ids = [0; 2];
         ids[TextField::Body as usize] = FieldNormReader::fieldnorm_to_id(self.terms.body.count);
@@ -125,7 +126,7 @@ impl Analysed {
         ids
     }
 
-    /// The document as tantivy takes it.
+    /// Returns the document in tantivy's form.
     pub(crate) fn document(&self) -> TantivyDocument {
         let fields = fields();
         let mut document = TantivyDocument::new();
@@ -181,49 +182,49 @@ fn doc_filters(doc: &Doc<'_>) -> Terms {
     filters
 }
 
-/// `a`, `a/b` and `a/b/c` of `a/b/c`.
+/// Returns `a`, `a/b` and `a/b/c` for `a/b/c`.
 fn levels(text: &str) -> impl Iterator<Item = &str> {
     let slashes = text.match_indices('/').map(|(at, _)| at);
     let levels = slashes.take(LEVELS_MAX).chain([text.len()]);
     levels.map(|len| &text[..len])
 }
 
-/// Documents of exactly this topic.
+/// Returns the filter term of documents of exactly this topic.
 pub(crate) fn topic_is(topic: &str) -> String {
     filter('t', topic)
 }
 
-/// Further passages of exactly this topic.
+/// Returns the filter term of further passages of exactly this topic.
 pub(crate) fn further_of(topic: &str) -> String {
     filter('n', topic)
 }
 
-/// Documents of this topic and of those below it.
+/// Returns the filter term of documents of this topic and of the topics below it.
 pub(crate) fn topic_under(topic: &str) -> String {
     filter('u', topic)
 }
 
-/// Documents of this keyword, whatever its case and accents.
+/// Returns the filter term of documents with this keyword, regardless of case and accents.
 pub(crate) fn keyword_is(keyword: &str) -> String {
     filter('k', &fold(keyword.trim()))
 }
 
-/// Whether a keyword is the one asked for, as a filter has it.
+/// Returns `true` if a filter for the keyword `asked` matches `keyword`.
 pub fn keyword_fits(asked: &str, keyword: &str) -> bool {
     keyword_is(asked) == keyword_is(keyword)
 }
 
-/// Documents of exactly this scope.
+/// Returns the filter term of documents of exactly this scope.
 pub(crate) fn scope_is(scope: &str) -> String {
     filter('s', scope)
 }
 
-/// Documents of this session's scope and of those below it.
+/// Returns the filter term of documents of this session's scope and of the scopes below it.
 pub(crate) fn scope_under(scope: &str) -> String {
     filter('v', scope)
 }
 
-/// Documents in which somebody speaks whose name has this word, folded.
+/// Returns the filter term of documents whose speaker's name has this folded word.
 pub(crate) fn speaker_is(word: &str) -> String {
     filter('p', word)
 }
@@ -233,9 +234,9 @@ fn filter(kind: char, value: &str) -> String {
     format!("{kind}{}", value.replace('\n', " "))
 }
 
-/// The tokenizers of an index: terms come ready-made, one a line.
+/// Returns the tokenizers of an index: terms come ready-made, one a line.
 pub(crate) fn tokenizers() -> TokenizerManager {
-    // The standard ones stay: tantivy asks for one of them for every field.
+    // The standard tokenizers stay: tantivy asks for one of them for every field.
     let tokenizers = TokenizerManager::default();
     tokenizers.register(TOKENIZER, TextAnalyzer::from(Lines::default()));
     tokenizers

@@ -1,4 +1,4 @@
-//! Documents within the segments of an index: where they are, and what stands there of them.
+//! Documents within the segments of an index: their places and their stored facts.
 
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -8,21 +8,21 @@ use super::analyze::TextField;
 use super::error::{Doing, TextError};
 use super::schema::{ORDINAL, fields};
 
-/// Where a document is within a tier.
+/// The place of a document within a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Location {
     pub(crate) segment: usize,
     pub(crate) doc: DocId,
 }
 
-/// Where the document of a version is.
+/// Returns the place of a version's document.
 pub(crate) fn find(tier: &Searcher, ordinal: u64) -> Result<Option<Location>, TextError> {
     let mut found = None;
     find_all(tier, &[ordinal], &mut |_, at| found = Some(at))?;
     Ok(found)
 }
 
-/// Hands out where the documents of versions are, for those that are in this tier.
+/// Gives the places of versions' documents to `take`, for the versions in this tier.
 pub(crate) fn find_all(
     tier: &Searcher,
     wanted: &[u64],
@@ -65,7 +65,7 @@ pub(crate) fn find_all(
     Ok(())
 }
 
-/// The lengths of a document's text fields, as tantivy keeps them.
+/// Returns the lengths of a document's text fields, as tantivy keeps them.
 pub(crate) fn norm_ids(reader: &SegmentReader, doc: DocId) -> tantivy::Result<[u8; 2]> {
     let mut ids = [0; 2];
     for field in [TextField::Body, TextField::Exact] {
@@ -75,7 +75,7 @@ pub(crate) fn norm_ids(reader: &SegmentReader, doc: DocId) -> tantivy::Result<[u
     Ok(ids)
 }
 
-/// Returns the documents of a segment that were taken out, ascending.
+/// Returns the deleted documents of a segment, ascending.
 pub(crate) fn deleted_docs(reader: &SegmentReader) -> Vec<DocId> {
     let mut deleted = Vec::new();
     if let Some(alive) = reader.alive_bitset() {
@@ -98,7 +98,7 @@ pub(crate) fn postings(
     Ok(reader.inverted_index(field)?.read_postings(term, option)?)
 }
 
-/// Moves on to the first document at or after `doc`.
+/// Advances to the first document at or after `doc`, and returns it.
 pub(crate) fn seek(postings: &mut SegmentPostings, doc: DocId) -> DocId {
     if postings.doc() < doc {
         postings.seek(doc)

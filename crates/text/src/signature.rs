@@ -1,37 +1,38 @@
-//! The signature of a text: 20 bytes by which most texts that are not alike are told apart without reading them.
+//! The signature of a text: 20 bytes that tell most unlike texts apart without reading them.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::similar::{Words, mixed};
 
-/// Smallest hashes that a sketch is made of, 4 bits of each. More find near texts more surely, and cost bytes and time.
+/// Smallest hashes in a sketch: 32, 4 bits of each. A larger value finds near texts more surely, and costs bytes and
+/// time.
 const HASHES: usize = 32;
-/// Numbers that a signature gives to group texts by, each of 4 of the hashes.
+/// Numbers of a signature that texts are grouped by: 8, each made of 4 hashes.
 pub const BANDS: usize = 8;
-/// How far below the expected number of hashes two near texts may agree in, in standard deviations: with 4 of them one
-/// pair in some ten thousand is missed. More would have more texts compared that are not near.
+/// Standard deviations below the expected number of equal hashes that near texts may have: 4, so that one pair in some
+/// ten thousand is missed. A larger value has more texts compared that are not near.
 const DEVIATIONS: f64 = 4.0;
-/// One, in parts per million.
+/// The number one, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
 
-/// A text in 20 bytes: MinHash (Broder 1997) over its words as often as they occur, of which 4 bits a hash are kept (b-bit
-/// minwise hashing, Li and König 2010), the number of words, and a few bits of the text itself.
+/// The signature of a text in 20 bytes: MinHash (Broder 1997) over its words as often as they occur, with 4 bits kept
+/// of each hash (b-bit minwise hashing, Li and König 2010), the number of words, and a few bits of the text itself.
 ///
-/// A function of the text alone. That of a text without words is the default: it is near to none.
+/// A function of the text alone. A text without words has the default signature, which is near no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Signature {
     sketch: u128,
-    /// Words; as many as fit where there are more.
+    /// The number of words, at most `u16::MAX`.
     words: u16,
     /// A hash of the text with its order and punctuation.
     text: u16,
 }
 
-/// The agreement of signatures that texts at least so alike have.
+/// The least agreement of the signatures of texts of a given likeness.
 #[derive(Debug, Clone, Copy)]
 pub struct Likely {
     least_ppm: u64,
-    /// Hashes.
+    /// The least number of equal hashes.
     agree_min: u32,
 }
 
@@ -39,12 +40,12 @@ impl Signature {
     /// Bytes of a signature.
     pub const LEN: usize = 20;
 
-    /// The signature of a text.
+    /// Returns the signature of a text.
     pub fn of(text: &str) -> Signature {
         Signature::with_words(text, &Words::of(text))
     }
 
-    /// The same if the words of the text are known.
+    /// As [`Signature::of`], for a text whose words are known.
     pub(crate) fn with_words(text: &str, words: &Words) -> Signature {
         if words.count() == 0 {
             return Signature::default();
@@ -56,7 +57,7 @@ impl Signature {
         }
     }
 
-    /// Its bytes, the same on every machine.
+    /// Returns the bytes of the signature, equal on every machine.
     pub fn to_bytes(self) -> [u8; Signature::LEN] {
         let mut bytes = [0; Signature::LEN];
         bytes[..16].copy_from_slice(&self.sketch.to_le_bytes());
@@ -65,7 +66,7 @@ impl Signature {
         bytes
     }
 
-    /// The signature of these bytes.
+    /// Returns the signature of these bytes.
     pub fn from_bytes(bytes: &[u8; Signature::LEN]) -> Signature {
         let (sketch, rest) = bytes.split_first_chunk().expect("20 bytes");
         Signature {
@@ -75,12 +76,12 @@ impl Signature {
         }
     }
 
-    /// Whether the text has no words.
+    /// Returns `true` if the text has no words.
     pub fn is_empty(self) -> bool {
         self.words == 0
     }
 
-    /// Returns the number of hashes that two texts agree in; one more where they seem to be the same text.
+    /// Returns the number of hashes in which two texts agree; one more if they seem to be the same text.
     pub fn agreement(self, other: Signature) -> u32 {
         let mut differs = self.sketch ^ other.sketch;
         differs |= differs >> 2;
@@ -90,18 +91,18 @@ impl Signature {
         agree + u32::from(agree == HASHES as u32 && self.text == other.text)
     }
 
-    /// Numbers of which near texts share one, as a rule: with a Jaccard coefficient of 0.74 of their words (a similarity of
-    /// 0.85) 96 % do, of 0.82 (0.9) 99.5 %, of 0.1 one pair in 200.
+    /// Returns numbers of which near texts usually share one. With a Jaccard coefficient of 0.74 of their words (a
+    /// similarity of 0.85) 96 % do, with 0.82 (0.9) 99.5 %, with 0.1 one pair in 200.
     pub fn bands(self) -> [u16; BANDS] {
         std::array::from_fn(|at| (self.sketch >> (16 * at)) as u16)
     }
 }
 
 impl Likely {
-    /// Texts at least as alike as `least_ppm`, by [`Words::similarity_ppm`].
+    /// Returns the test for texts at least `least_ppm` alike, by [`Words::similarity_ppm`].
     ///
-    /// Of a similarity s follows a Jaccard coefficient J = s / (2 − s). Two hashes are the same with the probability J, and 4
-    /// bits of other ones in one of 16 cases.
+    /// A similarity s means a Jaccard coefficient J = s / (2 − s). Two hashes are equal with probability J; 4 bits of
+    /// unequal hashes are equal in one of 16 cases.
     pub fn at_least(least_ppm: u32) -> Likely {
         let least_ppm = u64::from(least_ppm).clamp(1, ONE_PPM);
         let s = least_ppm as f64 / ONE_PPM as f64;
@@ -114,11 +115,11 @@ impl Likely {
         }
     }
 
-    /// Whether two texts may be.
+    /// Returns `true` if two texts may be that alike.
     pub fn may_be(&self, one: Signature, other: Signature) -> bool {
         let (less, more) = (one.words.min(other.words), one.words.max(other.words));
         let (less, more) = (u64::from(less), u64::from(more));
-        // All words of the shorter one in common is the most that there can be.
+        // At best all words of the shorter text are common to both.
         let fits =
             more == u64::from(u16::MAX) || 2 * less * ONE_PPM >= self.least_ppm * (less + more);
         less > 0 && fits && one.agreement(other) >= self.agree_min
@@ -137,7 +138,7 @@ fn sketch(words: &Words) -> u128 {
     nibbles.fold(0, |sketch, nibble| sketch << 4 | nibble)
 }
 
-/// Odd factors, of which each makes a hash of its own of the hash of a word.
+/// Odd factors; each makes another hash of a word's hash.
 const FACTORS: [u64; HASHES] = {
     let mut factors = [0; HASHES];
     let mut at = 0;
@@ -152,7 +153,7 @@ const FACTORS: [u64; HASHES] = {
 mod tests {
     use super::*;
 
-    /// So many words, from this one on.
+    /// Returns a text of `len` words, from word number `from` on.
     fn text(from: usize, len: usize) -> String {
         (from..from + len).map(|n| format!("w{n} ")).collect()
     }
@@ -183,7 +184,7 @@ mod tests {
         let (mut missed, mut far, mut shared) = (0, 0, 0);
         for at in 0..4_000 {
             let from = at * 100;
-            // 17 of 20 words in common: exactly as alike as asked for. And 10 of them.
+            // 17 of 20 words in common: exactly the likeness asked for. Then 10 of 20.
             let one = Signature::of(&text(from, 20));
             let near = Signature::of(&text(from + 3, 20));
             missed += usize::from(!likely.may_be(one, near));
@@ -204,7 +205,7 @@ mod tests {
         };
         assert!(may_be(20, 20) && may_be(20, 27) && may_be(27, 20));
         assert!(!may_be(20, 28) && !may_be(28, 20));
-        // Lengths that do not fit say nothing.
+        // Lengths beyond the limit of the number say nothing.
         assert!(may_be(70_000, 70_000) && !may_be(70_000, 10));
         assert!(!likely.may_be(Signature::default(), Signature::default()));
     }

@@ -1,4 +1,4 @@
-//! How alike two texts are, by their words.
+//! The similarity of two texts, by their words.
 
 use std::cmp::Ordering;
 
@@ -6,29 +6,28 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::analyze::plain_words;
 
-/// One, in parts per million.
+/// The number one, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
 
-/// How alike two texts are, in parts per million: the Sørensen–Dice coefficient (Dice 1945,
-/// Sørensen 1948) over the words of both as often as they occur, `2 |A ∩ B| / (|A| + |B|)`.
+/// Returns the similarity of two texts in parts per million: the Sørensen–Dice coefficient (Dice 1945, Sørensen 1948)
+/// over the words of both as often as they occur, `2 |A ∩ B| / (|A| + |B|)`.
 ///
-/// Words are taken as written, folded, stopwords too: `do not use tabs` is not `use tabs`. Since
-/// each counts as often as it occurs, a text that is much longer is never alike. The order of words
-/// and what stands between them say nothing. Symmetric; 0 when a text has no words; a function of
-/// the two texts alone.
+/// Words are taken as written, folded, stopwords too: `do not use tabs` is not `use tabs`. Each word counts as often as
+/// it occurs, so a much longer text is never alike. The order of words and the characters between them do not matter.
+/// Symmetric; 0 if a text has no words; a function of the two texts alone.
 pub fn similarity_ppm(a: &str, b: &str) -> u32 {
     Words::of(a).similarity_ppm(&Words::of(b))
 }
 
-/// The words of a text, 8 bytes each: for who compares it with many others.
+/// The words of a text, 8 bytes each, for comparing the text with many others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words(
-    /// Their hashes, ascending, each as often as the word occurs.
+    /// The hashes of the words, ascending, each as often as the word occurs.
     Vec<u64>,
 );
 
 impl Words {
-    /// Those of a text.
+    /// Returns the words of a text.
     pub fn of(text: &str) -> Words {
         let mut hashes = Vec::new();
         plain_words(text, &mut |_, word| hashes.push(xxh3_64(word.as_bytes())));
@@ -40,12 +39,12 @@ impl Words {
         Words(hashes)
     }
 
-    /// How many there are.
+    /// Returns the number of words.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// [`similarity_ppm`] of the texts.
+    /// Returns the [`similarity_ppm`] of the two texts.
     pub fn similarity_ppm(&self, other: &Words) -> u32 {
         let (mut a, mut b) = (self.0.as_slice(), other.0.as_slice());
         let all = (a.len() + b.len()) as u64;
@@ -66,7 +65,7 @@ impl Words {
         u32::try_from(2 * common * ONE_PPM / all).expect("it is at most one")
     }
 
-    /// Hands out a hash of each word, another one for each time that it occurs.
+    /// Gives a hash of each word to `take`, a different one for each time that the word occurs.
     pub(crate) fn each_occurrence(&self, take: &mut dyn FnMut(u64)) {
         for same in self.0.chunk_by(|a, b| a == b) {
             take(same[0]);
@@ -75,7 +74,7 @@ impl Words {
     }
 }
 
-/// One hash of many of a number (the finalizer of SplitMix64, Steele et al. 2014).
+/// Returns the `nth` hash of a number (the finalizer of SplitMix64, Steele et al. 2014).
 pub(crate) const fn mixed(hash: u64, nth: u64) -> u64 {
     let mut z = hash ^ nth.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

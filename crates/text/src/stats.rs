@@ -1,4 +1,4 @@
-//! One set of collection statistics for every tier.
+//! Collection statistics for BM25, common to all tiers.
 
 use rustc_hash::FxHashMap;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
@@ -13,11 +13,11 @@ use super::segment::{norm_ids, postings, seek};
 use super::tail::Tail;
 use super::tokens::Tokens;
 
-/// What BM25 needs to know of a collection: of the versions that hold now, wherever they are,
-/// and whatever moment is asked about, so that scores compare across tiers.
+/// BM25's statistics of the versions that hold now, in all tiers and the tail. They are the same for every moment that
+/// is asked about, so that scores compare across tiers.
 ///
-/// It is a function of those versions alone: what was closed and still stands in a file is
-/// counted out, so an answer is the same before and after a commit, a merge or a rebuild.
+/// They are a function of those versions alone: closed versions that still stand in a file are subtracted, so an answer
+/// is the same before and after a commit, a merge or a rebuild.
 #[derive(Debug, Default)]
 pub(crate) struct CollectionStats {
     pub(crate) docs: u64,
@@ -25,12 +25,13 @@ pub(crate) struct CollectionStats {
     doc_freqs: FxHashMap<Term, u64>,
 }
 
-/// A word is rare in this many documents, or in this part of all.
+/// A word is rare if it is in at most 2 documents, or in at most a 100th of all. A larger `RARE_SHARE` makes fewer
+/// words rare.
 const RARE_DOCS: u64 = 2;
 const RARE_SHARE: u64 = 100;
 
 impl CollectionStats {
-    /// The most documents that a rare word is in.
+    /// Returns the largest number of documents that a rare word is in.
     pub(crate) fn rare_docs(&self) -> u64 {
         RARE_DOCS.max(self.docs / RARE_SHARE)
     }
@@ -64,7 +65,7 @@ impl CollectionStats {
         if stats.docs > 0 {
             return Ok(stats);
         }
-        // Everything is closed: what there ever was is all there is to go by.
+        // All versions are closed: the statistics then cover everything that there ever was.
         let mut stats = Self::default();
         stats
             .add_tier(&live, live_tokens, deleted, terms)
@@ -81,7 +82,7 @@ impl CollectionStats {
         Ok(stats)
     }
 
-    /// Adds the documents of a tier but for those in `out`.
+    /// Adds the documents of a tier, without those in `out`.
     fn add_tier(
         &mut self,
         tier: &Searcher,
@@ -112,19 +113,19 @@ impl CollectionStats {
         }
     }
 
-    /// The number of documents that hold a term.
+    /// Returns the number of documents that hold a term.
     pub(crate) fn freq(&self, term: &Term) -> u64 {
         self.doc_freqs.get(term).copied().unwrap_or(0)
     }
 
-    /// Tokens a document, on average.
+    /// Returns the average number of tokens in a document.
     pub(crate) fn average_len(&self, field: TextField) -> f32 {
-        // Never zero: a collection without tokens has nothing to score, but a closed
-        // version may still be scored against it.
+        // Never zero: a collection without tokens has nothing to score, but a closed version may still be scored
+        // against it.
         (self.tokens.0[field as usize].max(1)) as f32 / (self.docs.max(1)) as f32
     }
 
-    /// The weight of a term.
+    /// Returns the weight of a term.
     pub(crate) fn weight(&self, field: TextField, term: &Term) -> Bm25Weight {
         Bm25Weight::for_one_term_without_explain(
             self.freq(term),
@@ -153,7 +154,7 @@ impl Bm25StatisticsProvider for CollectionStats {
     }
 }
 
-/// The number of documents of a segment that hold a term and are not in `out`, which ascends.
+/// Returns the number of documents of a segment that hold a term and are not in `out`, which ascends.
 fn doc_freq(reader: &SegmentReader, query_term: &QueryTerm, out: &[DocId]) -> tantivy::Result<u64> {
     let field = fields().text(query_term.field);
     let term = term_of(query_term);
@@ -168,7 +169,7 @@ fn doc_freq(reader: &SegmentReader, query_term: &QueryTerm, out: &[DocId]) -> ta
     Ok(freq - gone.count() as u64)
 }
 
-/// The term as tantivy spells it.
+/// Returns the term in tantivy's form.
 pub(crate) fn term_of(query_term: &QueryTerm) -> Term {
     Term::from_field_text(fields().text(query_term.field), &query_term.term)
 }

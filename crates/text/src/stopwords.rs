@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 /// English function words, question words, pronouns and auxiliaries, folded and
 /// without apostrophes, sorted.
 ///
-/// `may`, `will` and `us` are left out on purpose: they are also a month, a name
-/// and a country, and where they are auxiliaries BM25 gives them little weight.
+/// `may`, `will` and `us` are left out on purpose: they are also a month, a name and a country. As auxiliaries and
+/// pronoun they get little weight from BM25.
 const STOPWORDS: &[&str] = &[
     "a",
     "about",
@@ -183,10 +183,10 @@ const STOPWORDS: &[&str] = &[
     "yourselves",
 ];
 
-/// The same, to look a word up in.
+/// The stopwords as a set.
 static LOOKED_UP: LazyLock<FxHashSet<&str>> = LazyLock::new(|| STOPWORDS.iter().copied().collect());
 
-/// Whether a folded word is in the list.
+/// Returns `true` if a folded word is a stopword.
 pub(crate) fn is_stopword(folded: &str) -> bool {
     LOOKED_UP.contains(folded)
 }

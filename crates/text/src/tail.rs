@@ -1,4 +1,4 @@
-//! What was learned since the last commit, searched in memory.
+//! The tail: documents since the last commit, searched in memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,75 +18,75 @@ use super::segment::Location;
 use super::signature::Signature;
 use super::tokens::Tokens;
 
-/// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.4 s. As many as a server lets
-/// the tail grow to, and those that come while that is taken into the views, so that no store waits for it.
+/// Largest number of documents that wait for analysis: 16,384. The next search analyses them, in some 0.4 s. A server
+/// lets the tail grow to this size; documents that come while it is committed fit in, too, so that no store waits.
 const WAITING_MAX: usize = 16_384;
 
 /// Documents that no commit holds yet, some thousands at most.
 ///
-/// They are analysed, counted and scored as they will be once committed, so a commit does
-/// not move them in an answer. That is done when somebody searches, or when there is time: a store need not wait for
-/// it. A version that the tail has closed is still a document, of the index or the tail: `visible` says so to a
-/// search, and [`Tail::close`] to the statistics. A clone shares all that is the same.
+/// They are analysed, counted and scored like committed ones, so a commit does not move them in an answer. The analysis
+/// takes place at a search or ahead of it; a store does not wait for it. A version that the tail has closed is still a
+/// document, of the index or the tail: a search learns it from `visible`, the statistics from [`Tail::close`]. A clone
+/// shares all equal parts.
 #[derive(Debug, Default, Clone)]
 pub struct Tail {
     docs: Vector<Arc<TailDoc>>,
-    /// Which of them no longer hold.
+    /// For each document, `true` if it no longer holds.
     ended: Vector<bool>,
-    /// Where the document of an ordinal is.
+    /// The place of each ordinal's document.
     ordinals: Map<u64, u32>,
     /// Postings and lengths for searches.
     searched: Growing<Searched>,
-    /// Somebody searches, so that it pays to have that ready.
+    /// `true` once there was a search, so that it pays to prepare the next one.
     is_searched: Arc<AtomicBool>,
-    /// So many documents, from the first on, are analysed, be it for a search or a commit.
+    /// The number of documents, from the first on, that are analysed for a search or a commit.
     analysed: usize,
-    /// Those of each topic, and of each topic and scope.
+    /// The documents of each topic, and of each topic and scope.
     homes: Map<Home, InHome>,
     open_docs: u64,
-    /// Every ordinal that was closed.
+    /// Every closed ordinal.
     closed: Map<u64, ()>,
-    /// Those of them that are in the index.
+    /// The places of the closed ordinals that are in the index.
     closed_in_index: Vec<Location>,
 }
 
-/// What a search asks of the documents that were analysed.
+/// The structures that searches use, over the analysed documents.
 #[derive(Debug, Default, Clone)]
 struct Searched {
-    /// So many, from the first on.
+    /// The number of documents, from the first on, that are included.
     docs: usize,
-    /// Of each of them.
+    /// The lengths of each included document.
     norm_ids: Vector<[u8; 2]>,
-    /// By field.
+    /// The postings of each field.
     postings: [Map<Arc<str>, Vector<Posting>>; 2],
     open_tokens: Tokens,
     all_tokens: Tokens,
-    /// The documents of a term that none has.
+    /// The empty postings of a term without documents.
     none: Vector<Posting>,
 }
 
 /// The documents of a home.
 #[derive(Debug, Default, Clone)]
 struct InHome {
-    /// Those of a topic and a scope; of a topic alone nobody asks for them.
+    /// The documents of a topic and a scope; empty for a topic alone, which is never asked for.
     docs: Vector<u32>,
-    /// The signature of each, side by side: a store looks at all of them.
+    /// The signature of each document, side by side: a store command compares all of them.
     signatures: Vector<Signature>,
-    /// How many documents hold.
+    /// The number of documents that hold.
     living: u64,
 }
 
 #[derive(Debug)]
 struct TailDoc {
     doc: OwnDoc,
-    /// Its topic, and that with its scope.
+    /// The home of its topic, and of its topic with its scope.
     homes: [Home; 2],
-    /// Of its content.
+    /// The signature of its whole text; empty for a further passage.
     signature: Signature,
     analysed: OnceLock<Analysed>,
 }
 
-/// A [`Doc`] with texts of its own.
+/// A [`Doc`] that owns its texts.
 #[derive(Debug, PartialEq)]
 struct OwnDoc {
     ordinal: u64,
@@ -161,12 +161,12 @@ pub(crate) struct TailMatch {
 }
 
 impl Tail {
-    /// An empty tail.
+    /// Returns an empty tail.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the documents that `other` has too from there: those may be analysed already.
+    /// Shares the documents that `other` has too: they may be analysed already.
     pub fn share(&mut self, other: &Tail) {
         for doc in self.docs.iter_mut() {
             let there = other.ordinals.get(&doc.doc.ordinal);
@@ -177,7 +177,7 @@ impl Tail {
         }
     }
 
-    /// Adds a document. One whose ordinal is here already is left as it is.
+    /// Adds a document. If its ordinal is in the tail already, nothing changes.
     pub fn add(&mut self, doc: &Doc<'_>) {
         let at = u32::try_from(self.docs.len()).expect("a tail of less than 2^32 documents");
         if self.ordinals.contains_key(&doc.ordinal) {
@@ -212,8 +212,8 @@ impl Tail {
         }
     }
 
-    /// Does some of what searches and commits ask, ahead of them: analyses so many documents, and where somebody searches,
-    /// or `all` is to be done, adds as many to what is searched. Whether there is more of it.
+    /// Prepares for searches and commits: analyses up to `most` documents and, if there was a search or `all` is set,
+    /// adds as many to the searched structures. Returns `true` if more is left to do.
     pub fn analyse_ahead(&mut self, most: usize, all: bool) -> bool {
         let mut done = self.analysed.max(self.searched.so_far().docs);
         let end = done.saturating_add(most).min(self.docs.len());
@@ -231,7 +231,7 @@ impl Tail {
         searched.docs < self.docs.len()
     }
 
-    /// Whether [`Tail::analyse_ahead`] has something to do.
+    /// Returns `true` if [`Tail::analyse_ahead`] has something to do.
     pub fn is_analysis_left(&self, all: bool) -> bool {
         let searched = self.searched.so_far().docs;
         let is_searched = all || self.is_searched.load(Ordering::Relaxed);
@@ -242,22 +242,22 @@ impl Tail {
         done < self.docs.len()
     }
 
-    /// How many documents wait to be analysed.
+    /// Returns the number of documents that are not yet in the searched structures.
     pub(crate) fn waiting(&self) -> usize {
         self.docs.len() - self.searched.so_far().docs
     }
 
-    /// What a search asks, of all documents.
+    /// Returns the searched structures over all documents.
     fn searched(&self) -> &Searched {
         self.is_searched.store(true, Ordering::Relaxed);
         let all = |searched: &mut Searched| searched.add_next(&self.docs, &self.ended, usize::MAX);
         self.searched.get(all)
     }
 
-    /// Leaves a version out of the statistics: it no longer holds. `index` is the one that is
-    /// searched with this tail, as long as the tail lives.
+    /// Excludes a version that no longer holds from the statistics. `index` is the one that is searched with this tail,
+    /// as long as the tail lives.
     pub fn close(&mut self, index: &TextIndex, ordinal: u64) -> Result<(), TextError> {
-        // A map that somebody else has a copy of is copied in part by an insert that changes nothing, too.
+        // An insert copies a part of a shared map even if it changes nothing.
         if self.closed.contains_key(&ordinal) {
             return Ok(());
         }
@@ -283,38 +283,38 @@ impl Tail {
         Ok(())
     }
 
-    /// Documents of the index that were closed here.
+    /// Returns the documents of the index that were closed in the tail.
     pub(crate) fn closed_in_index(&self) -> &[Location] {
         &self.closed_in_index
     }
 
-    /// How many of its documents hold.
+    /// Returns the number of documents that hold.
     pub(crate) fn open_len(&self) -> u64 {
         self.open_docs
     }
 
-    /// How many of those are of a topic, or of a topic and a scope.
+    /// Returns the number of documents that hold in a topic, or in a topic and a scope.
     pub(crate) fn open_in(&self, home: Home) -> u64 {
         self.homes.get(&home).map_or(0, |home| home.living)
     }
 
-    /// The document of an ordinal, as it was analysed.
+    /// Returns the analysed document of an ordinal.
     pub fn analysed(&self, ordinal: u64) -> Option<&Analysed> {
         let at = *self.ordinals.get(&ordinal)?;
         Some(self.docs[at as usize].analysed())
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.docs.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` without documents.
     pub fn is_empty(&self) -> bool {
         self.docs.is_empty()
     }
 
-    /// The tokens of the documents that hold, or of all.
+    /// Returns the tokens of the documents that hold, or of all documents.
     pub(crate) fn tokens(&self, all: bool) -> Tokens {
         match all {
             true => self.searched().all_tokens,
@@ -322,7 +322,7 @@ impl Tail {
         }
     }
 
-    /// The number of documents with a term, among those that hold or among all.
+    /// Returns the number of documents with a term, among those that hold or among all.
     pub(crate) fn doc_freq(&self, field: TextField, term: &str, all: bool) -> u64 {
         let searched = self.searched();
         let postings = searched.postings(field, term);
@@ -333,7 +333,7 @@ impl Tail {
         postings.filter(counted).count() as u64
     }
 
-    /// The places of the documents of a topic and a scope, with their ordinals and signatures.
+    /// Returns the places of the documents of a topic and a scope, with their ordinals and signatures.
     pub(crate) fn in_home(&self, home: Home) -> impl Iterator<Item = (usize, u64, Signature)> {
         let home = self.homes.get(&home).into_iter();
         let docs = home.flat_map(|home| home.docs.iter().zip(&home.signatures));
@@ -343,18 +343,18 @@ impl Tail {
         })
     }
 
-    /// The signature of the text of an ordinal's document; that of a further passage is empty.
+    /// Returns the signature of the text of an ordinal's document; a further passage has the empty signature.
     pub fn signature(&self, ordinal: u64) -> Option<Signature> {
         let at = *self.ordinals.get(&ordinal)?;
         Some(self.docs[at as usize].signature)
     }
 
-    /// The bytes given with a document.
+    /// Returns the bytes stored with a document.
     pub(crate) fn stored(&self, at: usize) -> &[u8] {
         &self.docs[at].doc.stored
     }
 
-    /// The documents that hold one of the terms and all of the filters, with their scores.
+    /// Returns the documents that hold one of the terms and pass all filters, with their scores.
     pub(crate) fn matches<'q>(
         &self,
         terms: impl Iterator<Item = (TextField, &'q str, &'q Bm25Weight)>,
@@ -382,23 +382,23 @@ impl Tail {
             .collect()
     }
 
-    /// Where the document of a version is.
+    /// Returns the place of a version's document.
     pub(crate) fn place_of(&self, ordinal: u64) -> Option<usize> {
         self.ordinals.get(&ordinal).map(|at| *at as usize)
     }
 
-    /// Whether a document holds a filter.
+    /// Returns `true` if a document holds a filter term.
     pub(crate) fn passes(&self, at: usize, filter: &str) -> bool {
         let mut has = self.docs[at].analysed().filters.iter();
         has.any(|held| held == filter)
     }
 
-    /// Whether every document holds all of the filters.
+    /// Returns `true` if every document passes all filters.
     pub(crate) fn all_pass(&self, filters: &[AnyOf]) -> bool {
         self.docs.iter().all(|doc| doc.passes(filters))
     }
 
-    /// The versions that hold all of the filters.
+    /// Returns the versions that pass all filters.
     pub(crate) fn passing(&self, filters: &[AnyOf]) -> Vec<u64> {
         let docs = self.docs.iter().filter(|doc| doc.passes(filters));
         docs.map(|doc| doc.doc.ordinal).collect()
@@ -406,7 +406,7 @@ impl Tail {
 }
 
 impl Searched {
-    /// Adds so many of the documents that it has not yet.
+    /// Adds the next documents, at most `most`.
     fn add_next(&mut self, docs: &Vector<Arc<TailDoc>>, ended: &Vector<bool>, most: usize) {
         let end = self.docs.saturating_add(most).min(docs.len());
         let next = self.docs..end;

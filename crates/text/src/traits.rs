@@ -1,21 +1,22 @@
-//! Traits of a text that a ranking asks for beside its words.
+//! Traits of a text that the ranking uses beside its words.
 
 use super::analyze::{floor_char_boundary, fold, plain_words};
 
-/// Bytes that the name of a speaker stands in, and words it has at most.
+/// Bytes at the start of a text that a speaker's name has to fit in (64), and the most words of a name (3). Larger
+/// values take more beginnings for names.
 pub(super) const SPEAKER_LEN_MAX: usize = 64;
 const SPEAKER_WORDS_MAX: usize = 3;
 
-/// Of one text.
+/// The traits of one text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Stands for the name it begins with, as in `Ada: …`; 0 where it begins with none.
+    /// A hash of the speaker's name that the text begins with, as in `Ada: …`; 0 without a name.
     pub speaker: u32,
-    /// Characters.
+    /// The number of characters.
     pub chars: u32,
-    /// It ends with a question mark.
+    /// `true` if the text ends with a question mark.
     pub asks: bool,
-    /// It has a word of time: a day, a month, `yesterday`, `ago`.
+    /// `true` if the text has a word of time: a day, a month, `yesterday`, `ago`.
     pub tells_time: bool,
 }
 
@@ -26,7 +27,7 @@ impl Traits {
         let mut tells_time = false;
         plain_words(said, &mut |_, word| tells_time |= is_of_time(word));
         Traits {
-            // 0 stands for none.
+            // 0 means no speaker.
             speaker: name.map_or(0, |name| crc32c::crc32c(fold(name).as_bytes()).max(1)),
             chars: u32::try_from(content.chars().count()).unwrap_or(u32::MAX),
             asks: asks(content),
@@ -35,7 +36,7 @@ impl Traits {
     }
 }
 
-/// The name of who speaks, if a text begins as one does in a transcript: `Ada Lovelace: …`.
+/// Returns the name of the speaker, if a text begins like a line of a transcript: `Ada Lovelace: …`.
 pub(super) fn speaker(content: &str) -> Option<&str> {
     let head = &content[..floor_char_boundary(content, SPEAKER_LEN_MAX)];
     let (name, rest) = head.split_once(": ")?;
@@ -45,7 +46,7 @@ pub(super) fn speaker(content: &str) -> Option<&str> {
     (fits && words <= SPEAKER_WORDS_MAX && !rest.is_empty() && !is_label(name)).then_some(name)
 }
 
-/// Whether a text's first word says what kind of note it is, and not who speaks.
+/// Returns `true` if a text's first word names a kind of note, not a speaker.
 fn is_label(name: &str) -> bool {
     const LABELS: &str = "action answer bug build chore ci code context convention decision deprecated docs done error example \
                           fact feat feature feedback fix fixed fixme goal hack hint idea important info insight issue lesson link \
@@ -57,7 +58,7 @@ fn is_label(name: &str) -> bool {
         .any(|label| label.eq_ignore_ascii_case(name))
 }
 
-/// Whether a text ends with a question mark; a note in brackets, quotes and smileys may follow.
+/// Returns `true` if a text ends with a question mark; a note in brackets, quotes and smileys may follow.
 fn asks(content: &str) -> bool {
     let mut rest = content.trim_end();
     for (open, close) in [('(', ')'), ('[', ']')] {

@@ -1,4 +1,4 @@
-//! Characters: what each is to words, and how it is folded.
+//! Characters: their role in words, and their folding.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use unicode_normalization::char::is_combining_mark;
 /// Longest term in bytes; longer ones are cut at a character.
 pub(crate) const TERM_LEN_MAX: usize = 64;
 
-/// The form in which a keyword or a word is compared: folded and bounded.
+/// Returns the form in which keywords and words are compared: folded, and cut to [`TERM_LEN_MAX`] bytes.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let text = &text[..text.len().min(TERM_LEN_MAX)];
@@ -22,7 +22,7 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
-/// The largest character boundary that is at most `len`.
+/// Returns the largest character boundary that is at most `len`.
 pub(crate) fn floor_char_boundary(text: &str, len: usize) -> usize {
     if len >= text.len() {
         return text.len();
@@ -60,9 +60,9 @@ pub(super) fn fold_unicode(text: &str) -> String {
     folded
 }
 
-/// Marks that a reader leaves out when typing. Vowel signs of Indic and South-East Asian
-/// scripts and the Japanese voicing mark are letters in all but name, and stay; of the
-/// Cyrillic ones only the dots of `ё` go, for `й` is a letter of its own.
+/// Returns `true` for a mark that a reader leaves out when typing. Vowel signs of Indic and South-East Asian scripts
+/// and the Japanese voicing mark stay, because they are letters in all but name. After Cyrillic letters only the dots
+/// of `ё` are dropped, because `й` is a letter of its own.
 fn is_dropped(c: char, base: char) -> bool {
     match c {
         '\u{0300}'..='\u{036F}' if is_cyrillic(base) => c == '\u{0308}' && "еЕ".contains(base),
@@ -86,8 +86,7 @@ pub(super) fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{0400}'..='\u{052F}')
 }
 
-/// Scripts whose words are not set apart by spaces, and Korean, whose words carry endings
-/// that no stemmer here knows.
+/// Returns `true` for scripts without spaces between words, and for Korean, whose endings no stemmer here knows.
 pub(crate) fn is_dense(c: char) -> bool {
     is_ideographic(c)
         || matches!(c,
@@ -122,12 +121,12 @@ pub(super) fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’' | 'ʼ')
 }
 
-/// Joins words within one name.
+/// Returns `true` for a character that joins words within one name.
 pub(super) fn is_inner(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '\u{2010}' | '\u{2011}') || is_apostrophe(c)
 }
 
-/// Joins names into a path, an address, a reference.
+/// Returns `true` for a character that joins names into a path, an address or a reference.
 pub(super) fn is_outer(c: char) -> bool {
     matches!(c, '/' | '\\' | ':' | '@' | '#' | '&')
 }

@@ -1,9 +1,8 @@
 //! Text to terms: one analyser for documents, for the tail and for queries.
 //!
-//! A text is cut into *chunks* (`src/main.rs`, `wi-fi`, `HTTPServer`, `don't`), a chunk
-//! into *words*, and a word of mixed case or of letters and digits into *parts*. Scripts
-//! written without spaces become overlapping pairs of characters. An emoji is a word of its own (see
-//! `emoji`). What comes out goes to two fields:
+//! A text is cut into *chunks* (`src/main.rs`, `wi-fi`, `HTTPServer`, `don't`), a chunk into *words*, and a word of
+//! mixed case or of letters and digits into *parts*. Scripts written without spaces become overlapping pairs of
+//! characters. An emoji is a word of its own (see `emoji`). The resulting terms go to two fields:
 //!
 //! | field | holds |
 //! |---|---|
@@ -30,10 +29,11 @@ pub(crate) use stem::with_stem;
 pub(crate) use terms::{DocTerms, Terms, TextField, index_date, index_terms, plain_words};
 pub(crate) use token::Kind;
 
-/// A number of so many digits is no year, amount or hour.
+/// Digits of a number that is taken for an identifier, not for a year, amount or hour: 5. A larger value takes fewer
+/// numbers for identifiers.
 const IDENTIFIER_DIGITS: usize = 5;
 
-/// Whether a word is written as names in programs and numbers of tickets are, and prose is not.
+/// Returns `true` if a word is written like names in programs and ticket numbers, and unlike prose.
 pub(crate) fn is_identifier(word: &str) -> bool {
     let has = |is: fn(char) -> bool| word.chars().any(is);
     let digits = word.chars().filter(char::is_ascii_digit).count();
@@ -44,7 +44,7 @@ pub(crate) fn is_identifier(word: &str) -> bool {
         || pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
-/// Whether a text has a word that means something: one that is no identifier and no number.
+/// Returns `true` if a text has a word with a meaning: one that is no identifier and no number.
 pub fn has_prose(text: &str) -> bool {
     let words = text.split_whitespace();
     let mut words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));

@@ -1,4 +1,4 @@
-//! A query as it is looked for: its terms, and its words.
+//! A query after analysis: its terms, and its words.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,50 +9,50 @@ use super::terms::{TextField, with_body_term};
 use super::token::{Kind, Token, tokens};
 use crate::language::{Language, is_function_pair};
 
-/// Most terms of a query: a question of two thousand words finds as well by half of them, and the rest costs.
+/// Largest number of terms of a query: 1,000. A question of two thousand words finds as well by half of them; a larger
+/// value costs time.
 pub(crate) const QUERY_TERMS_MAX: usize = 1_000;
-/// Words of a query that its language is told by.
+/// Words of a query that its language is guessed from: 64. A larger value guesses better and costs time.
 const LANGUAGE_WORDS_MAX: usize = 64;
 
-/// One term to search for, and the words of the query that it comes from.
+/// One term to search for, and the word of the query that the term comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueryTerm {
     pub(crate) field: TextField,
     pub(crate) term: String,
-    /// As the user wrote it.
+    /// The word as the user wrote it.
     pub(crate) word: String,
     pub(crate) kind: Kind,
 }
 
-/// A query as it is looked for.
+/// A query after analysis.
 #[derive(Debug, Default)]
 pub(crate) struct Question {
     /// The distinct terms in order of first appearance.
     pub(crate) terms: Vec<QueryTerm>,
-    /// The distinct words that say something, in order of first appearance.
+    /// The distinct words with a meaning, in order of first appearance.
     pub(crate) words: Vec<QuestionWord>,
-    /// It asks for a time.
+    /// `true` if the query asks for a time.
     pub(crate) asks_when: bool,
 }
 
 /// A word of a query, or a pair of characters of a script without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionWord {
-    /// As texts have it among their words.
+    /// The word in the form that texts have among their words.
     pub text: String,
-    /// The term by which it is known how rare it is: of its stem.
+    /// The term that the word's rarity is counted by: its stem, if it has one.
     pub(crate) stem: String,
-    /// The field of that.
+    /// The field of `stem`.
     pub(crate) field: TextField,
-    /// Its beginning says nothing of it: compared whole.
+    /// `true` if the word is compared whole, because its beginning says nothing about it.
     pub(crate) whole: bool,
 }
 
 impl Question {
-    /// Reads a query, up to `limit` terms.
+    /// Analyses a query, up to `limit` terms.
     ///
-    /// The function words of its language are left out, unless there is nothing else: then they are looked for as
-    /// written.
+    /// Function words of the query's language are left out. If nothing else is left, they are searched for as written.
     pub(crate) fn of(text: &str, limit: usize) -> Question {
         let mut question = Question::default();
         let mut stopped = Question::default();
@@ -89,7 +89,7 @@ impl Question {
                     stem = Some(body.to_owned());
                 });
             }
-            // A word that no text has in its body has a place in the other field.
+            // A word that the body field never holds is looked up in the other field.
             let to = if stem.is_some() {
                 &mut question
             } else {
@@ -129,12 +129,12 @@ impl Question {
     }
 }
 
-/// The distinct terms of a query, as [`Question::of`] has them.
+/// Returns the distinct terms of a query, as in [`Question::of`].
 pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
     Question::of(text, limit).terms
 }
 
-/// Returns where the words of a query stand in a text, as a search finds them: byte ranges, ascending, each with the
+/// Returns the places of a query's words in a text, as a search finds them: byte ranges, ascending, each with the
 /// number of the query's term. A range may come twice, with two terms of one word.
 pub fn word_places(query: &str, text: &str) -> Vec<(Range<usize>, usize)> {
     let terms = query_terms(query, QUERY_TERMS_MAX);
@@ -145,7 +145,7 @@ pub fn word_places(query: &str, text: &str) -> Vec<(Range<usize>, usize)> {
         .collect();
     let mut places = Vec::new();
     tokens(text, false, &mut |token| {
-        // A token is a piece of the text.
+        // A token is a slice of the text.
         let start = token.source.as_ptr() as usize - text.as_ptr() as usize;
         let range = start..start + token.source.len();
         let mut found = |field, term: &str| {
@@ -174,7 +174,7 @@ fn language_of(text: &str) -> Language {
     Language::of(words.iter().map(|(folded, written)| (&**folded, *written)))
 }
 
-/// Whether a folded word asks for a time.
+/// Returns `true` if a folded word asks for a time.
 fn is_when(folded: &str) -> bool {
     const WHEN: [&str; 8] = [
         "when",

@@ -9,10 +9,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::characters::{is_arabic, is_cyrillic};
 
-/// Stems that a thread remembers: at most one megabyte.
+/// Stems that a thread remembers: 16,384, at most one megabyte. A larger value costs memory.
 const STEMS_MAX: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
 
-/// Stems by script: Latin words as English, Cyrillic ones as Russian, Arabic ones as Arabic.
+/// Gives the stem of a word to `take`, by script: Latin words as English, Cyrillic ones as Russian, Arabic ones as
+/// Arabic.
 pub(crate) fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
     let algorithm = if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         Algorithm::English
@@ -36,6 +37,6 @@ pub(crate) fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
 type Stems = LruCache<Box<str>, Box<str>, FxBuildHasher>;
 
 thread_local! {
-    /// Stems of recent words: most words of a text were met before.
+    /// Stems of recent words: most words of a text occurred before.
     static STEMS: RefCell<Stems> = RefCell::new(LruCache::with_hasher(STEMS_MAX, FxBuildHasher));
 }

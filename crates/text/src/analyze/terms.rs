@@ -6,7 +6,7 @@ use super::stem::with_stem;
 use super::token::{Kind, Token, tokens};
 use crate::stopwords::is_stopword;
 
-/// Which field a term is searched in.
+/// The field that a term is searched in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum TextField {
     /// Stemmed words.
@@ -15,12 +15,13 @@ pub(crate) enum TextField {
     Exact,
 }
 
-/// The terms of one document, each as often as it occurs.
+/// The terms of one document, each repeated as often as it occurs.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct DocTerms {
     pub(crate) body: Terms,
     pub(crate) exact: Terms,
-    /// Words as written and their parts, folded, and characters of scripts without spaces: what a [`Question`](super::Question) compares its own with.
+    /// Words as written and their parts, folded, and pairs of characters of scripts without spaces: compared with the
+    /// words of a [`Question`](super::Question).
     pub words: Terms,
 }
 
@@ -32,7 +33,7 @@ pub struct Terms {
 }
 
 impl DocTerms {
-    /// None yet, of a text of so many bytes and a little more.
+    /// Returns empty lists with room for the terms of a text of `text_len` bytes and a little more.
     pub(crate) fn with_room_for(text_len: usize) -> DocTerms {
         let room = text_len + text_len / 4 + 32;
         let terms = || Terms {
@@ -60,7 +61,7 @@ impl Terms {
         self.count = self.count.saturating_add(1);
     }
 
-    /// Leaves the first of terms that are the same.
+    /// Removes repeated terms, keeping the first of each.
     pub(crate) fn keep_first(&mut self) {
         let mut seen = FxHashSet::default();
         let mut kept = Terms {
@@ -94,8 +95,8 @@ pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) {
     });
 }
 
-/// Hands out the words of a text as written, folded, stopwords too, each as often as it occurs; of scripts without
-/// spaces the pairs of characters. With each the field that has it as it is.
+/// Gives the words of a text to `take`: as written, folded, stopwords too, each as often as it occurs; for scripts
+/// without spaces, pairs of characters. Each comes with the field that holds it unchanged.
 pub(crate) fn plain_words(text: &str, take: &mut dyn FnMut(TextField, &str)) {
     tokens(text, false, &mut |token| match token.kind {
         Kind::Word => take(TextField::Exact, &token.text),
@@ -104,7 +105,7 @@ pub(crate) fn plain_words(text: &str, take: &mut dyn FnMut(TextField, &str)) {
     });
 }
 
-/// Hands out what `body` holds of a token; `false` for a stopword, of which that is nothing.
+/// Gives the term that `body` holds for a token to `take`. Returns `false` for a stopword, which has no such term.
 pub(super) fn with_body_term(token: &Token<'_>, take: &mut dyn FnMut(&str)) -> bool {
     if token.kind == Kind::Gram {
         take(&token.text);
@@ -117,8 +118,8 @@ pub(super) fn with_body_term(token: &Token<'_>, take: &mut dyn FnMut(&str)) -> b
     told
 }
 
-/// The day of a moment in words, for the indexed text: `8 may 2023`, and `20230508` as
-/// one compound. UTC. From "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant).
+/// Appends the day of a moment (UTC) as indexed words: `8 may 2023`, and `20230508` as one compound. From
+/// "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant).
 pub(crate) fn index_date(at_ms: i64, terms: &mut DocTerms) {
     const MONTHS: [&str; 12] = [
         "january",

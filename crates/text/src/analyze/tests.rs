@@ -1,4 +1,4 @@
-//! Texts, and the terms that they are.
+//! Texts and their terms.
 
 use super::characters::TERM_LEN_MAX;
 use super::question::query_terms;
@@ -10,7 +10,7 @@ fn spaced(terms: &Terms) -> String {
     terms.lines.replace('\n', " ")
 }
 
-/// `body | exact` of a document.
+/// Compares a document's terms with `body | exact`.
 fn check(text: &str, expect: &str) {
     let mut terms = DocTerms::default();
     index_terms(text, &mut terms);
@@ -49,7 +49,7 @@ fn words_are_placed_as_a_search_finds_them() {
     }
 }
 
-/// The terms of a query, those of the exact field with `=`.
+/// Compares a query's terms, marking terms of the exact field with `=`.
 fn check_query(text: &str, expect: &str) {
     let found = query_terms(text, 100)
         .into_iter()

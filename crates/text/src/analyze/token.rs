@@ -1,4 +1,4 @@
-//! A text as tokens: chunks, the words in them, and the parts of those.
+//! A text as tokens: chunks, the words in chunks, and the parts of words.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,14 @@ use super::characters::{
 };
 use crate::emoji;
 
-/// A word of more runs of letters and digits than this is an id or a hash: found whole only.
+/// Runs of letters and digits in a word that is cut into parts: at most 4. A word with more runs is an id or a hash and
+/// is found only whole. A larger value indexes parts of hashes.
 const MIXED_RUNS_MAX: usize = 4;
 
-/// What a token is, which decides the fields it goes to.
+/// The kind of a token, which decides the fields that the token goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A word: stemmed in `body`, as it is in `exact`.
+    /// A word: stemmed in `body`, as written in `exact`.
     Word,
     /// A piece of a word such as `server` in `HTTPServer`: `body` only.
     Part,
@@ -26,7 +27,7 @@ pub(crate) enum Kind {
     Gram,
 }
 
-/// A piece of text, folded, and where it stood.
+/// A folded piece of a text, and the slice of the text that it comes from.
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
     pub(super) text: Cow<'t, str>,
@@ -61,7 +62,7 @@ pub(super) fn tokens<'t>(text: &'t str, indexing: bool, emit: &mut dyn FnMut(Tok
     }
 }
 
-/// An emoji as a word, and what it is put together of as its parts: `👩‍💻` is found by `👩` and by `💻`, too.
+/// Emits an emoji as a word, and its components as parts: `👩‍💻` is also found by `👩` and by `💻`.
 fn emoji_tokens<'t>(source: &'t str, emit: &mut dyn FnMut(Token<'t>)) {
     let token = |kind, text: &str| Token {
         kind,
@@ -75,8 +76,8 @@ fn emoji_tokens<'t>(source: &'t str, emit: &mut dyn FnMut(Token<'t>)) {
     }
 }
 
-/// The pieces of a text between the control sequences of terminals (`ESC [ 3 1 m`), as pasted
-/// output of programs has them.
+/// Returns the pieces of a text between the control sequences of terminals (`ESC [ 3 1 m`), which pasted output of
+/// programs contains.
 fn without_escapes(text: &str) -> impl Iterator<Item = &str> {
     text.split('\u{1b}').enumerate().map(|(index, piece)| {
         let sequence = match index {
@@ -93,8 +94,8 @@ fn without_escapes(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The length of a word of small ASCII letters at the start of a text that is a chunk by itself, as most are; `None`
-/// where that takes a closer look.
+/// Returns the length of the word at the start of a text if the word is a chunk of small ASCII letters, as most are;
+/// `None` if a closer look is needed.
 pub(super) fn plain_word_len(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let len = bytes
@@ -107,8 +108,8 @@ pub(super) fn plain_word_len(text: &str) -> Option<usize> {
     (len > 1 && is_apart).then_some(len)
 }
 
-/// The length of the chunk at the start of `text`: words with a connector between each
-/// two. Doubled connectors are punctuation, but for `::` and `://`.
+/// Returns the length of the chunk at the start of `text`: words with one connector between each two. Doubled
+/// connectors are punctuation, except for `::` and `://`.
 pub(super) fn chunk_len(text: &str) -> usize {
     let mut end = 0;
     loop {
@@ -186,7 +187,7 @@ fn name_tokens<'t>(name: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>
     }
 }
 
-/// A compound, and a version such as `v1.2.3` without its letter as well.
+/// Emits a compound; of a version such as `v1.2.3` also the form without its letter.
 fn emit_whole<'t>(source: &'t str, text: Cow<'t, str>, emit: &mut dyn FnMut(Token<'t>)) {
     let version = text
         .strip_prefix('v')
@@ -203,7 +204,7 @@ fn emit_whole<'t>(source: &'t str, text: Cow<'t, str>, emit: &mut dyn FnMut(Toke
 
 fn word_tokens<'t>(word: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        // Most words: one run without parts.
+        // Most words are one run without parts.
         return emit(Token {
             kind: Kind::Word,
             text: fold(word),
@@ -230,7 +231,7 @@ fn word_tokens<'t>(word: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>
     }
 }
 
-/// The parts of `HTTPServer`, `parseUrl`, `E0382`.
+/// Emits the parts of a word such as `HTTPServer`, `parseUrl`, `E0382`.
 fn part_tokens<'t>(word: &'t str, emit: &mut dyn FnMut(Token<'t>)) {
     let mixed = runs(word, |before, c| before.is_numeric() != c.is_numeric());
     if mixed.len() > MIXED_RUNS_MAX {
@@ -251,7 +252,7 @@ fn part_tokens<'t>(word: &'t str, emit: &mut dyn FnMut(Token<'t>)) {
     }
 }
 
-/// Cuts `parseHTTPUrl` before each capital that follows a small letter or precedes one.
+/// Cuts a word such as `parseHTTPUrl` before each capital that follows a small letter or precedes one.
 fn humps(word: &str) -> Vec<&str> {
     let mut cuts = vec![0];
     let chars: Vec<(usize, char)> = word.char_indices().collect();
@@ -268,8 +269,8 @@ fn humps(word: &str) -> Vec<&str> {
     cuts.windows(2).map(|cut| &word[cut[0]..cut[1]]).collect()
 }
 
-/// Pairs of neighbouring characters. Single ideographs are indexed too, so that a query
-/// of one character finds them, but not searched for when there is a pair.
+/// Emits pairs of neighbouring characters. Single ideographs are indexed too, so that a query of one character finds
+/// them; they are not searched for if there is a pair.
 fn gram_tokens<'t>(run: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
     let folded = if run.is_ascii() {
         run.to_owned()
@@ -303,7 +304,7 @@ fn gram_tokens<'t>(run: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)
     }
 }
 
-/// Cuts a text wherever `boundary` holds between two neighbouring characters.
+/// Cuts a text between two neighbouring characters wherever `boundary` is true.
 fn runs(text: &str, boundary: impl Fn(char, char) -> bool) -> Vec<&str> {
     let mut runs = Vec::new();
     let mut start = 0;

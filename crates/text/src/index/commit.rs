@@ -1,16 +1,16 @@
-//! The commits of the two tiers, and how each names the other.
+//! The commits of the two tiers, and how each refers to the other.
 
 use crate::error::TextError;
 use crate::schema::VERSION;
 use crate::tokens::Tokens;
 
-/// What the two `meta.json` say: the tiers belong together when the live one names the
-/// commit that the closed one is at.
+/// The contents of both tiers' `meta.json`. The tiers belong together if the live tier names the commit that the closed
+/// tier is at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Commit {
     pub(super) live_opstamp: u64,
     pub(super) closed_opstamp: u64,
-    /// Of the documents of the live tier, and of the closed one.
+    /// The tokens of the documents in the live tier, and in the closed one.
     pub(super) tokens: [Tokens; 2],
     pub(super) checkpoint: Option<String>,
 }
@@ -19,7 +19,7 @@ fn prefix() -> String {
     format!("icm-text {VERSION} closed ")
 }
 
-/// What a live commit carries: the closed tier's commit, the tokens of both, the checkpoint.
+/// Returns the payload of a live commit: the closed tier's commit, the tokens of both tiers, the checkpoint.
 pub(super) fn payload(closed_opstamp: u64, tokens: [Tokens; 2], checkpoint: &str) -> String {
     let [Tokens([a, b]), Tokens([c, d])] = tokens;
     let prefix = prefix();

@@ -1,4 +1,4 @@
-//! The two tantivy indexes and how they are opened, written and committed together.
+//! The two tantivy indexes, which are opened, written and committed together.
 
 mod commit;
 mod tier;
@@ -26,7 +26,7 @@ use tier::Tier;
 
 pub use writer::TextWriter;
 
-/// What says how far the closed tier goes; it is replaced in one step.
+/// The file that names the closed tier's commit; it is replaced in one step.
 pub const CLOSED_META: &str = "closed/meta.json";
 
 /// The full-text view: live versions in one index, closed ones in another.
@@ -40,7 +40,7 @@ pub struct TextIndex {
 }
 
 impl TextIndex {
-    /// Makes an empty index in a folder that is absent or empty.
+    /// Creates an empty index in a folder that is absent or empty.
     pub fn create(dir: &Path) -> Result<Self, TextError> {
         let tier = |name: &str| {
             let dir = dir.join(name);
@@ -53,15 +53,16 @@ impl TextIndex {
         Self::of(tier("live")?, tier("closed")?, bounds::MOMENT)
     }
 
-    /// Opens an index, without making any thread or file.
+    /// Opens an index, without making a thread or a file.
     ///
-    /// Any error means: drop the folder and rebuild. A writer that commits at this moment
-    /// is waited for, up to [`bounds::MOMENT`].
+    /// After any error, delete the folder and rebuild. A writer that commits at this moment is waited for, up to
+    /// [`bounds::MOMENT`].
     pub fn open(dir: &Path) -> Result<Self, TextError> {
         Self::open_waiting(dir, bounds::MOMENT)
     }
 
-    /// The same for who knows that nobody writes: tiers that do not belong together are `Torn` at once.
+    /// As [`TextIndex::open`], for a caller who knows that nobody writes: tiers of different commits are `Torn` at
+    /// once.
     pub fn open_unwritten(dir: &Path) -> Result<Self, TextError> {
         Self::open_waiting(dir, Duration::ZERO)
     }
@@ -71,8 +72,8 @@ impl TextIndex {
             |name: &str| Tier::open(Folder::open(&dir.join(name)).doing("opening the folder")?);
         let mut tries = 0;
         loop {
-            // A file can vanish between the reading of its name and its opening, where no
-            // lock can be taken; a folder without `meta.json` stays unreadable.
+            // Without a lock, a file can vanish between the reading of its name and its opening. A folder without
+            // `meta.json` stays unreadable.
             match tier("live").and_then(|live| Self::of(live, tier("closed")?, wait)) {
                 Err(TextError::Index { .. })
                     if tries < 3 && dir.join("live").join("meta.json").exists() =>
@@ -84,7 +85,7 @@ impl TextIndex {
         }
     }
 
-    /// An empty index in memory, for a store whose views cannot be written.
+    /// Returns an empty index in memory, for a store whose views cannot be written.
     pub fn in_memory() -> Result<Self, TextError> {
         Self::of(
             Tier::create(RamDirectory::create())?,
@@ -105,12 +106,12 @@ impl TextIndex {
         Ok(index)
     }
 
-    /// The string given to the commit that this index is at.
+    /// Returns the checkpoint string of the commit that this index is at.
     pub fn checkpoint(&self) -> Option<&str> {
         self.commit.checkpoint.as_deref()
     }
 
-    /// Moves on to the last commit, of this process or of another.
+    /// Moves on to the newest commit, of this process or of another.
     pub fn reload(&mut self) -> Result<(), TextError> {
         self.reload_within(bounds::MOMENT)
     }
@@ -134,13 +135,13 @@ impl TextIndex {
         }
     }
 
-    /// Reads both tiers' commits, waiting for a writer that is between them.
+    /// Reads both tiers' commits; waits for a writer that is between the two.
     fn read_commit(&self, wait: Duration) -> Result<Commit, TextError> {
         let read = icm_wait::until(Deadline::after(wait), || self.whole_commit().transpose());
         read.unwrap_or(Err(TextError::Torn))
     }
 
-    /// Returns the commit of both tiers; `None` where one tier is further than the other.
+    /// Returns the commit of both tiers; `None` if one tier is further than the other.
     fn whole_commit(&self) -> Result<Option<Commit>, TextError> {
         let closed = self
             .closed
@@ -162,29 +163,29 @@ impl TextIndex {
         Ok((commit.closed_opstamp == closed.opstamp).then_some(commit))
     }
 
-    /// What is kept of the segments of the live tier.
+    /// Returns the remembered facts about the segments of the live tier.
     pub(super) fn parts(&self) -> MutexGuard<'_, Kept> {
         self.parts.locked()
     }
 
-    /// Takes what another one has kept of its segments: those that both have need not be asked again.
+    /// Takes over the remembered facts about the segments that both indexes have.
     pub fn inherit(&self, before: &TextIndex) {
         self.parts.inherit(&before.parts);
         self.parts.keep(self.live_searcher().segment_readers());
     }
 
-    /// Where the document of a version is in the live tier.
+    /// Returns the place of a version's document in the live tier.
     pub(crate) fn find_live(&self, ordinal: u64) -> Result<Option<Location>, TextError> {
         find(&self.live_searcher(), ordinal)
     }
 
-    /// The tokens of the documents of the live tier, and of the closed one.
+    /// Returns the tokens of the documents in the live tier, and in the closed one.
     pub(crate) fn tokens(&self) -> [Tokens; 2] {
         self.commit.tokens
     }
 
-    /// Documents that still stand in the files of the live tier, and of the closed one,
-    /// though they were taken out: by segment, ascending.
+    /// Returns the documents that were deleted but still stand in the files of the live tier, and of the closed one: by
+    /// segment, ascending.
     pub(crate) fn deleted(&self) -> &[Vec<Vec<DocId>>; 2] {
         self.deleted.get_or_init(|| {
             [self.live_searcher(), self.closed_searcher()]
@@ -192,12 +193,12 @@ impl TextIndex {
         })
     }
 
-    /// Checks the checksum of every segment file of both tiers, and says how many it read.
+    /// Checks the checksum of every segment file of both tiers, and returns the number of files.
     pub fn validate(&self) -> Result<u64, TextError> {
         self.validate_those(&|_| true)
     }
 
-    /// The same of those files whose name, with the tier before it, is one of those that are asked for.
+    /// As [`TextIndex::validate`], for the files whose name (`live/…` or `closed/…`) `which` accepts.
     pub fn validate_those(&self, which: &dyn Fn(&str) -> bool) -> Result<u64, TextError> {
         let mut checked = 0;
         let mut files = Vec::new();
@@ -210,7 +211,7 @@ impl TextIndex {
                 }
                 let sound = match directory.exists(&path) {
                     Ok(false) if is_optional(&path) => continue,
-                    // A file too short to have a checksum is an error.
+                    // A file too short for a checksum is an error.
                     Ok(true) => matches!(directory.validate_checksum(&path), Ok(true)),
                     _ => false,
                 };
@@ -228,17 +229,17 @@ impl TextIndex {
         }
     }
 
-    /// The number of live versions.
+    /// Returns the number of live versions.
     pub fn live_docs(&self) -> u64 {
         self.live_searcher().num_docs()
     }
 
-    /// The number of closed versions.
+    /// Returns the number of closed versions.
     pub fn closed_docs(&self) -> u64 {
         self.closed_searcher().num_docs()
     }
 
-    /// The ordinals of the live and of the closed versions. Reads every document.
+    /// Returns the ordinals of the live and of the closed versions. Reads every document.
     pub fn ordinals(&self) -> Result<(BTreeSet<u64>, BTreeSet<u64>), TextError> {
         let of = |searcher: Searcher| -> Result<BTreeSet<u64>, TextError> {
             let mut all = BTreeSet::new();
@@ -277,7 +278,7 @@ impl fmt::Debug for TextIndex {
     }
 }
 
-/// Files that tantivy lists for every segment and writes for some.
+/// Returns `true` for files that tantivy lists for every segment and writes for some.
 fn is_optional(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "del" || extension == "pos" || extension == "temp")

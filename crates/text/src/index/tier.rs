@@ -5,12 +5,12 @@ use tantivy::{Directory, Index, IndexReader, IndexSettings, ReloadPolicy, Tantiv
 use crate::error::{Doing, TextError};
 use crate::schema::{fields, tokenizers};
 
-/// A hit decompresses one block of stored fields, so they are small.
+/// Bytes of a block of stored fields: 4,096. A hit decompresses one block; a larger value makes hits slower.
 const STORE_BLOCK_BYTES: usize = 4_096;
-/// Blocks of stored fields kept decompressed, for each segment.
+/// Decompressed blocks that are kept for each segment: 4. A larger value costs memory.
 const STORE_CACHE_BLOCKS: usize = 4;
 
-/// One index. Its reader is reloaded by hand, and has no thread.
+/// One index. Its reader has no thread and is reloaded explicitly.
 pub(super) struct Tier {
     pub(super) index: Index,
     pub(super) reader: IndexReader,

@@ -17,37 +17,39 @@ use crate::schema::{Analysed, ORDINAL, fields};
 use crate::segment::{find, norm_ids};
 use crate::tokens::Tokens;
 
-/// What a writer holds in memory before it writes a segment: the least that tantivy takes.
+/// Bytes that a writer buffers before it writes a segment: 15 MB, the least that tantivy accepts. A larger value makes
+/// fewer segments and costs memory.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
-/// A writer of so many documents that they fill more holds so much for each, or for each byte that the log has of them, so
-/// that they become one segment: several would be merged soon.
+/// A writer of many documents buffers this much for each document (6,000 bytes), or for each byte that the documents
+/// have in the log (10 bytes), so that the documents become one segment. Several segments would soon be merged. A
+/// larger value costs memory.
 const HEAP_BYTES_A_DOC: usize = 6_000;
 const HEAP_BYTES_A_BYTE: u64 = 10;
-/// The most, as a build from nothing needs: few large segments make every later search cheaper. There may be two such
-/// writers at a time, and the merging of segments needs some memory beside them.
+/// The largest buffer, used by a rebuild: 30 MB. Few large segments make every later search cheaper. There may be two
+/// such writers at a time, and merging segments needs memory beside them.
 const HEAP_BYTES_MAX: usize = 30_000_000;
 
-/// Writes to both tiers; nothing is seen, nor kept, before `commit`.
+/// Writes to both tiers; nothing is visible or durable before `commit`.
 ///
-/// A version is given at most once, and new ones in the order of their ordinals.
+/// A version may be given once only, and new versions in the order of their ordinals.
 ///
-/// Additions cannot fail at once: tantivy indexes them on a thread of its own. What went
-/// wrong is told by `commit`. Dropping a writer forgets all it was given.
+/// An addition reports no error at once, because tantivy indexes on a thread of its own; `commit` returns the error.
+/// Dropping a writer discards all its additions.
 pub struct TextWriter {
     live: IndexWriter,
     closed: LazyWriter,
-    /// Both tiers as they are without what is being written.
+    /// Both tiers before this write.
     before: [Searcher; 2],
     tokens: [Tokens; 2],
-    /// Every ordinal in the index is below this one, so others need not be looked for.
+    /// Every ordinal in the index is smaller, so new versions from here on need not be looked up.
     first_new: u64,
     next_new: u64,
-    /// The others that were given.
+    /// The smaller ordinals that were given.
     replaced: BTreeSet<u64>,
     error: Option<TextError>,
 }
 
-/// The writer of a tier that most commits leave alone.
+/// The writer of the closed tier, which most commits leave unchanged.
 struct LazyWriter {
     index: Index,
     heap_bytes: usize,
@@ -55,17 +57,17 @@ struct LazyWriter {
 }
 
 impl TextIndex {
-    /// Starts writing. There is one writer at a time; a second one is `Busy`.
+    /// Starts writing. There is one writer at a time; a second one gets `Busy`.
     pub fn writer(&self) -> Result<TextWriter, TextError> {
         self.writer_with(WRITER_HEAP_BYTES)
     }
 
-    /// The same for a build from nothing.
+    /// As [`TextIndex::writer`], for a rebuild.
     pub fn build_writer(&self) -> Result<TextWriter, TextError> {
         self.writer_with(HEAP_BYTES_MAX)
     }
 
-    /// The same for about so many documents, from so many bytes of the log.
+    /// As [`TextIndex::writer`], for about `docs` documents, from `len_bytes` bytes of the log.
     pub fn writer_of(&self, docs: usize, len_bytes: u64) -> Result<TextWriter, TextError> {
         let by_len = usize::try_from(len_bytes.saturating_mul(HEAP_BYTES_A_BYTE));
         let by_docs = docs.saturating_mul(HEAP_BYTES_A_DOC);
@@ -106,7 +108,7 @@ impl TextIndex {
 }
 
 impl TextWriter {
-    /// Adds a version that holds now, in place of any document of this ordinal.
+    /// Adds a version that holds now; it replaces the document of the same ordinal.
     pub fn add_live(&mut self, doc: &Doc<'_>) {
         self.add_live_analysed(&Analysed::of(doc));
     }
@@ -118,7 +120,7 @@ impl TextWriter {
         }
     }
 
-    /// Adds a version that no longer holds, in place of any document of this ordinal.
+    /// Adds a version that no longer holds; it replaces the document of the same ordinal.
     pub fn add_closed(&mut self, doc: &Doc<'_>) {
         self.add_closed_analysed(&Analysed::of(doc));
     }
@@ -130,16 +132,15 @@ impl TextWriter {
         }
     }
 
-    /// Moves a version from the live tier to the closed one: a newer version has taken its
-    /// place, or its memory is forgotten.
+    /// Moves a version from the live tier to the closed one, after a newer version replaced it or its memory was
+    /// forgotten.
     pub fn close(&mut self, doc: &Doc<'_>) {
         self.add_closed(doc);
     }
 
-    /// Takes a version out of both tiers, as after a redaction.
+    /// Removes a version from both tiers, as after a redaction.
     ///
-    /// Its words stay in the files until their segment is merged: where the bytes must go,
-    /// drop the view and rebuild.
+    /// Its words stay in the files until their segment is merged. If the bytes must go, delete the view and rebuild it.
     pub fn remove(&mut self, ordinal: u64) {
         if let Err(error) = self.try_remove(ordinal) {
             self.error.get_or_insert(error);
@@ -191,23 +192,23 @@ impl TextWriter {
         Ok(())
     }
 
-    /// Makes all of it durable and visible to whoever reloads, with a string that says how
-    /// far it goes. Waits for merges, so no thread is left when it returns.
+    /// Makes all additions durable and visible to readers that reload, with a string that names the checkpoint. Waits
+    /// for merges, so no thread is left afterwards.
     ///
-    /// The closed tier goes first. A crash before the live one follows leaves an index that
-    /// `open` refuses until [`CLOSED_META`] is put back.
+    /// The closed tier is committed first. A crash before the live tier follows leaves an index that `open` refuses
+    /// until [`CLOSED_META`] is put back.
     pub fn commit(self, checkpoint: &str) -> Result<(), TextError> {
         self.commit_in_steps(checkpoint, &mut |_| {})
     }
 
-    /// The same, with a word between its steps.
+    /// As [`TextWriter::commit`]; `done` is called with a name after each step.
     pub fn commit_in_steps(
         mut self,
         checkpoint: &str,
         done: &mut dyn FnMut(&'static str),
     ) -> Result<(), TextError> {
-        // Both are flushed before either is published, to keep that moment short. Flushing
-        // also tells why the indexing thread died, if it did.
+        // Both tiers are flushed before either is published, to keep the time between the two short. Flushing also
+        // returns the error of an indexing thread that died.
         let live = self.live.prepare_commit().doing("flushing the live tier");
         let mut live = live?;
         if let Some(error) = self.error {
@@ -264,8 +265,8 @@ fn open_writer(index: &Index, heap_bytes: usize) -> Result<IndexWriter, TextErro
         Err(TantivyError::LockFailure(LockError::LockBusy, _)) => return Err(TextError::Busy),
         answer => answer.doing("starting to write")?,
     };
-    // Commits are small, so segments are merged early; what was closed leaves the live
-    // tier once it is a tenth of a segment, so that recall now hardly pays for history.
+    // Commits are small, so segments are merged early. Deleted documents leave the live tier once they are a tenth of a
+    // segment, so that a search of today hardly pays for history.
     let mut merges = LogMergePolicy::default();
     merges.set_min_num_segments(6);
     merges.set_min_layer_size(1_000);

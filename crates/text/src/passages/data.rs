@@ -1,4 +1,4 @@
-//! JSON and YAML: values under the paths of their keys.
+//! Passages of JSON and YAML: values under the paths of their keys.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -6,14 +6,15 @@ use std::rc::Rc;
 use super::pieces::{Break, Path, Piece, add_line, step};
 use super::prose::lines;
 
-/// Of the lines of YAML so many of ten have a key, or are items or comments.
+/// Lines of ten that have a key or are items or comments in YAML: 8. A larger value takes fewer texts for YAML.
 const YAML_LINES_OF_TEN: usize = 8;
-/// Keys without a value on their line, at least: a talk has none.
+/// Fewest keys without a value on their line: 2, because a transcript has none. A larger value takes fewer texts for
+/// YAML.
 const YAML_PARENTS_MIN: usize = 2;
-/// Values that lie so deep in others, at most.
+/// Deepest nesting of values that are read: 128. A larger value takes more stack.
 const DEPTH_MAX: usize = 128;
 
-/// The values of JSON, of JSON lines or of YAML; `None` of anything else.
+/// Returns the values of JSON, of JSON lines or of YAML as pieces; `None` for any other text.
 pub(super) fn pieces(text: &str) -> Option<Vec<Piece>> {
     match text.trim_start().starts_with(['{', '[']) {
         true => json(text),
@@ -21,7 +22,7 @@ pub(super) fn pieces(text: &str) -> Option<Vec<Piece>> {
     }
 }
 
-/// The values of JSON, each with its key.
+/// Returns the values of JSON as pieces, each with its key.
 fn json(text: &str) -> Option<Vec<Piece>> {
     let mut reader = Json {
         text,
@@ -43,16 +44,16 @@ fn json(text: &str) -> Option<Vec<Piece>> {
     Some(reader.pieces)
 }
 
-/// A reader of JSON that minds where its values are. It takes some texts for JSON that are not quite.
+/// A reader of JSON that records the places of values. It accepts some texts that are not quite JSON.
 struct Json<'t> {
     text: &'t str,
     at: usize,
     pieces: Vec<Piece>,
-    /// The keys that lead to where it is.
+    /// The keys that lead to the current value.
     steps: Vec<String>,
     /// The end of the last piece.
     done: usize,
-    /// The end of what was looked through for a letter since, in vain.
+    /// The end of the text after `done` that has no letter or digit.
     looked_at: usize,
     /// The path of the last piece.
     path: Path,
@@ -76,7 +77,7 @@ impl Json<'_> {
         is_there
     }
 
-    /// Passes over a value, and adds what it has of pieces; a list of more than one value makes a piece of each.
+    /// Skips a value, and adds its pieces; each value of a list with more than one becomes a piece.
     fn value(&mut self) -> Option<()> {
         self.skip_blanks();
         match self.peek()? {
@@ -113,7 +114,7 @@ impl Json<'_> {
         Some(())
     }
 
-    /// The place of a string between its quotes.
+    /// Returns the place of a string between its quotes.
     fn string(&mut self) -> Option<Range<usize>> {
         if self.peek()? != b'"' {
             return None;
@@ -140,12 +141,12 @@ impl Json<'_> {
         (self.at > start).then_some(())
     }
 
-    /// Makes a piece of all since the last one.
+    /// Makes a piece of the text since the last one.
     fn piece(&mut self) {
         let new = &self.text[self.done.max(self.looked_at)..self.at];
         self.looked_at = self.at;
         if !new.contains(char::is_alphanumeric) {
-            // Brackets belong to what they close.
+            // Brackets belong to the piece that they close.
             if let Some(last) = self.pieces.last_mut() {
                 last.place.end = self.at;
                 self.done = self.at;
@@ -171,7 +172,8 @@ impl Json<'_> {
     }
 }
 
-/// The break before a value, if so many keys that led to the one before it do not lead to it: more than its own end a group.
+/// Returns the break before a value if `keys` keys on the path of the value before are not on its own path. More than
+/// one such key ends a group.
 fn leaving(keys: usize) -> Break {
     match keys {
         0 | 1 => Break::Line,
@@ -179,7 +181,7 @@ fn leaving(keys: usize) -> Break {
     }
 }
 
-/// The lines of YAML under the keys that they are indented below.
+/// Returns the lines of YAML as pieces, each under the keys that it is indented below.
 fn yaml(text: &str) -> Option<Vec<Piece>> {
     if !is_yaml(text) {
         return None;
@@ -210,7 +212,7 @@ fn yaml(text: &str) -> Option<Vec<Piece>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// The column and the name of the key of a line of YAML, and whether a value follows.
+/// Returns the column and the name of the key of a line of YAML, and `true` if a value follows.
 fn key_of(line: &str) -> Option<(usize, &str, bool)> {
     let mut rest = line.trim_start();
     while let Some(item) = rest.strip_prefix("- ") {

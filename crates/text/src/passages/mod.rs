@@ -1,7 +1,7 @@
-//! Long texts in passages: parts that are searched and ranked by themselves, and shown of a long text.
+//! Passages: parts of a long text that are searched, ranked and shown by themselves.
 //!
-//! Markdown is parted at its headings and paragraphs, code at blank lines, JSON and YAML by paths, anything else by
-//! paragraphs, lines and sentences. A function of the text alone.
+//! Markdown is parted at its headings and paragraphs, code at blank lines, JSON and YAML by paths, any other text by
+//! paragraphs, lines and sentences. The passages are a function of the text alone.
 
 mod data;
 mod pieces;
@@ -13,28 +13,30 @@ use super::analyze::is_dense;
 
 use pieces::{Break, Piece};
 
-/// Rises whenever a text is parted otherwise. Views that were built with another one are built anew.
+/// Version of the parting; it rises when texts are parted in another way. Views of another version are rebuilt.
 pub const PASSAGES_VERSION: u32 = 1;
 
-/// Words of a passage, at most; a text of no more is one passage. Raised, one of them says less of a passage.
+/// Largest number of words in a passage: 200; a text of no more words is one passage. With a larger value a word says
+/// less of its passage.
 const WORDS_MAX: usize = 200;
-/// Words that a passage has at least, unless nothing else is left. Raised, more sections share a passage.
+/// Fewest words of a passage, unless no more are left: 40. With a larger value more sections share a passage.
 const WORDS_MIN: usize = 40;
-/// Words after which a passage ends where it can. Raised, passages are fewer and longer.
+/// Words after which a passage ends at the next opportunity: 100. With a larger value passages are fewer and longer.
 const WORDS_ENOUGH: usize = 100;
-/// Characters of a word, at most: what is longer counts as several, so that data without blanks is parted, too.
+/// Largest number of characters in a word: 16; a longer word counts as several, so that data without blanks is parted,
+/// too.
 const WORD_CHARS: usize = 16;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// Its bytes. The passages of a text follow one another and leave nothing out.
+    /// The bytes of the passage. The passages of a text follow one another and leave nothing out.
     pub place: Range<usize>,
-    /// The headings, or the keys, that it stands under, the outermost first.
+    /// The headings or keys above the passage, the outermost first.
     pub path: Vec<String>,
 }
 
-/// Returns the passages of a text, at least one. Linear in the text.
+/// Returns the passages of a text, at least one. Costs time in proportion to the text.
 pub fn passages(text: &str) -> Vec<Passage> {
     if is_short(text) {
         return vec![Passage {
@@ -46,13 +48,14 @@ pub fn passages(text: &str) -> Vec<Passage> {
     joined(text, &pieces)
 }
 
-/// Whether a text is one passage.
+/// Returns `true` if a text is one passage.
 pub fn is_short(text: &str) -> bool {
     // A word and a blank are two bytes.
     text.len() <= 2 * WORDS_MAX || count_words(text, WORDS_MAX) <= WORDS_MAX
 }
 
-/// The words of a text; where they are more than `enough`, some number above it. Two ideographs are a word.
+/// Returns the number of words of a text; if there are more than `enough`, some number above `enough`. Two ideographs
+/// are a word.
 fn count_words(text: &str, enough: usize) -> usize {
     let (mut words, mut dense, mut run) = (0, 0, 0);
     for c in text.chars() {
@@ -74,7 +77,7 @@ fn count_words(text: &str, enough: usize) -> usize {
     words + dense / 2
 }
 
-/// Pieces put together to passages: blocks stay whole where they can.
+/// Joins pieces to passages; blocks stay whole if possible.
 fn joined(text: &str, pieces: &[Piece]) -> Vec<Passage> {
     let mut joining = Joining {
         passages: Vec::new(),
@@ -105,14 +108,14 @@ fn joined(text: &str, pieces: &[Piece]) -> Vec<Passage> {
 /// Passages that are being put together.
 struct Joining {
     passages: Vec<Passage>,
-    /// The words of each.
+    /// The number of words of each passage.
     words: Vec<usize>,
-    /// The last one takes more.
+    /// `true` if the last passage takes more pieces.
     is_open: bool,
 }
 
 impl Joining {
-    /// The words of the passage that is open.
+    /// Returns the number of words of the open passage.
     fn so_far(&self) -> usize {
         match self.is_open {
             true => self.words.last().copied().unwrap_or(0),
@@ -139,7 +142,7 @@ impl Joining {
     }
 
     fn end(mut self, text: &str) -> Vec<Passage> {
-        // A few words at the end belong to what stands before them.
+        // A few words at the end join the passage before them.
         if let [.., before, last] = self.words[..]
             && last < WORDS_MIN
             && before + last <= WORDS_MAX
@@ -159,7 +162,7 @@ impl Joining {
     }
 }
 
-/// Leaves the steps of a path that another one begins with, too.
+/// Keeps the first steps of a path that `other` also begins with.
 fn keep_common(path: &mut Vec<String>, other: &[String]) {
     let same = path.iter().zip(other);
     let same = same.take_while(|(one, other)| one == other).count();

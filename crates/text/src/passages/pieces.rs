@@ -1,4 +1,4 @@
-//! The smallest parts of a text that passages are made of.
+//! Pieces: the smallest parts of a text, which passages are joined from.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,29 +7,29 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{WORD_CHARS, WORDS_ENOUGH, WORDS_MAX, count_words};
 
-/// Characters of a heading or a key that a path keeps, and steps of a path.
+/// Largest number of characters in a step of a path (80) and of steps (8). Larger values make longer paths.
 const STEP_CHARS_MAX: usize = 80;
 const STEPS_MAX: usize = 8;
 
-/// Bytes in which sentences are looked for at once: what looks for them takes time by the square of a run of quotes or blanks
-/// behind a full stop. Raised, hostile texts take longer; lowered, more sentences are parted.
+/// Bytes in which sentences are searched for at once: 4,096. The search takes time by the square of a run of quotes or
+/// blanks behind a full stop. With a larger value hostile texts take longer; with a smaller one more sentences are cut.
 const WINDOW_LEN: usize = 4_096;
 
-/// A path that many pieces share.
+/// A path that several pieces share.
 pub(super) type Path = Rc<[String]>;
 
-/// A part of a text that is not parted.
+/// A part of a text that is not cut further.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
-    /// Its bytes, up to the next piece.
+    /// The bytes of the piece, up to the next piece.
     pub(super) place: Range<usize>,
     pub(super) words: usize,
-    /// How it is told from the piece before.
+    /// The break between this piece and the piece before.
     pub(super) before: Break,
     pub(super) path: Path,
 }
 
-/// The end of something, the larger one last.
+/// The kind of a break between pieces, the larger one last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Break {
     Sentence,
@@ -38,7 +38,8 @@ pub(super) enum Break {
     Heading,
 }
 
-/// Adds a line, in sentences if it is long, and a sentence in parts if it is longer than a passage.
+/// Adds the pieces of a line: the whole line, or its sentences if it is long; a sentence longer than a passage in
+/// parts.
 pub(super) fn add_line(
     text: &str,
     place: Range<usize>,
@@ -78,7 +79,7 @@ pub(super) fn add_line(
     }
 }
 
-/// The parts of a line in which sentences are looked for, each up to a blank where there is one.
+/// Returns the parts of a line that sentences are searched in, each up to a blank if there is one.
 fn windows(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -93,7 +94,7 @@ fn windows(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The bytes of about as many words as are enough, up to the end of a word if there is one.
+/// Returns the length in bytes of about [`WORDS_ENOUGH`] words, up to the end of a word if there is one.
 fn first_words(text: &str) -> usize {
     let mut blank = None;
     let (mut words, mut run) = (0, 0);
@@ -114,7 +115,7 @@ fn first_words(text: &str) -> usize {
     text.len()
 }
 
-/// A path with one more step.
+/// Adds a step to a path.
 pub(super) fn step(path: &mut Vec<String>, name: &str) {
     if path.len() < STEPS_MAX {
         path.push(name.trim().chars().take(STEP_CHARS_MAX).collect());

@@ -1,14 +1,15 @@
-//! Markdown, code and plain text: lines under headings, told apart by blank lines.
+//! Passages of Markdown, code and plain text: lines under headings, separated by blank lines.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::pieces::{Break, Path, Piece, add_line, step};
 
-/// Of the lines of code one in so many ends or begins as no line of prose does.
+/// One in three lines of code, at least, ends or begins as no line of prose does. A larger value takes more texts for
+/// code.
 const CODE_SHARE: usize = 3;
 
-/// The lines of a text under their headings.
+/// Returns the lines of a text as pieces under their headings.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let has_headings = !is_code(text);
     let mut pieces = Vec::new();
@@ -53,14 +54,14 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Gives a blank line to the piece before it.
+/// Adds a blank line to the piece before it.
 fn extend(pieces: &mut [Piece], place: Range<usize>) {
     if let Some(last) = pieces.last_mut() {
         last.place.end = place.end;
     }
 }
 
-/// The bytes of each line, with its end.
+/// Returns the bytes of each line, its end included.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -70,7 +71,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The level and the title of a heading of Markdown: `## Title`, or a line that is underlined.
+/// Returns the level and the title of a heading of Markdown: `## Title`, or an underlined line.
 fn level_of<'t>(line: &'t str, next: &str, before: Break) -> Option<(usize, &'t str)> {
     let title = line.trim_start_matches('#');
     let level = line.len() - title.len();
@@ -86,7 +87,7 @@ fn level_of<'t>(line: &'t str, next: &str, before: Break) -> Option<(usize, &'t 
     }
 }
 
-/// Whether a text is code: there `# …` is a comment.
+/// Returns `true` if a text is code, in which `# …` is a comment.
 fn is_code(text: &str) -> bool {
     let (mut code, mut all) = (0, 0);
     let mut is_fenced = false;

@@ -1,4 +1,4 @@
-//! How texts are parted.
+//! The passages of various texts.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn shown(text: &str) -> Vec<(String, &str)> {
         .collect()
 }
 
-/// The passage with some words.
+/// Returns the passage that contains `words`.
 fn with<'t>(text: &'t str, words: &str) -> (String, &'t str) {
     let found = shown(text)
         .into_iter()
@@ -109,7 +109,7 @@ fn json_is_parted_by_its_paths() {
             .iter()
             .all(|(_, part)| part.starts_with(['{', '\n']))
     );
-    // A text that only begins like it is read as any other.
+    // A text that only begins like JSON is read as any other.
     let broken = format!("{{ {}", SENTENCE.repeat(40));
     assert!(shown(&broken).len() > 3);
 }
@@ -143,7 +143,7 @@ fn texts_without_blanks_are_parted_and_so_are_ideographs() {
 
 #[test]
 fn hostile_texts_are_parted_in_a_moment() {
-    // Each takes seconds where the work grows with the square of the text.
+    // Each of these takes seconds if the work grows with the square of the text.
     let words = "word ".repeat(201) + "end.";
     let lists = "[".to_owned() + &"[],".repeat(200_000) + &"1,".repeat(201) + "1]";
     for text in [

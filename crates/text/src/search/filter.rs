@@ -1,29 +1,29 @@
-//! Conditions that hits meet, as the terms that documents hold.
+//! Conditions that hits must meet, translated to terms of documents.
 
 use crate::schema::{AnyOf, keyword_is, scope_is, scope_under, topic_is, topic_under};
 
-/// Conditions that hits meet all of, without a say in the score.
+/// Conditions that every hit meets; they do not change scores.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextFilter<'a> {
-    /// This topic; with a `/` at its end, this topic and all below it.
+    /// The topic; with a `/` at its end, this topic and all topics below it.
     pub topic: Option<&'a str>,
-    /// This keyword, whatever its case and accents.
+    /// The keyword, regardless of case and accents.
     pub keyword: Option<&'a str>,
-    /// One of these scopes; where none is named, any.
+    /// The scopes, of which a hit has one; if empty, every scope.
     pub scopes: &'a [InScope<'a>],
 }
 
 /// Scopes that a hit may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InScope<'a> {
-    /// This one.
+    /// Exactly this scope.
     Is(&'a str),
-    /// This one of a session, and those below it: `session:a/b` below `session:a`.
+    /// This scope of a session, and the scopes below it: `session:a/b` below `session:a`.
     Under(&'a str),
 }
 
 impl InScope<'_> {
-    /// Whether a scope is one of these.
+    /// Returns `true` if a scope is one of these.
     pub fn holds(&self, scope: &str) -> bool {
         match self {
             InScope::Is(this) => scope == *this,
@@ -54,7 +54,7 @@ pub(super) fn filter_values(filter: &TextFilter<'_>) -> Vec<AnyOf> {
     filters
 }
 
-/// Scopes of which none lies within another: each document has the term of one at most.
+/// Returns the scopes without those that lie within another, so that each document has the term of one at most.
 fn apart<'a>(scopes: &'a [InScope<'a>]) -> impl Iterator<Item = &'a InScope<'a>> {
     let covers = |it: &InScope<'_>, other: &InScope<'_>| match (it, other) {
         (InScope::Is(a), InScope::Is(b)) => a == b,

@@ -22,19 +22,20 @@ pub use filter::{InScope, TextFilter};
 pub(crate) use prepared::stored;
 pub use prepared::{Found, Prepared};
 
-/// Terms of a query that are searched for: the weightiest of those that are looked up.
+/// Terms of a query that are searched for, the weightiest of its terms: 64. A larger value costs time; scores have 64
+/// bits for terms.
 const SEARCH_TERMS_MAX: usize = 64;
 
-/// What to search for.
+/// A query, and the conditions of its hits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextQuery<'a> {
     /// Words, never query syntax.
     pub text: &'a str,
     /// The most hits to return.
     pub limit: usize,
-    /// Whether to search closed versions too.
+    /// `true` to search closed versions too.
     pub history: bool,
-    /// What hits must be besides.
+    /// The other conditions of hits.
     pub filter: TextFilter<'a>,
 }
 
@@ -47,50 +48,49 @@ pub struct Hit {
     pub score: f32,
     /// The bytes given with the document.
     pub stored: Vec<u8>,
-    /// The words of the query that match, as they were written.
+    /// The words of the query that match, as the user wrote them.
     pub matched: Vec<String>,
 }
 
-/// The hits, best first, and how they came about.
+/// The hits, and the figures behind their scores.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextAnswer {
     /// Best first; of equal scores the smaller ordinal first.
     pub hits: Vec<Hit>,
-    /// What was searched for, in the order of the query.
+    /// The terms that were searched for, in the order of the query.
     pub terms: Vec<TermUse>,
     /// Documents in the tiers that were searched.
     pub searched_docs: u64,
     /// Documents in the tail.
     pub tail_docs: u64,
-    /// Versions that the statistics of BM25 are of: those that hold now.
+    /// Versions that the statistics of BM25 cover: those that hold now.
     pub stats_docs: u64,
-    /// Their average length in tokens, stemmed and exact.
+    /// The average length of these versions in tokens, stemmed and exact.
     pub average_len: [f32; 2],
 }
 
 /// A term that was searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermUse {
-    /// The word of the query, as it was written.
+    /// The word of the query, as the user wrote it.
     pub word: String,
-    /// The term it became.
+    /// The term of the word.
     pub term: String,
-    /// Whether it is looked for as written, rather than by its stem.
+    /// `true` if the word is searched for as written, `false` if by its stem.
     pub exact: bool,
-    /// How many documents hold it.
+    /// The number of documents that hold the term.
     pub doc_freq: u64,
-    /// What it counts beside others, before its rarity.
+    /// The weight of the term beside others, before its rarity.
     pub boost: f32,
 }
 
 impl TextIndex {
     /// Searches the live tier, the tail and, if asked, the closed tier.
     ///
-    /// Words are alternatives: a document that holds one of them matches. `visible` is
-    /// asked, by ordinal, about documents that would otherwise be in the answer; it may be
-    /// asked more than once about one. The set of matches is exact; the order follows the
-    /// statistics of the versions that hold now (see `CollectionStats`), whatever moment
-    /// `visible` stands for.
+    /// Words are alternatives: a document that holds one of them matches. `visible` is asked, by ordinal, about
+    /// documents that would otherwise be in the answer, perhaps more than once about the same one. The set of matches
+    /// is exact. The order follows the statistics of the versions that hold now (see `CollectionStats`), for every
+    /// moment that `visible` stands for.
     ///
     /// A query without words matches nothing.
     pub fn search(
@@ -117,8 +117,8 @@ impl TextIndex {
         Ok(answer)
     }
 
-    /// Returns the rarest words of a text that documents hold, as they are written, at most `most`: identifiers first, and
-    /// the rarest first of each kind. A word is rare as an identifier is.
+    /// Returns the rarest words of a text that documents hold, as written, at most `most`: identifiers first, the
+    /// rarest first of each kind. A word counts as rare if it is as rare as an identifier has to be.
     pub fn rare_words(
         &self,
         tail: &Tail,
@@ -146,7 +146,7 @@ impl TextIndex {
         Ok(words)
     }
 
-    /// Looks the words of a query up: what the answer says of them, without hits yet.
+    /// Looks up the words of a query. Returns the answer without hits, and the prepared query.
     pub fn prepare<'a>(
         &'a self,
         tail: &'a Tail,

@@ -1,4 +1,4 @@
-//! A query against the collection of a moment: candidates, and their scores.
+//! A query prepared against the collection of a moment: finds candidates and scores them.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -21,10 +21,10 @@ use crate::segment::{Location, find_all, postings, seek};
 use crate::stats::{CollectionStats, term_of};
 use crate::tail::Tail;
 
-/// Candidates beyond the limit, for ties that only exact scores break.
+/// Candidates beyond the limit: 8, for ties that only exact scores break. A larger value costs time.
 const SPARE_CANDIDATES: usize = 8;
 
-/// A query against the collection of this moment.
+/// A query prepared against the collection of this moment.
 pub struct Prepared<'a> {
     pub(super) tiers: Vec<Searcher>,
     pub(super) tail: &'a Tail,
@@ -44,18 +44,18 @@ pub struct Prepared<'a> {
 /// A candidate with its final score.
 #[derive(Debug, Clone, Copy)]
 pub struct Found {
-    /// Its score, and which words of the query it has.
+    /// The score, and bits of the matching terms of the query.
     pub scored: Scored,
-    /// The version.
+    /// The ordinal of the version.
     pub ordinal: u64,
     /// See [`Sight::tie`].
     pub tie: u128,
-    /// The document in an index, or in the tail.
+    /// The place of the document in an index or in the tail.
     pub place: Place,
 }
 
 impl Prepared<'_> {
-    /// The documents that match best, at least `limit` where so many match: by score, then by
+    /// Returns the documents that match best, at least `limit` of them if so many match: by score, then by tie and
     /// ordinal.
     pub(crate) fn best(&self, limit: usize) -> Result<Vec<Found>, TextError> {
         match self.terms.is_empty() || limit == 0 {
@@ -64,12 +64,12 @@ impl Prepared<'_> {
         }
     }
 
-    /// About as [`Prepared::best`], for less: a word that is looked for by its stem finds by that alone, and as
-    /// it was written counts only for what is found.
+    /// As [`Prepared::best`], but approximate and cheaper. A word that is searched for by its stem finds documents by
+    /// the stem alone; its written form counts only for documents that were found.
     pub fn promising(&self, limit: usize) -> Result<Vec<Found>, TextError> {
         let stems = self.terms.iter().filter(|t| t.field == TextField::Body);
         let stemmed: FxHashSet<&str> = stems.map(|term| term.word.as_str()).collect();
-        // Of a long query only the rarest terms are left, so a word may have lost its stem.
+        // A long query keeps only its rarest terms, so a word may have lost its stem.
         let finds = |term: &QueryTerm| boost(term) >= 1.0 || !stemmed.contains(&*term.word);
         match limit {
             0 => Ok(Vec::new()),
@@ -77,8 +77,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// The documents of these versions with their scores, 0 where no word matches. A version that
-    /// has no document in what is searched is left out.
+    /// Returns the documents of these versions with their scores, 0 if no word matches. A version without a document in
+    /// the searched tiers and the tail is left out.
     pub fn score(&self, ordinals: &[u64]) -> Result<Vec<Found>, TextError> {
         let mut candidates = Vec::with_capacity(ordinals.len());
         let mut filed = Vec::with_capacity(ordinals.len());
@@ -101,18 +101,18 @@ impl Prepared<'_> {
         self.rank(candidates)
     }
 
-    /// The words of the query that a document holds, as they were written.
+    /// Returns the words of the query that a document holds, as the user wrote them.
     pub fn matched_words(&self, found: &Found) -> Vec<String> {
         matched_words(&self.terms, found.scored.matched)
     }
 
-    /// The words of the query that say something, with their rarities.
+    /// Returns the query's words with a meaning, with their rarities.
     pub fn words(&self) -> Vec<(&QuestionWord, f64)> {
         let words = self.words.iter();
         words.map(|(word, rarity)| (word, *rarity)).collect()
     }
 
-    /// The terms of each of [`Prepared::words`], as bits of what matched.
+    /// Returns, for each of [`Prepared::words`], the bits of its terms in [`Scored::matched`].
     pub fn bits_of_words(&self) -> Vec<u64> {
         let bits_of = |word: &QuestionWord| {
             let is_its = |term: &QueryTerm| match term.field {
@@ -126,27 +126,27 @@ impl Prepared<'_> {
         self.words.iter().map(|(word, _)| bits_of(word)).collect()
     }
 
-    /// The documents that hold now.
+    /// Returns the number of documents that hold now.
     pub fn docs(&self) -> u64 {
         self.stats.docs
     }
 
-    /// The rarity of a word that one document has.
+    /// Returns the rarity of a word that one document has.
     pub fn rarity_of_one(&self) -> f64 {
         rarity(&self.stats, 1)
     }
 
-    /// Whether the query asks for a time.
+    /// Returns `true` if the query asks for a time.
     pub fn asks_when(&self) -> bool {
         self.asks_when
     }
 
-    /// Whether a document holds a rare identifier of the query.
+    /// Returns `true` if a document holds a rare identifier of the query.
     pub fn has_identifier(&self, found: &Found) -> bool {
         found.scored.matched & self.identifiers != 0
     }
 
-    /// Whether the query names who speaks in each of these documents.
+    /// Returns for each document `true` if the query names its speaker.
     pub fn speakers(&self, found: &[Found]) -> Result<Vec<bool>, TextError> {
         let words = self
             .terms
@@ -156,7 +156,7 @@ impl Prepared<'_> {
         self.holding(&names, found)
     }
 
-    /// Whether each of these documents is of one of these scopes.
+    /// Returns for each document `true` if it is in one of the scopes.
     pub fn of_scopes(
         &self,
         scopes: &[InScope<'_>],
@@ -166,7 +166,7 @@ impl Prepared<'_> {
         self.holding(&terms, found)
     }
 
-    /// Whether each of these documents holds one of these filter terms.
+    /// Returns for each document `true` if it holds one of the filter terms.
     fn holding(&self, terms: &[String], found: &[Found]) -> Result<Vec<bool>, TextError> {
         let mut holds = vec![false; found.len()];
         if terms.is_empty() {
@@ -183,7 +183,7 @@ impl Prepared<'_> {
         Ok(holds)
     }
 
-    /// Marks those of a segment, or of the tail, that hold a filter term.
+    /// Marks the documents of a segment, or of the tail, that hold a filter term.
     fn mark(
         &self,
         term: &str,
@@ -214,8 +214,8 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// The best documents of each tier and the tail by a quick score of the terms that `finds` is true of, and a few
-    /// more than the limit: scores that differ in their last bits are told apart by `rank` only.
+    /// Returns the best documents of the tiers and the tail by a quick score over the terms for which `finds` is true,
+    /// and a few more than the limit: only `rank` tells scores apart that differ in their last bits.
     fn candidates(
         &self,
         limit: usize,
@@ -260,7 +260,7 @@ impl Prepared<'_> {
         Ok(best.into_candidates())
     }
 
-    /// The documents of the tail that hold a word of the query, by their places.
+    /// Returns the scores of the tail's documents that hold a word of the query, by place.
     fn tail_scores(&self) -> &FxHashMap<usize, Scored> {
         self.tail_scores.get_or_init(|| {
             let terms = self.terms.iter().zip(&self.weighted);
@@ -269,7 +269,7 @@ impl Prepared<'_> {
         })
     }
 
-    /// Scores candidates one by one and orders them: by score, then by ordinal.
+    /// Scores candidates one by one and orders them: by score, then by tie, ordinal and place.
     fn rank(&self, mut candidates: Vec<Candidate>) -> Result<Vec<Found>, TextError> {
         candidates.sort_unstable_by_key(|candidate| candidate.place);
         let weighted: Vec<&WeightedTerm> = self.weighted.iter().collect();
@@ -302,7 +302,7 @@ impl Prepared<'_> {
                 .then(a.ordinal.cmp(&b.ordinal))
                 .then(a.place.cmp(&b.place))
         });
-        // A version can be in the tail and committed already, until the tail is cleared.
+        // A version can be both in the tail and committed, until the tail is cleared.
         let mut seen = BTreeSet::new();
         ranked.retain(|found| seen.insert(found.ordinal));
         Ok(ranked)
@@ -314,7 +314,7 @@ impl Prepared<'_> {
         self.filters.iter().map(any_of).collect()
     }
 
-    /// The versions that the filters let through, ascending; `None` where that is all of them.
+    /// Returns the versions that pass the filters, ascending; `None` if all do.
     pub fn allowed(&self) -> Result<Option<Vec<u64>>, TextError> {
         if self.filters.is_empty() {
             return Ok(None);
@@ -339,13 +339,13 @@ impl Prepared<'_> {
         Ok(Some(ordinals))
     }
 
-    /// The bytes given with a document.
+    /// Returns the bytes stored with a document.
     pub fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
         stored(&self.tiers, self.tail, place)
     }
 }
 
-/// The bytes given with a document.
+/// Returns the bytes stored with a document.
 pub(crate) fn stored(tiers: &[Searcher], tail: &Tail, place: Place) -> Result<Vec<u8>, TextError> {
     let (tier, segment, doc) = match place {
         Place::Tail(at) => return Ok(tail.stored(at).to_vec()),
@@ -360,7 +360,7 @@ pub(crate) fn stored(tiers: &[Searcher], tail: &Tail, place: Place) -> Result<Ve
         .to_vec())
 }
 
-/// A term as the tail looks for it.
+/// Returns a term in the form that the tail searches by.
 fn tail_term<'a>(
     (term, weighted): (&'a QueryTerm, &'a WeightedTerm),
 ) -> (TextField, &'a str, &'a Bm25Weight) {

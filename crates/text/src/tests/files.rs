@@ -25,7 +25,7 @@ fn commits_survive_reopening_and_torn_ones_are_refused() -> Outcome {
     writer.add_closed(&doc(1, "pear"));
     assert!(matches!(index.writer(), Err(TextError::Busy)));
     writer.commit("@2\nid")?;
-    // The index has not seen it yet.
+    // The index has not seen the commit yet.
     assert!(matches!(index.writer(), Err(TextError::Busy)));
     assert_eq!(index.checkpoint(), None);
 
@@ -45,7 +45,7 @@ fn commits_survive_reopening_and_torn_ones_are_refused() -> Outcome {
     assert_eq!(ordinals(&index, &Tail::new(), &ask("apple"))?, [0, 3]);
     assert!(TextIndex::create(&dir).is_err());
 
-    // As if one tier had been committed and not the other.
+    // As if the live tier had been committed and the closed one not.
     let before = std::fs::read(dir.join("closed/meta.json"))?;
     let mut writer = index.writer()?;
     writer.close(&doc(0, "apple"));
@@ -119,7 +119,7 @@ enum Damage {
     Found,
 }
 
-/// Opens and validates; a panic in a damaged index is what the caller's guard is for.
+/// Opens and validates an index; the caller guards against a panic in a damaged index.
 fn index_damage(dir: &Path) -> Damage {
     let outcome = std::panic::catch_unwind(|| TextIndex::open(dir)?.validate());
     match outcome {
@@ -139,7 +139,7 @@ fn reading_needs_no_lock_file() -> Outcome {
     Ok(())
 }
 
-/// A directory on which nothing can be made.
+/// A directory in which no file can be made.
 #[derive(Debug, Clone)]
 struct Denying(RamDirectory);
 

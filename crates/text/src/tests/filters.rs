@@ -15,7 +15,7 @@ fn filters_do_not_starve() -> Outcome {
                 9 => ("ab", "global"),
                 _ => ("z", if n % 2 == 0 { "global" } else { "project" }),
             };
-            // What the filters let through is longer, so it would rank below the rest.
+            // The documents that pass the filters are longer, so they would rank below the rest.
             let content = if topic == "z" {
                 content
             } else {

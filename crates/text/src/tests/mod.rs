@@ -17,7 +17,7 @@ use crate::*;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Everything is seen, the older one first.
+/// Everything is visible, the older one first.
 const ALL: Sight<'static> = Sight {
     visible: &|_| true,
     tie: &|ordinal| ordinal as u128,
@@ -42,7 +42,7 @@ fn ask(text: &str) -> TextQuery<'_> {
     }
 }
 
-/// An index of these documents, committed as often as told.
+/// Returns an index of these documents, made in `commits` commits.
 fn index_of(docs: &[Doc<'_>], commits: usize) -> Result<TextIndex, TextError> {
     let mut index = TextIndex::in_memory()?;
     for chunk in docs.chunks(docs.len().div_ceil(commits).max(1)) {

@@ -1,11 +1,11 @@
-//! Texts that are near one another.
+//! Near texts are found by their signatures.
 
 use std::cell::Cell;
 
 use super::*;
 use crate::near::COMPARED_MAX;
 
-/// Whether the index has them or the tail.
+/// The result is the same for documents of the index and of the tail.
 #[test]
 fn near_texts_of_the_home_are_found() -> Outcome {
     let text = |n: u64| -> String {
@@ -34,7 +34,7 @@ fn near_texts_of_the_home_are_found() -> Outcome {
             )
         };
         let found = near(&|_| true)?;
-        // All of them may be a little alike.
+        // At 1 ppm, all texts may be a little alike.
         let most = index.near(&tail, &sought, ("topic", "global"), 1, &signature, &|_| {
             true
         })?;
@@ -47,7 +47,7 @@ fn near_texts_of_the_home_are_found() -> Outcome {
         );
         assert!(!is_there(&near(&|ordinal| ordinal != n as u64)?), "{n}");
     }
-    // One without words is near to none, not even to another one.
+    // A text without words is near no other, not even another text without words.
     tail.add(&doc(200, "?!"));
     let none = index.near(
         &tail,
@@ -58,7 +58,7 @@ fn near_texts_of_the_home_are_found() -> Outcome {
         &|_| true,
     )?;
     assert!(none.is_empty());
-    // More of them than are compared: those that share most.
+    // If there are more texts than are compared, those that agree most are compared.
     let sought = Sought::of(&texts[7]);
     let found = index.near(&tail, &sought, ("topic", "global"), 1, &signature, &|_| {
         true
@@ -67,7 +67,7 @@ fn near_texts_of_the_home_are_found() -> Outcome {
         (found.len(), &found[0][..]),
         (COMPARED_MAX, texts[7].as_bytes())
     );
-    // Until there are enough, the best ones alone are asked about.
+    // Only the best texts are asked about, until there are enough.
     let asked = Cell::new(0);
     let visible = |ordinal: u64| {
         asked.set(asked.get() + 1);
@@ -78,7 +78,7 @@ fn near_texts_of_the_home_are_found() -> Outcome {
     Ok(())
 }
 
-/// However many are alike, and have the very same words in another order.
+/// However many texts are alike, and have the same words in another order.
 #[test]
 fn the_same_text_is_always_among_those_that_are_compared() -> Outcome {
     let slots = (1..=6).flat_map(|a| (1..=6).flat_map(move |b| (1..=6).map(move |c| (a, b, c))));

@@ -12,7 +12,7 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
 }
 
-/// Whether a document is a match, by looking at its terms one by one.
+/// Returns `true` if a document is a match, by comparing its terms one by one.
 fn naive_match(content: &str, query: &str) -> bool {
     let mut terms = DocTerms::default();
     index_terms(content, &mut terms);
@@ -25,7 +25,7 @@ fn naive_match(content: &str, query: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is where: the matches are those of a scan.
+    /// In any distribution of documents, the matches are those of a scan.
     #[test]
     fn matches_are_those_of_a_scan(
         contents in prop::collection::vec((any_text(), prop::bool::weighted(0.1), any::<bool>()), 1..60),
@@ -65,7 +65,7 @@ proptest! {
         prop_assert_eq!(&few.hits[..], &answer.hits[..answer.hits.len().min(3)]);
     }
 
-    /// The tail, one segment or several: one order and one score.
+    /// The tail, one segment and several segments give one order and one score.
     #[test]
     fn order_does_not_depend_on_where_documents_are(
         contents in prop::collection::vec(any_text(), 1..80),
@@ -88,8 +88,8 @@ proptest! {
         prop_assert_eq!(&hits(&[], 1, &docs)?, &one_segment);
     }
 
-    /// Closed in the tail, in a file, in both tiers or in a build from nothing: what no longer
-    /// holds has no say in a score.
+    /// Closed in the tail, in a file, in both tiers or in a build from nothing: a version that no longer holds does not
+    /// change a score.
     #[test]
     fn scores_are_of_what_holds(
         versions in prop::collection::vec((any_text(), 0..5_usize), 1..60),
@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// Any text can be indexed and asked for.
+    /// Any text can be indexed and searched for.
     #[test]
     fn any_text_finds_itself(text in "\\PC{0,40}|[a-zA-Z0-9_.:/' ёйЖא-תกข่าが日é\u{300}\u{200d}-]{0,40}") {
         let mut terms = DocTerms::default();

@@ -25,8 +25,7 @@ fn check_pruning(docs: &[Doc<'_>], limit: usize, queries: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Blocks only begin with a few hundred documents. Many of these score the same, and the
-/// better ordinals come late.
+/// Blocks need a few hundred documents. Many documents here score the same, and the better ordinals come late.
 #[test]
 fn pruning_loses_nothing() -> Outcome {
     let mut seed = 7_u64;
@@ -68,8 +67,8 @@ fn pruning_loses_nothing() -> Outcome {
     check_pruning(&docs, 60, &["apple", "apple pear"])
 }
 
-/// A segment of long documents beside one of short ones: the document that is best in a
-/// block by the segment's average length is not the best by the collection's.
+/// A segment of long documents beside one of short ones: a block's best document by the segment's average length is not
+/// the best one by the collection's.
 #[test]
 fn pruning_allows_for_other_average_lengths() -> Outcome {
     let contents: Vec<String> = (0..1_280)

@@ -1,8 +1,8 @@
-//! Queries, and what they find.
+//! Queries and their hits.
 
 use super::*;
 
-/// Of a long query only the rarest terms are kept: a word that lost its stem there finds as it was written.
+/// A long query keeps only its rarest terms: a word that lost its stem finds documents by its written form.
 #[test]
 fn what_is_promising_has_any_word_of_a_long_query() -> Outcome {
     let others: Vec<String> = (0..40).map(|n| format!("other{n}")).collect();
@@ -88,7 +88,7 @@ fn finds_identifiers_scripts_and_dates() -> Outcome {
 fn question_of_stopwords_alone_is_taken_as_written() -> Outcome {
     let index = index_of(&[doc(0, "to be or not to be"), doc(1, "something else")], 1)?;
     assert_eq!(ordinals(&index, &Tail::new(), &ask("to be?"))?, [0]);
-    // Beside a real word they count for nothing.
+    // Beside a real word they count nothing.
     assert_eq!(
         ordinals(&index, &Tail::new(), &ask("to be something"))?,
         [1]
@@ -136,7 +136,7 @@ fn overlong_texts_and_queries_are_bounded() -> Outcome {
     Ok(())
 }
 
-/// Documents that are looked up have the score that a search gives them, in files and tail alike.
+/// Looked-up documents have the score that a search gives them, in files and tail alike.
 #[test]
 fn a_document_that_is_named_has_the_score_of_one_that_is_found() {
     let texts: Vec<String> = (0..60)
@@ -184,7 +184,7 @@ fn a_document_that_is_named_has_the_score_of_one_that_is_found() {
     let speaks = prepared.speakers(&found).expect("read");
     for (found, speaks) in found.iter().zip(speaks) {
         assert_eq!(speaks, found.ordinal % 3 == 0, "{found:?}");
-        // Half of all documents have it: it is not rare.
+        // Half of all documents have the word: it is not rare.
         assert!(!prepared.has_identifier(found));
     }
     let allowed = prepared.allowed().expect("read").expect("a filter");

@@ -1,8 +1,8 @@
-//! The tail: when it is analysed, and what it shares.
+//! The tail: the time of its analysis, and sharing between copies.
 
 use super::*;
 
-/// Whether somebody searched before a document came, or was closed, or only afterwards.
+/// A search before a document came or was closed gives the same answer as a search afterwards.
 #[test]
 fn it_does_not_matter_when_a_tail_is_analysed() -> Outcome {
     let texts: Vec<String> = (0..40)
@@ -54,7 +54,7 @@ fn a_tail_shares_what_another_has_worked_out_and_nothing_else() -> Outcome {
     assert_eq!(ordinals(&index, &after, &ask("text"))?, [3]);
     assert_eq!(ordinals(&index, &after, &ask("linker"))?, [4, 0]);
 
-    // A copy shares the documents, not which of them hold.
+    // A copy shares the documents, but not which of them hold.
     let copy = before.clone();
     before.close(&index, 1)?;
     assert_eq!((copy.open_len(), before.open_len()), (2, 1));
@@ -62,7 +62,7 @@ fn a_tail_shares_what_another_has_worked_out_and_nothing_else() -> Outcome {
     let found = copy.doc_freq(crate::analyze::TextField::Body, "linker", false);
     assert_eq!(found, 1);
 
-    // A document that one of them learns afterwards is not in the other, in whichever order they are searched.
+    // A document that one copy learns afterwards is not in the other, in either order of searches.
     before.add(&doc(5, "the linker again"));
     assert_eq!(ordinals(&index, &before, &ask("linker"))?, [1, 5, 0]);
     assert_eq!(ordinals(&index, &copy, &ask("linker"))?, [1, 0]);

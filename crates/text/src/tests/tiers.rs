@@ -1,4 +1,4 @@
-//! Versions that are closed, and added again.
+//! Versions that are closed and added again.
 
 use super::*;
 

@@ -8,35 +8,35 @@ use thiserror::Error;
 use icm_text::TextError;
 use icm_vectors::VectorError;
 
-/// Why a view could not be used.
+/// The reason why a view could not be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ViewError {
     /// The log could not be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A view is not what it should be; it is dropped and rebuilt.
+    /// A view is damaged, torn or of another version; it is dropped and rebuilt.
     #[error("the {view} view is not usable: {why}")]
     Unusable {
         /// `table`, `rows`, `text`, `vectors` or `manifest`.
         view: &'static str,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
-    /// The operating system said no.
+    /// The operating system refused.
     #[error("{doing} {}: {source}", .path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// To what.
+        /// The file or folder.
         path: PathBuf,
-        /// The error.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// The log is damaged: views are not written from a part of it.
+    /// The log is damaged. The views are not written from a part of it.
     #[error("{why}")]
     Stopped {
-        /// Where and how.
+        /// The place and the kind of the damage.
         why: String,
     },
     /// Another process is writing the views.
@@ -77,7 +77,7 @@ impl From<VectorError> for ViewError {
     }
 }
 
-/// Shorthand.
+/// The result of an operation on the views.
 pub type Result<T> = std::result::Result<T, ViewError>;
 
 pub(crate) fn io(

@@ -1,10 +1,10 @@
-//! Opening files, and reading and writing at a place in them.
+//! Opens files, and reads and writes at a place in them.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Opens what is a file. To open a pipe in its place would wait for ever, and a device never ends.
+/// Opens a regular file. Opening a pipe in its place would wait for ever, and a device never ends.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     match fs::metadata(path)?.is_file() {
         true => File::open(path),

@@ -1,12 +1,12 @@
-//! The forward index: of each version the words it has, by its ordinal. A search finds by the inverted index; what
-//! it found is compared with the question word by word, and so is what stands beside it in its topic.
+//! The forward index: the words of each version, by its ordinal. A search finds versions by the inverted index. The
+//! versions that it finds, and their neighbours in their topics, are then compared with the question word by word.
 //!
 //! ```text
 //! forward:       magic (16) · entries, one after the other
 //! entry:         length of its words (4) · speaker (4) · characters (4) · traits (1) · zero (3) · check (4) · words, a line each
-//! forward.index: magic (16) · where each entry starts (8), by ordinal
+//! forward.index: magic (16) · start of each entry (8), by ordinal
 //! ```
-//! Every entry has its own check, of its ordinal, too, so what is used is known to be whole and in its place.
+//! The check of an entry also covers its ordinal, so an entry that is used is known to be whole and in its place.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -27,14 +27,14 @@ const HEAD_LEN: usize = 20;
 const CHECK_AT: usize = HEAD_LEN - 4;
 const ASKS: u8 = 1;
 const TELLS_TIME: u8 = 2;
-/// Bytes that are gathered before they are written.
+/// Bytes that are buffered before a write: 256 KiB. A larger value writes less often and holds more memory.
 const BUFFER_LEN: usize = 256 * 1_024;
 
 /// A version's words and traits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) traits: Traits,
-    /// One a line, each once.
+    /// The words, a line each, without repetition.
     lines: &'a str,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Entry<'a> {
         bytes.extend_from_slice(self.lines.as_bytes());
     }
 
-    /// The entry at the start of these bytes, if it is whole and that of the ordinal.
+    /// Returns the entry at the start of these bytes, if it is whole and belongs to the ordinal.
     fn parse(ordinal: u64, bytes: &'a [u8]) -> Option<Entry<'a>> {
         let (head, rest) = bytes.split_at_checked(HEAD_LEN)?;
         let four = |at: usize| {
@@ -99,7 +99,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The check of an entry's head and words.
+/// Returns the check of an entry's head and words.
 fn check(ordinal: u64, head: &[u8], lines: &[u8]) -> u32 {
     let check = crc32c::crc32c_append(crc32c::crc32c(&ordinal.to_le_bytes()), head);
     crc32c::crc32c_append(check, lines)
@@ -114,8 +114,8 @@ impl Backing {
     #[allow(unsafe_code)]
     fn map(path: &Path) -> Result<Backing> {
         let file = crate::file::open(path).map_err(io("opening", path))?;
-        // SAFETY: the file is only ever appended to, and written over beyond the entries of the checkpoint, where nothing is
-        // read. Nobody truncates a file that is in use, they replace its generation.
+        // SAFETY: the file is only appended to, or overwritten beyond the entries of the checkpoint, where no reader
+        // reads. A file in use is never truncated; its generation is replaced.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
         match map.get(..HEADER_LEN) == Some(MAGIC.as_slice()) {
             true => Ok(Backing::Mapped(map)),

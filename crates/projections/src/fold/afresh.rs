@@ -1,5 +1,4 @@
-//! Folding the whole log to compare: the newest rows alone, without history, held as closely as
-//! they can be.
+//! Folds the whole log for a comparison: only the newest rows, without history, packed to save memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,15 +25,17 @@ use super::undo::hold;
 use super::undos::{InChain, Undo, Undone, Undos};
 use crate::error::Result;
 
-/// Events between two reports of progress.
+/// Events between two reports of progress: 10,000. A larger value reports less often.
 const PROGRESS_EVENTS: u64 = 10_000;
-/// Late memories are folded as many at a time as have records of so many bytes.
+/// Bytes of records of late memories that are folded at a time: 64 MiB. A larger value takes more memory and fewer
+/// passes.
 const LATE_LEN: usize = 64 * 1_024 * 1_024;
-/// Rows that were replaced are dropped when there are so many, and more of them than of others.
+/// Fewest replaced rows at which rows are compacted, if they also outnumber the others: 10,000. A larger value takes
+/// more memory.
 const REPLACED_MIN: usize = 10_000;
 
-/// Folds the whole log from nothing, keeping no history, and gives the numbers it ends with. Told
-/// how many events are folded, now and then.
+/// Folds the whole log from nothing, without history, and returns the tally at its end. `progress` gets the number of
+/// folded events now and then.
 pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
     let mut undos = Vec::new();
     let mut folder = Folder::<Newest>::default();
@@ -46,7 +47,7 @@ pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
         {
             undos.push(Undo::of(event, &facts));
         }
-        // Once there is an undo, what counts is only known at the end.
+        // With an undo in the log, only its end tells which events count.
         if undos.is_empty() {
             folder.apply_as(&NoBase, event, true)?;
             folder.report(progress);
@@ -74,7 +75,7 @@ pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
     Ok(folder.sum_up())
 }
 
-/// Says of each undo what is on other branches than what it names.
+/// Records for each undo which events stand on other branches than the named ones.
 fn tell_branches(log: &Log, places: &Places, undos: &mut [Undo]) -> Result<()> {
     let all = undos.iter().enumerate();
     let all = all.flat_map(|(at, undo)| undo.facts().map(move |range| (at, range)));
@@ -116,7 +117,7 @@ fn scan(log: &Log, each: &mut dyn FnMut(&Event<'_>) -> Result<()>) -> Result<()>
     result
 }
 
-/// The newest row of each memory.
+/// The newest row of each memory, and the state that a fold needs beside the rows.
 #[derive(Default)]
 struct Newest {
     rows: PackedRows,
@@ -125,11 +126,11 @@ struct Newest {
     names: FxHashMap<Name, EntityId>,
     aliases: FxHashMap<SubjectId, EntityId>,
     ids: FxHashMap<EntityId, Vec<SubjectId>>,
-    /// Ids that events waited under.
+    /// Ids under which events waited.
     waiting: FxHashSet<SubjectId>,
-    /// By the event that added them: those that hold, as no other can be taken away.
+    /// The links that hold, by the event that added them. No other link can be removed later.
     links: FxHashMap<EventId, Link>,
-    /// Links that were taken away before they came.
+    /// Links that were removed before they were learned.
     unlinked: FxHashSet<EventId>,
 }
 
@@ -159,7 +160,7 @@ impl Keep for Newest {
     ) {
         let place = self.rows.push(&version);
         let older = self.places.insert(entity, place);
-        // A row that follows none stands beside those that are there.
+        // A row that replaces none is added beside the present rows.
         if let (Some(older), Some(_)) = (older, before) {
             self.rows.drop_row(older);
             self.replaced += 1;
@@ -202,7 +203,7 @@ impl Keep for Newest {
         };
     }
 
-    /// Nobody asks for them.
+    /// A fold without history never reads links.
     fn links(&self, _: &dyn Base, _: SubjectId) -> Result<Vec<Link>> {
         Ok(Vec::new())
     }
@@ -222,7 +223,7 @@ impl Keep for Newest {
         Ok(Vec::from_iter(unlinked.then_some(InChain::NOWHERE)))
     }
 
-    /// They are in the sum, and nobody asks for them.
+    /// Ticks are part of the sum; a fold without history never reads them.
     fn tick(&mut self, _: Tick) {}
 
     fn imported(&mut self, _: Learned) {}
@@ -231,7 +232,7 @@ impl Keep for Newest {
 }
 
 impl Newest {
-    /// Copies what still counts, so that many changes of few memories do not fill the memory.
+    /// Copies the rows that still count, so that many changes of few memories do not fill the memory.
     fn compact(&mut self, texts: &mut Arena) {
         let (mut rows, mut kept) = (PackedRows::default(), Arena::default());
         let mut moved = FxHashMap::default();
@@ -255,14 +256,14 @@ impl Newest {
     }
 }
 
-/// Packed rows, one after the other, each with its length before it.
+/// Packed rows, one after the other, each with its length in front.
 #[derive(Default)]
 struct PackedRows {
     bytes: Vec<u8>,
 }
 
 const LEN_LEN: usize = 4;
-/// Bit of a length: the row was dropped.
+/// Bit in a length that marks a dropped row.
 const DROPPED: u32 = 1 << 31;
 
 impl PackedRows {
@@ -292,7 +293,7 @@ impl PackedRows {
         self.bytes[place..place + LEN_LEN].copy_from_slice(&len.to_le_bytes());
     }
 
-    /// Hands out the rows that were not dropped.
+    /// Gives the rows that were not dropped to `take`, with their places.
     fn each(&self, mut take: impl FnMut(usize, &[u8])) {
         let mut place = 0;
         while place < self.bytes.len() {
@@ -312,8 +313,7 @@ impl Folder<Newest> {
         }
     }
 
-    /// Folds the memories that were late from all their events, so many at a time that not too much
-    /// has to be held.
+    /// Folds the late memories from all their events, in portions of [`LATE_LEN`] bytes of records.
     fn fold_late(&mut self, log: &Log, undone: &Undone) -> Result<()> {
         if self.pending.late.is_empty() {
             return Ok(());
@@ -322,7 +322,7 @@ impl Folder<Newest> {
             self.pending.late.iter().map(|late| (*late, 0)).collect();
         scan(log, &mut |event| {
             let parts = self.parts(&NoBase, event, facts_of(event))?;
-            // What is held of an event is held once for all memories that it speaks of.
+            // An event is held once for all memories that it is about.
             let share = event.place.len / parts.len().max(1);
             for (entity, _) in parts {
                 if let Some(size) = sizes.get_mut(&entity) {
@@ -358,7 +358,7 @@ impl Folder<Newest> {
         Ok(())
     }
 
-    /// The numbers, with every living row in the sum.
+    /// Returns the tally with every living row in its sum.
     fn sum_up(self) -> Tally {
         let Folder {
             mut tally,

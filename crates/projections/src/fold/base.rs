@@ -1,4 +1,4 @@
-//! The base: the state that was folded before, below an [`Overlay`](super::Overlay).
+//! The base: the state that is already folded, below an [`Overlay`](super::Overlay).
 
 use icm_log::{EventId, Name, OriginId, Position, Seq, SubjectId};
 use serde::{Deserialize, Serialize};
@@ -9,37 +9,37 @@ use super::record::{EntityId, Stamp, Version};
 use super::undos::{InChain, Undo};
 use crate::error::Result;
 
-/// What is folded already, and an [`Overlay`](super::Overlay) lies on.
+/// The folded state that an [`Overlay`](super::Overlay) lies on.
 pub trait Base {
-    /// The newest version of a memory.
+    /// Returns the newest version of a memory.
     fn newest(&self, entity: EntityId) -> Result<Option<Version>>;
-    /// The memory that was stored under a name.
+    /// Returns the memory that was stored under a name.
     fn named(&self, name: Name) -> Result<Option<EntityId>>;
-    /// The memory that was moved to a name by the earliest event that moved one there.
+    /// Returns the memory that was moved to a name by the earliest such event, with that event's stamp.
     fn moved(&self, name: Name) -> Result<Option<(Stamp, EntityId)>>;
-    /// The memory that an id stands for, when that is not the id itself.
+    /// Returns the memory that an id stands for, if it has another id.
     fn alias(&self, id: SubjectId) -> Result<Option<EntityId>>;
-    /// The other ids of a memory, and since when they are known to be.
+    /// Returns the other ids of a memory, each with the position since which it is known.
     fn aliases(&self, entity: EntityId) -> Result<Vec<(SubjectId, Position)>>;
-    /// Every undo.
+    /// Returns every undo.
     fn undos(&self) -> Result<Vec<Undo>>;
-    /// Ranges of other chains that were imported.
+    /// Returns the ranges of other chains that were imported.
     fn imported(&self) -> Result<Vec<Learned>>;
-    /// Positions of the events that name an id as what they are about, and perhaps of some others.
+    /// Returns the positions of the events that name an id as their subject, and perhaps of some others.
     fn touched(&self, id: SubjectId) -> Result<Vec<Position>>;
-    /// Positions of the recalls that showed an id, in force or not, ascending.
+    /// Returns the positions of the recalls that showed an id, in force or not, ascending.
     fn accessed(&self, id: SubjectId) -> Result<Vec<Position>>;
-    /// Every link from or to an id that there ever was, in the order of positions.
+    /// Returns every link from or to an id that there ever was, in the order of positions.
     fn links(&self, id: SubjectId) -> Result<Vec<Link>>;
-    /// The link that an event added.
+    /// Returns the link that an event added.
     fn link_of(&self, event: EventId) -> Result<Option<Link>>;
-    /// The events that take a link away which is not there yet.
+    /// Returns the events that remove a link which is not learned yet.
     fn unlinks(&self, link: EventId) -> Result<Vec<InChain>>;
-    /// The tick of decay at a position.
+    /// Returns the tick of decay at a position.
     fn tick(&self, position: Position) -> Result<Option<Tick>>;
 }
 
-/// Nothing is folded yet.
+/// The base of an empty state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoBase;
 
@@ -85,15 +85,15 @@ impl Base for NoBase {
     }
 }
 
-/// A recall that showed a memory.
+/// A recall that showed a memory, or an undo that changed the number of such recalls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// Position of the recall.
     pub position: Position,
-    /// Its time, milliseconds since the epoch; of an undo, that of the last recall that still
-    /// counts, and 0 when none does.
+    /// Time of the recall, in milliseconds since the epoch. For an undo, the time of the last recall that still counts,
+    /// or 0 without one.
     pub at_ms: u64,
-    /// An undo, after which so many recalls count; `None` for a recall.
+    /// For an undo, the number of recalls that count after it; `None` for a recall.
     pub counted: Option<u64>,
 }
 
@@ -104,23 +104,23 @@ pub struct Learned {
     pub origin: OriginId,
     /// Seq of the first event.
     pub from_seq: Seq,
-    /// Seq of the last one.
+    /// Seq of the last event.
     pub to_seq: Seq,
-    /// Position of the first one.
+    /// Position of the first event.
     pub first: Position,
 }
 
-/// What an idempotency key was used for.
+/// The command that used an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The first event of the command.
     pub event: EventId,
-    /// Its position.
+    /// The position of that event.
     pub position: Position,
-    /// What it was about.
+    /// The subject of the command.
     pub subject: SubjectId,
-    /// Kind of the event.
+    /// The kind of the event.
     pub kind: u16,
-    /// Digest of the command; `None` when the payload is withheld.
+    /// Digest of the command; `None` if the payload is withheld.
     pub digest: Option<String>,
 }

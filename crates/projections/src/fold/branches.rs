@@ -1,5 +1,5 @@
-//! Chains that branch, where a copy of a store, or a store before it was put back, wrote under the same origin: a range
-//! of an undo is the events that lead to its head, and not what stands beside them at the same places.
+//! Chains that branch: a copy of a store, or a store before it was put back, wrote under the same origin. A range of an
+//! undo means the events that lead to its head, not the events of another branch at the same places.
 
 use icm_log::facts::{Facts, UndoneRange};
 use icm_log::{Event, EventId, OriginId, Seq};
@@ -9,12 +9,12 @@ use super::base::Learned;
 use super::memory::facts_of;
 use super::undos::Undo;
 
-/// Which places of the chains were learned, by origin: from one seq to another, and again where a branch was.
+/// The learned places of the chains, by origin: ranges of seqs, with a second range where a branch was learned.
 #[derive(Debug, Default)]
 pub(super) struct Places(FxHashMap<OriginId, Vec<(Seq, Seq)>>);
 
 impl Places {
-    /// Those that imports brought.
+    /// Returns the places that imports brought.
     pub(super) fn imported<'a>(all: impl Iterator<Item = &'a Learned>) -> Places {
         let mut places = Places::default();
         for it in all {
@@ -23,7 +23,7 @@ impl Places {
         places
     }
 
-    /// Of the whole walk, event by event.
+    /// Adds the places of the whole walk, event by event.
     pub(super) fn note(&mut self, walked: &mut FxHashMap<OriginId, (Seq, Seq)>, event: &Event<'_>) {
         if !event.own {
             return;
@@ -41,7 +41,7 @@ impl Places {
         self.0.entry(origin).or_default().push((from, to));
     }
 
-    /// Those of a range.
+    /// Returns the ranges of places that lie within a range, cut to it.
     pub(super) fn within(&self, range: &UndoneRange) -> Vec<(Seq, Seq)> {
         let all = self.0.get(&range.origin).into_iter().flatten();
         let cut = all.map(|(from, to)| (*from.max(&range.from_seq), *to.min(&range.to_seq)));
@@ -50,14 +50,14 @@ impl Places {
         within
     }
 
-    /// Whether there may be two events at one place of a range.
+    /// Returns `true` if there may be two events at one place of a range.
     pub(super) fn branch_in(&self, range: &UndoneRange) -> bool {
         let within = self.within(range);
         within.windows(2).any(|pair| pair[1].0 <= pair[0].1)
     }
 }
 
-/// Events of a range: place, id, and the one before.
+/// Events of a range: place, id, and the id of the event before.
 #[derive(Debug, Default)]
 pub(super) struct Named(Vec<(Seq, EventId, EventId)>);
 
@@ -67,8 +67,8 @@ impl Named {
         self.0.push((head.seq(), event.id, head.prev()));
     }
 
-    /// Those that do not lead to the head of the range. Where events are missing, a single one at its place counts
-    /// as leading there, and so do several that nothing tells apart.
+    /// Returns the events that do not lead to the head of the range. If events are missing in between, a single event
+    /// at its place counts as leading to the head, and so do several events that cannot be told apart.
     pub(super) fn beside(mut self, range: &UndoneRange) -> Vec<EventId> {
         self.0.sort_unstable_by(|one, other| other.cmp(one));
         self.0.dedup();
@@ -94,7 +94,7 @@ impl Named {
 }
 
 impl Undo {
-    /// Its ranges as facts have them.
+    /// Returns the ranges of the undo in the form of facts.
     pub(super) fn facts(&self) -> impl Iterator<Item = UndoneRange> {
         let ranges = self.ranges.iter();
         ranges.map(|(origin, from_seq, to_seq, head)| UndoneRange {
@@ -105,7 +105,7 @@ impl Undo {
         })
     }
 
-    /// What is at its places and on another branch.
+    /// Sets the events that are at its places but on another branch.
     pub(super) fn is_beside(&mut self, mut beside: Vec<EventId>) {
         beside.sort_unstable();
         self.beside = beside;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_leads_to_the_head_is_named_and_nothing_beside_it() {
-        // 1 and 2, then 3 to 4 or 13 to 15, or 25 after the 4.
+        // A branch: 1 and 2, then 3 to 4, or 13 to 15, or 25 after the 4.
         let all = [
             (2, 2, 1),
             (3, 3, 2),
@@ -151,10 +151,10 @@ mod tests {
         assert_eq!(beside(&all[..5], &range(4, 4)), [id(14), id(13)]);
         assert_eq!(beside(&all[..5], &range(4, 14)), [id(4), id(3)]);
         assert_eq!(beside(&all, &range(5, 25)), [id(15), id(14), id(13)]);
-        // Without the 4, which of both leads to the 25 is not known below it.
+        // Without the 4, it is unknown which of the events below it leads to the 25.
         let holed: Vec<_> = all.iter().copied().filter(|it| it.1 != 4).collect();
         assert_eq!(beside(&holed, &range(5, 25)), [id(15), id(14)]);
-        // A chain that does not branch has nothing beside, whatever its head.
+        // A chain without branches has no event beside the range, for any head.
         assert_eq!(beside(&[(2, 2, 1), (3, 3, 2)], &range(3, 9)), []);
     }
 

@@ -1,9 +1,9 @@
-//! A memory from all its events at once, in an order that hangs on the events alone: whatever they
-//! were learned in, the row is the same.
+//! Folds a memory from all its events at once, in an order that depends on the events alone. The row is therefore the
+//! same for every order of learning.
 //!
-//! The order is that of the refs (an event comes after what it names, and after what its own command
-//! wrote before it), and among those that may come next the least stamp comes first. A write beats
-//! every write that it reaches through refs, however long the way and whatever lies on it.
+//! The order follows the refs: an event comes after the events that it names, and after the earlier events of its own
+//! command. Among the events that may come next, the one with the least stamp does. A write beats every write that it
+//! reaches through refs, however long the way.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -29,13 +29,13 @@ pub(super) struct Held {
     id: EventId,
     position: Position,
     own: bool,
-    /// What it says of the memory: a summary may stand for two ids of it.
+    /// The facts about the memory: a summary may cover two ids of one memory.
     parts: Vec<Facts>,
     in_force: bool,
 }
 
 impl Held {
-    /// An event that says nothing yet.
+    /// Returns a held event without facts.
     pub(super) fn of(event: &Event<'_>, in_force: bool) -> Held {
         Held {
             head: event.head.bytes().into(),
@@ -48,7 +48,7 @@ impl Held {
         }
     }
 
-    /// The same event, as it speaks of one memory.
+    /// Returns the same event with its facts about one memory.
     pub(super) fn saying(&self, parts: Vec<Facts>) -> Held {
         Held {
             head: self.head.clone(),
@@ -78,14 +78,14 @@ impl Held {
     }
 }
 
-/// The row of a memory that these events are all that is held of; none where none of them stores it.
-/// Which event makes the version is for the caller to say.
+/// Returns the row of a memory from all its known events; `None` if no event stores the memory. The caller sets the
+/// event that made the version.
 pub(super) fn fold_all<X: Texts>(texts: &mut X, held: &[Held]) -> Option<Version<X::Text>> {
     let events: Vec<Event<'_>> = held.iter().map(Held::event).collect();
     let before = named_by(&events);
     let mut row: Option<Version<X::Text>> = None;
     let mut heads = BTreeSet::new();
-    // By writer that still holds a field: itself, and the events that reach it.
+    // For each writer that still holds a field: its id, and the events that reach it.
     let mut reached: Vec<(EventId, FxHashSet<usize>)> = Vec::new();
     let stamps: Vec<Stamp> = events.iter().map(stamp_of).collect();
     for at in canonical_order(&stamps, &before) {
@@ -118,7 +118,7 @@ pub(super) fn fold_all<X: Texts>(texts: &mut X, held: &[Held]) -> Option<Version
     Some(row)
 }
 
-/// By event: the events that come before it because it names them, or its command wrote them before.
+/// Returns for each event the events that precede it: those that it names, and the earlier events of its command.
 fn named_by(events: &[Event<'_>]) -> Vec<Vec<usize>> {
     let places: FxHashMap<EventId, usize> = events.iter().map(|event| event.id).zip(0..).collect();
     let mut named: Vec<Vec<usize>> = Vec::with_capacity(events.len());
@@ -142,8 +142,8 @@ fn named_by(events: &[Event<'_>]) -> Vec<Vec<usize>> {
     named
 }
 
-/// The order in which events are folded wherever they are known: each after those that it names
-/// (`before`, by index), else by stamp. What is named in a circle, which nothing honest does, is left out.
+/// Returns the order in which events are folded on every machine: each after the events that it names (`before`, by
+/// index), else by stamp. Events that name one another in a circle, which only a forger can write, are left out.
 pub fn canonical_order(stamps: &[Stamp], before: &[Vec<usize>]) -> Vec<usize> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); stamps.len()];
     let mut missing: Vec<usize> = Vec::with_capacity(stamps.len());
@@ -168,8 +168,8 @@ pub fn canonical_order(stamps: &[Stamp], before: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Of several writers of one field the one with the largest stamp is shown. While the events came one
-/// by one, it may have been beaten by one that does not beat the others.
+/// Shows the value of the largest stamp in each field with several writers. During the fold, another writer may have
+/// beaten that one without beating the others.
 fn show_largest<X: Texts>(
     texts: &mut X,
     row: &mut Version<X::Text>,

@@ -1,14 +1,13 @@
-//! What time takes from the weight of a memory: a pure function of the ticks in force, of the day on
-//! which the memory was stored, its importance, and the days on which recalls showed it.
+//! Decay: the loss of a memory's weight over time. It is a pure function of the ticks in force, the day on which the
+//! memory was stored, its importance, and the days on which recalls showed it.
 //!
-//! For each UTC day after that of its creation, up to the last one that a tick is for, a memory keeps
-//! `1 − rate × factor / (1 + 0.1 × recalls of earlier days)` of its weight. The rate and the factor of
-//! its importance are those of the tick with the least `as_of` at or after the day; of several with one
-//! `as_of` that of the greatest (time, origin, event id) counts. So a month off and then one tick is
-//! thirty ticks, and two ticks for one day are one.
+//! For each UTC day after the day of its creation, up to the last day of a tick, a memory keeps `1 − rate × factor / (1
+//! + 0.1 × recalls of earlier days)` of its weight. Rate and factor come from the tick with the least `as_of` at or
+//! after the day. Of several ticks with one `as_of`, the greatest (time, origin, event id) counts. So one tick after a
+//! month off equals thirty ticks, and two ticks for one day equal one.
 //!
-//! All is worked out in whole numbers, in parts per billion: what a day takes is rounded down, and so
-//! is what is left after it; the weight that is shown is that rounded to the nearest part per million.
+//! All numbers are whole, in parts per billion. The loss of a day is rounded down, and so is the rest after it. The
+//! weight that is shown is rounded to the nearest part per million.
 
 use std::collections::BTreeMap;
 
@@ -20,21 +19,21 @@ use super::memory::stamp_of;
 use super::record::Stamp;
 use super::stretches::Stretches;
 
-/// All of it, in parts per billion.
+/// The full weight, in parts per billion.
 const FULL_PPB: u64 = 1_000_000_000;
 const DAY_MS: u64 = 86_400_000;
 
-/// The UTC day of a time, in whole days since 1970-01-01.
+/// Returns the UTC day of a time, in whole days since 1970-01-01.
 pub fn day_of(ms: u64) -> u32 {
     u32::try_from(ms / DAY_MS).unwrap_or(u32::MAX)
 }
 
-/// How fast memories fade, in parts per million.
+/// The rate of decay, in parts per million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
-    /// What a memory loses a day where its factor is 1 and nobody recalled it.
+    /// The loss per day of a memory with factor 1 and without recalls.
     pub rate_ppm: u32,
-    /// By importance, low to critical, how many times that it loses.
+    /// Factors of the rate by importance, low to critical.
     pub factors_ppm: [u32; 4],
 }
 
@@ -54,12 +53,12 @@ impl From<MemoryDecayed> for Rates {
 }
 
 impl Rates {
-    /// The factor of an importance.
+    /// Returns the factor of an importance.
     pub fn factor_ppm(&self, importance: Importance) -> u32 {
         self.factors_ppm[usize::from(importance.code() - 1)]
     }
 
-    /// What a day takes of a weight, in parts per billion, after so many recalls.
+    /// Returns the loss of a day, in parts per billion of the weight, after `recalls` recalls.
     fn fade_ppb(&self, importance: Importance, recalls: u64) -> u64 {
         // ppm × ppm is 10^12, ppb 10^9, and 1 / (1 + n / 10) is 10 / (10 + n).
         let fade = u128::from(self.rate_ppm) * u128::from(self.factor_ppm(importance)) / 100;
@@ -68,20 +67,20 @@ impl Rates {
     }
 }
 
-/// A tick, with all that became of it.
+/// A tick, with the positions at which it held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tick {
-    /// Its position.
+    /// The position of the event.
     pub position: Position,
-    /// The event.
+    /// The stamp of the event.
     pub stamp: Stamp,
-    /// Its place in the author's chain.
+    /// The event's place in the author's chain.
     pub seq: Seq,
-    /// The last day that it is for, never after that of its own time.
+    /// The last day that the tick covers, never after the day of its own time.
     pub as_of_day: u32,
-    /// How memories fade.
+    /// The rates of decay.
     pub rates: Rates,
-    /// Where it held.
+    /// The positions at which the tick held.
     pub held: Stretches,
 }
 
@@ -99,16 +98,16 @@ impl Tick {
     }
 }
 
-/// The ticks in force at some basis, as far as they count: rates by day.
+/// The ticks in force at a basis that have an effect: rates by day.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Last day, and the rates from the day after the last one before up to it; ascending. What
-    /// stands side by side has other rates.
+    /// The last day of each span, and its rates from the day after the span before; ascending. Neighbouring spans have
+    /// different rates.
     spans: Vec<(u32, Rates)>,
 }
 
 impl Schedule {
-    /// Of these ticks, which are all in force.
+    /// Returns the schedule of these ticks, which must all be in force.
     pub fn of<'a>(ticks: impl IntoIterator<Item = &'a Tick>) -> Schedule {
         let mut by_day: BTreeMap<u32, (Stamp, Rates)> = BTreeMap::new();
         for tick in ticks {
@@ -129,12 +128,12 @@ impl Schedule {
         Schedule { spans }
     }
 
-    /// The last day that a tick is for; none without ticks.
+    /// Returns the last day that a tick covers; `None` without ticks.
     pub fn last_day(&self) -> Option<u32> {
         self.spans.last().map(|(day, _)| *day)
     }
 
-    /// The rates of a day; none where no tick is for it.
+    /// Returns the rates of a day; `None` if no tick covers the day.
     pub fn rates_of(&self, day: u32) -> Option<Rates> {
         let mut spans = self.spans.iter();
         spans
@@ -142,7 +141,7 @@ impl Schedule {
             .map(|(_, rates)| *rates)
     }
 
-    /// Whether a memory that was stored on a day has lost anything, recalled or not.
+    /// Returns `true` if a memory without recalls, stored on a day, has lost weight.
     pub fn reaches(&self, created_day: u32, importance: Importance) -> bool {
         let first = self.first_after(created_day);
         let mut spans = self.spans[first..].iter();
@@ -153,16 +152,16 @@ impl Schedule {
         self.spans.partition_point(|(last, _)| *last <= day)
     }
 
-    /// What is left, in parts per million, of the weight of a memory that was stored on a day with
-    /// the full weight. `recalls` are the days of the recalls in force that showed it, ascending.
-    /// Costs a few nanoseconds a day until nothing is left.
+    /// Returns the rest, in parts per million, of a memory's weight that was full on the day it was stored. `recalls`
+    /// are the days of the recalls in force that showed the memory, ascending. Costs a few nanoseconds a day until no
+    /// weight is left.
     pub fn weight_ppm(&self, created_day: u32, importance: Importance, recalls: &[u32]) -> u32 {
         let mut left = FULL_PPB;
         let mut done = created_day;
         let mut seen = 0;
         for (last, rates) in &self.spans[self.first_after(created_day)..] {
             while done < *last && left > 0 {
-                // The days of this span from the next one on that have as many recalls before them.
+                // The next days of this span with the same number of earlier recalls.
                 seen += recalls[seen..].partition_point(|day| *day <= done);
                 let until = recalls.get(seen).map_or(*last, |day| *last.min(day));
                 let fade = rates.fade_ppb(importance, seen as u64);
@@ -236,7 +235,7 @@ mod tests {
         assert_eq!(Schedule::default().weight_ppm(0, MEDIUM, &[]), 1_000_000);
     }
 
-    /// Against the formula as it is written, day by day.
+    /// Compares with the formula, day by day.
     #[test]
     fn ten_years_of_changing_rates_and_recalls() {
         let recalls: Vec<u32> = (0..60).map(|n| 50 + n * n).collect();
@@ -268,7 +267,7 @@ mod tests {
         assert!((250_000..400_000).contains(&weight(&once)));
         let twice: Vec<Tick> = daily.iter().chain(&daily).cloned().collect();
         assert_eq!(weight(&twice), weight(&once));
-        // The latest one of a day is the one that counts, in whatever order they come.
+        // The latest tick of a day counts, in either order.
         let both = [tick(130, 10_000, 7), tick(130, 50_000, 8)];
         assert_eq!(weight(&both), weight(&once));
         let turned = [both[1].clone(), both[0].clone()];

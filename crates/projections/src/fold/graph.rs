@@ -1,11 +1,11 @@
-//! Memoirs and concepts follow the rules of memories: what their events say is put as the rules know it.
+//! Translates events of memoirs and concepts to the facts of memories, whose rules both follow.
 
 use icm_log::facts::{Facts, Importance, MemoryStored, MemoryUpdated, ScopeKind, Trust, fields};
 use icm_log::{Event, Kind, Name, ScopeId, payload};
 
 use super::record::GraphRow;
 
-/// What an event of the graph says, as the rules of one row know it; others say it themselves.
+/// Returns the facts of a graph event as facts about a memory's row; other facts are returned unchanged.
 pub(super) fn as_of_a_row(facts: Facts) -> Facts {
     let stored = |fields, causal_length, keyword_count, name| {
         Facts::Stored(MemoryStored {
@@ -47,7 +47,7 @@ pub(super) fn as_of_a_row(facts: Facts) -> Facts {
         Facts::MemoirDescribed(facts) => updated(facts.fields & fields::CONTENT, 0, Vec::new()),
         Facts::ConceptRefined(facts) => updated(facts.fields & REFINABLE, 0, Vec::new()),
         Facts::Pinned(_) | Facts::Unpinned => updated(fields::PINNED, 0, Vec::new()),
-        // No event but a pin writes that field.
+        // Only a pin may write this field.
         Facts::Updated(mut facts) => {
             facts.fields &= !fields::PINNED;
             Facts::Updated(facts)
@@ -66,7 +66,7 @@ const OF_MEMOIRS: u32 = fields::TOPIC | fields::CONTENT | fields::SOURCE;
 const OF_CONCEPTS: u32 = OF_MEMOIRS | fields::KEY | fields::CONFIDENCE;
 const REFINABLE: u32 = fields::CONTENT | fields::SOURCE | fields::CONFIDENCE;
 
-/// What the row that an event stores is beside a memory's.
+/// Returns the fields of a stored row that a memory's row does not have; `None` for a memory.
 pub(super) fn row_of(event: &Event<'_>) -> Option<GraphRow> {
     match Facts::of(&event.head) {
         Ok(Facts::MemoirCreated(_)) => Some(GraphRow {
@@ -83,7 +83,7 @@ pub(super) fn row_of(event: &Event<'_>) -> Option<GraphRow> {
     }
 }
 
-/// How sure an event makes a concept.
+/// Returns the confidence that an event gives a concept.
 pub(super) fn confidence_of(event: &Event<'_>) -> Option<u32> {
     match Facts::of(&event.head) {
         Ok(Facts::ConceptAdded(facts)) => Some(facts.confidence_ppm),
@@ -92,7 +92,7 @@ pub(super) fn confidence_of(event: &Event<'_>) -> Option<u32> {
     }
 }
 
-/// Until when an event pins a memory, in milliseconds since the epoch; 0 until it is unpinned.
+/// Returns the end of the pin that an event sets, in milliseconds since the epoch; 0 means until it is unpinned.
 pub(super) fn pin_of(event: &Event<'_>) -> Option<u64> {
     match Facts::of(&event.head) {
         Ok(Facts::Pinned(facts)) => Some(facts.until_ms),
@@ -100,7 +100,7 @@ pub(super) fn pin_of(event: &Event<'_>) -> Option<u64> {
     }
 }
 
-/// The texts of an event that stores something, as those of a memory.
+/// Returns the texts of an event that stores a memoir or concept, as the texts of a memory.
 pub(super) fn stored_texts<'a>(event: &Event<'a>) -> Option<payload::MemoryStored<'a>> {
     let bytes = event.body.payload()?;
     match event.head.kind() {
@@ -128,7 +128,7 @@ pub(super) fn stored_texts<'a>(event: &Event<'a>) -> Option<payload::MemoryStore
     }
 }
 
-/// The texts of an event that changes something, as those of a memory.
+/// Returns the texts of an event that changes a memoir or concept, as the texts of a memory.
 pub(super) fn updated_texts<'a>(event: &Event<'a>) -> Option<payload::MemoryUpdated<'a>> {
     let bytes = event.body.payload()?;
     match event.head.kind() {

@@ -1,4 +1,4 @@
-//! The rows that a fold makes, and how it holds them.
+//! The storage of the rows that a fold makes.
 
 use std::borrow::Cow;
 
@@ -12,29 +12,29 @@ use super::texts::Texts;
 use super::undos::InChain;
 use crate::error::Result;
 
-/// Where a fold finds the rows that are there and puts the new ones: everything that is new in an
-/// [`Overlay`](super::Overlay), or the newest rows alone.
+/// The storage in which a fold finds the present rows and puts the new ones: an [`Overlay`](super::Overlay) with
+/// everything new, or the newest rows alone.
 pub trait Keep: Default {
-    /// How the text of the rows is held.
+    /// The storage of the rows' texts.
     type Texts: Texts;
-    /// Rows are added to the sum of the state once, when all is folded, and not as they change.
+    /// `true` if rows are added to the sum of the state at the end of the fold, `false` if with each change.
     const SUMS_AT_END: bool;
 
-    /// The newest version of a memory.
+    /// Returns the newest version of a memory.
     fn newest<'a>(
         &'a self,
         base: &dyn Base,
         entity: EntityId,
     ) -> Result<Option<Cow<'a, Row<Self>>>>;
-    /// The memory that was stored under a name, as far as that is new.
+    /// Returns the memory that was stored under a name, if the name is new.
     fn named(&self, name: Name) -> Option<EntityId>;
-    /// The memory that an id stands for, as far as that is new.
+    /// Returns the memory that an id stands for, if that is new.
     fn alias(&self, id: SubjectId) -> Option<EntityId>;
-    /// The other ids of a memory, and since when they are known to be.
+    /// Returns the other ids of a memory, each with the position since which it is known.
     fn aliases(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<(SubjectId, Position)>>;
-    /// Whether there are events that name an id as what they are about.
+    /// Returns `true` if there are events that name an id as their subject.
     fn is_touched(&self, base: &dyn Base, id: SubjectId) -> Result<bool>;
-    /// Takes a new version, with what it follows.
+    /// Adds a version; `before` is the version that it replaces.
     fn put(
         &mut self,
         texts: &mut Self::Texts,
@@ -42,46 +42,46 @@ pub trait Keep: Default {
         before: Option<Ended<Self>>,
         version: Row<Self>,
     );
-    /// Gives a name to a memory, unless it is given.
+    /// Gives a name to a memory, unless the name is taken.
     fn name(&mut self, name: Name, entity: EntityId);
-    /// A memory was moved to a name.
+    /// Records that a memory was moved to a name.
     fn moved(&mut self, name: Name, stamp: Stamp, entity: EntityId);
-    /// From `since` on `id` stands for a memory.
+    /// Records that `id` stands for a memory from `since` on.
     fn set_alias(&mut self, id: SubjectId, entity: EntityId, since: Position);
-    /// An event that names an id as what it is about made no version.
+    /// Records an event that names an id as its subject and made no version.
     fn waits(&mut self, id: SubjectId, position: Position);
-    /// A recall showed an id.
+    /// Adds a recall that showed an id.
     fn access(&mut self, id: SubjectId, access: Access);
-    /// A link, under both of its ends, which it may have had already.
+    /// Adds or replaces a link, under both of its ends.
     fn link(&mut self, link: Link);
-    /// Every link from or to an id that there ever was, in the order of positions.
+    /// Returns every link from or to an id that there ever was, in the order of positions.
     fn links(&self, base: &dyn Base, id: SubjectId) -> Result<Vec<Link>>;
-    /// The link that an event added.
+    /// Returns the link that an event added.
     fn link_of(&self, base: &dyn Base, event: EventId) -> Result<Option<Link>>;
-    /// An event takes a link away which is not there yet.
+    /// Records an event that removes a link which is not learned yet.
     fn unlinks_later(&mut self, link: EventId, by: InChain, in_force: bool);
-    /// The events that took a link away before it was there.
+    /// Returns the events that removed a link before it was learned.
     fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<InChain>>;
-    /// A tick of decay, which it may have had already.
+    /// Adds or replaces a tick of decay.
     fn tick(&mut self, tick: Tick);
-    /// A range was imported.
+    /// Adds an imported range.
     fn imported(&mut self, learned: Learned);
-    /// An idempotency key was used, unless it was before.
+    /// Records the use of an idempotency key, unless there was an earlier one.
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request);
 }
 
-/// A version as `K` keeps it.
+/// A row version, with its texts as `K` stores them.
 pub type Row<K> = Version<<<K as Keep>::Texts as Texts>::Text>;
 
-/// What is left to know of a version when the next one takes its place.
+/// The facts about a version that its replacement still needs.
 pub struct Ended<K: Keep> {
-    /// Whether it was no tombstone.
+    /// `true` if the version was no tombstone.
     pub alive: bool,
-    /// Its ordinal.
+    /// The ordinal of the version.
     pub ordinal: Option<u64>,
-    /// Its topic.
+    /// The topic of the version.
     pub topic: Option<<K::Texts as Texts>::Text>,
-    /// Of a memoir or a concept.
+    /// The graph fields of a memoir or a concept.
     pub graph: Option<GraphRow>,
 }
 

@@ -1,8 +1,8 @@
 //! Links between memories: an add-wins set of the events that added them.
 //!
-//! A link holds while its `memory.linked` is in force and no `memory.unlinked` in force names it.
-//! Whether its ends are there to be seen is asked when it is shown, so it is no part of the link. One that says
-//! `similar_to` of a memory and itself is a confirmation: the memory was stored once more, by whoever wrote it.
+//! A link holds while its `memory.linked` is in force and no `memory.unlinked` in force names it. The link does not
+//! record whether its ends are visible; that is looked up when the link is shown. A link with relation `similar_to`
+//! from a memory to itself is a confirmation: its author stored the memory once more.
 
 use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::{ActorId, Event, EventId, OriginId, Position, Seq, SessionId, SubjectId, payload};
@@ -11,34 +11,34 @@ use serde::{Deserialize, Serialize};
 use super::stretches::Stretches;
 use super::undos::{InChain, Undos};
 
-/// A link, with all that became of it.
+/// A link, with the positions at which it held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// The event that added it.
+    /// The event that added the link.
     pub event: EventId,
-    /// Its position.
+    /// The position of that event.
     pub position: Position,
-    /// Its author.
+    /// The author's origin.
     pub origin: OriginId,
-    /// Its place in the author's chain.
+    /// The event's place in the author's chain.
     pub seq: Seq,
-    /// Who wrote it.
+    /// The actor who wrote the link.
     pub actor: ActorId,
-    /// In which session; zero for none.
+    /// The session of the actor; zero for none.
     pub session: SessionId,
-    /// The memory that it goes out from, as the event names it.
+    /// The memory that the link starts from, as the event names it.
     pub from: SubjectId,
-    /// The memory that it goes to, as the event names it.
+    /// The memory that the link leads to, as the event names it.
     pub to: SubjectId,
-    /// How the one relates to the other.
+    /// The relation of the first memory to the second.
     pub relation: Relation,
-    /// The relation in words, where there is no code for it.
+    /// The relation in words, if it has no code.
     pub words: Option<String>,
-    /// How alike the texts are, where that was said.
+    /// The similarity of the two texts, if the event states it.
     pub score_ppm: Option<u32>,
-    /// Events that take it away, in force or not.
+    /// Events that remove the link, in force or not.
     pub removed_by: Vec<InChain>,
-    /// Where it held.
+    /// The positions at which the link held.
     pub held: Stretches,
 }
 
@@ -74,17 +74,17 @@ impl Link {
         }
     }
 
-    /// Whether it holds now.
+    /// Returns `true` if the link holds now.
     pub fn holds(&self) -> bool {
         self.held.is_open()
     }
 
-    /// Whether it held at a position.
+    /// Returns `true` if the link held at a position.
     pub fn held_at(&self, position: Position) -> bool {
         self.held.holds(position)
     }
 
-    /// Whether it is in force when these are the undos.
+    /// Returns `true` if the link is in force under these undos.
     pub(super) fn counts(&self, undos: &Undos) -> bool {
         let mut removed = self.removed_by.iter();
         !undos.is_undone(&self.in_chain()) && removed.all(|removed| undos.is_undone(removed))

@@ -1,5 +1,5 @@
-//! The fold: from events to row versions. A pure function of the events; it reads no clock and
-//! knows nothing of files, indexes or ranking.
+//! The fold: from events to row versions. A pure function of the events; it reads no clock and knows nothing of files,
+//! indexes or ranking.
 
 mod afresh;
 mod apply;
@@ -40,6 +40,6 @@ pub use texts::{Owned, Texts};
 pub use undo::{Change, Past, difference};
 pub use undos::{InChain, Undo, Undos};
 
-/// Rises whenever a fold gives another row for the same events; views of another version are
+/// Version of the fold; it rises when the fold gives other rows for the same events. Views of another version are
 /// dropped and rebuilt.
 pub const FOLD_VERSION: u32 = 6;

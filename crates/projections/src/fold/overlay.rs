@@ -1,4 +1,4 @@
-//! All that a fold makes: what the views take into their files, and answer from until then.
+//! The overlay: all new rows of a fold. The views commit them to their files, and answer from them until then.
 
 use std::borrow::Cow;
 
@@ -19,59 +19,59 @@ use crate::error::Result;
 /// The end of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed {
-    /// Its memory.
+    /// The memory of the version.
     pub entity: EntityId,
-    /// First position it no longer holds at.
+    /// The first position at which the version no longer holds.
     pub at: Position,
 }
 
-/// How the living memories of a topic changed.
+/// The change of a topic's living memories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TopicChange {
-    /// More (or fewer) living memories.
+    /// The difference in the number of living memories.
     pub memories: i64,
-    /// Newest change, milliseconds since the epoch.
+    /// Time of the newest change, in milliseconds since the epoch.
     pub changed_ms: u64,
 }
 
-/// Rows folded on top of a base that are not part of it yet. A clone shares all that is the same.
+/// Rows folded on top of a base that are not part of it yet. A clone shares all equal parts.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
-    /// New versions, oldest first. A copy shares them.
+    /// New versions, oldest first. A clone shares them.
     pub versions: Map<EntityId, Vec<Arc<Version>>>,
     /// New accesses by the id that was shown, oldest first.
     pub accesses: Map<SubjectId, Vec<Access>>,
     /// New names.
     pub names: Map<Name, EntityId>,
-    /// Names that memories were moved to, with the earliest event that did.
+    /// Names that memories were moved to, with the earliest such event.
     pub moved: Map<Name, (Stamp, EntityId)>,
     /// Ids that stand for another one.
     pub aliases: Map<SubjectId, EntityId>,
-    /// The same the other way round, with the position since which it is known.
+    /// The aliases of each memory, with the position since which each is known.
     pub ids: Map<EntityId, Vec<(SubjectId, Position)>>,
     /// New idempotency keys.
     pub requests: Map<RequestKey, Request>,
-    /// Topics, and how many more living memories they have.
+    /// Topics with a change in their living memories.
     pub topics: Map<String, TopicChange>,
-    /// Memories that are or were in a topic, as far as that is new.
+    /// Memories that are or were in a topic, if that is new.
     pub members: Vector<(String, EntityId)>,
-    /// Events that made no version, by the id that they are about, oldest first.
+    /// Events that made no version, by their subject, oldest first.
     pub waiting: Map<SubjectId, Vec<Position>>,
-    /// Links that are new or changed, by id and position: each under both of its ends.
+    /// New or changed links by id and position, each under both of its ends.
     pub links: Map<SubjectId, OrdMap<Position, Link>>,
-    /// Where a link is, by the event that added it.
+    /// The key of each link in `links`, by the event that added the link.
     pub link_places: Map<EventId, (SubjectId, Position)>,
-    /// Events that take a link away, where they came before it.
+    /// Events that remove a link, if they came before it.
     pub unlinks: Map<EventId, Vec<InChain>>,
-    /// Ticks of decay that are new or changed.
+    /// New or changed ticks of decay.
     pub ticks: OrdMap<Position, Tick>,
-    /// Ranges that were imported.
+    /// Imported ranges.
     pub imported: Vector<Learned>,
-    /// Undos that are new, or newly in force or out of it.
+    /// Undos that are new, or whose force changed.
     pub undos: OrdMap<Position, Undo>,
     /// Ordinals that no longer hold.
     pub closed: Map<u64, Closed>,
-    /// Ordinals given, with their memory and first position; ascending.
+    /// New ordinals with their memory and first position, ascending.
     pub opened: Vector<(u64, EntityId, Position)>,
 }
 
@@ -221,8 +221,8 @@ impl Keep for Overlay {
     }
 }
 
-/// The list that a row is in: a memory's topic, of a concept its memoir's, of a memoir that of all
-/// memoirs. No topic is called so: they hold no control characters.
+/// Returns the list that a row is in: a memory's topic, a concept's memoir, or the list of all memoirs. No topic has
+/// such a name, because topics hold no control characters.
 fn shelf(graph: Option<GraphRow>, topic: Option<&str>) -> Option<Cow<'_, str>> {
     match graph {
         None => topic.map(Cow::Borrowed),
@@ -234,16 +234,16 @@ fn shelf(graph: Option<GraphRow>, topic: Option<&str>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The list of all memoirs.
+/// The name of the list of all memoirs.
 pub const MEMOIRS: &str = "\u{1}";
 
-/// The list of the concepts of a memoir, by one of its ids.
+/// Returns the name of the list of a memoir's concepts, by one of the memoir's ids.
 pub fn concepts_of(memoir: SubjectId) -> String {
     format!("{MEMOIRS}{memoir}")
 }
 
 impl Overlay {
-    /// The version of a memory that starts at a position.
+    /// Returns the version of a memory that starts at a position.
     pub(crate) fn version_from(&self, entity: EntityId, from: Position) -> Option<&Version> {
         let versions = self.versions.get(&entity)?;
         let index = versions
@@ -252,7 +252,7 @@ impl Overlay {
         Some(&versions[index])
     }
 
-    /// The tick at a position.
+    /// Returns the tick at a position.
     pub(super) fn tick_at(&self, base: &dyn Base, position: Position) -> Result<Option<Tick>> {
         match self.ticks.get(&position) {
             Some(tick) => Ok(Some(tick.clone())),

@@ -1,8 +1,7 @@
-//! A row as close as it can be held: what the rules of the fold ask of the row before, and what the
-//! digest of the state is of. Its text stands elsewhere.
+//! Packed rows: the facts that the rules of the fold and the state digest need of a row, in few bytes. Their texts
+//! stand elsewhere.
 //!
-//! What tells where a version stands in history (position, actor, ordinal …) is left out: the next
-//! version has its own.
+//! Fields that place a version in history (position, actor, ordinal …) are left out: the next version has its own.
 
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Name, OriginId, Position, SubjectId, Time};
@@ -13,17 +12,17 @@ use super::texts::Span;
 const HAS_NAME: u32 = 1 << 16;
 const HAS_OCCURRED: u32 = 1 << 17;
 const HAS_KEYWORDS: u32 = 1 << 18;
-/// One writer holds every value: the one that the id is from.
+/// One writer holds every value: the writer that the id is from.
 const ONE_WRITER: u32 = 1 << 19;
 const HIDDEN: u32 = 1 << 20;
-/// The newest events about it are another one than the one that the id is from.
+/// The newest event of the row is not the one that the id is from.
 const HAS_HEADS: u32 = 1 << 21;
 const IS_MEMOIR: u32 = 1 << 22;
 const IS_CONCEPT: u32 = 1 << 23;
 const HAS_CARRIED: u32 = 1 << 24;
 const IS_PINNED: u32 = 1 << 25;
 
-/// Appends a row.
+/// Appends a packed row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
     let texts = version.texts();
     let mut has = 0;
@@ -115,7 +114,7 @@ fn put_stamp(put: &mut impl FnMut(&[u8]), stamp: &Stamp) {
     put(&stamp.event.0);
 }
 
-/// The row that was packed; without its writers unless they are asked for.
+/// Returns the row of packed bytes, with its writers if `writers` is set.
 pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     let mut at = Reader(bytes);
     let has = at.u32();
@@ -215,7 +214,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     version
 }
 
-/// Reads what this process packed, so it is whole.
+/// Reads bytes that this process packed, so they are whole.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {

@@ -1,4 +1,4 @@
-//! Row versions: a row with the position from which it holds.
+//! Row versions: rows with the position from which they hold.
 
 use std::borrow::Cow;
 
@@ -6,42 +6,42 @@ use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Kind, Name, OriginId, Position, SubjectId, Time};
 use serde::{Deserialize, Serialize};
 
-/// What keys a memory in the views: the id of the first `stored` learned of it.
+/// The key of a memory in the views: the id of the first `stored` that was learned of it.
 pub type EntityId = SubjectId;
 
-/// Place of an event in the total order, wherever one is needed.
+/// The place of an event in the total order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
-    /// The author's clock.
+    /// The time by the author's clock.
     pub time: Time,
-    /// The author.
+    /// The author's origin.
     pub origin: OriginId,
     /// The event.
     pub event: EventId,
 }
 
-/// Bits of [`Version::changed`] beside those of the fields.
+/// Bits of [`Version::changed`] beside the bits of the fields.
 pub mod changed {
     /// The set of keywords.
     pub const KEYWORDS: u32 = 1 << 16;
     /// Forgotten or revived.
     pub const ALIVE: u32 = 1 << 17;
-    /// Something else that the row carries: times, or who holds its values.
+    /// Another part of the row: its times, or the writers of its values.
     pub const ROW: u32 = 1 << 18;
 }
 
-/// Where a memory came from.
+/// The source of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Source<T = String> {
-    /// Who wrote it.
+    /// The agent that wrote the memory.
     pub agent: Option<T>,
-    /// The program it came through.
+    /// The client program of the agent.
     pub client: Option<T>,
-    /// The session it was written in.
+    /// The session in which it was written.
     pub session: Option<T>,
-    /// The project it was written in.
+    /// The project in which it was written.
     pub project: Option<T>,
-    /// A file it speaks of.
+    /// A file that the memory is about.
     pub file: Option<T>,
 }
 
@@ -58,7 +58,7 @@ impl<T> Default for Source<T> {
 }
 
 impl<T> Source<T> {
-    /// Whether it says nothing.
+    /// Returns `true` if no part is known.
     pub fn is_empty(&self) -> bool {
         let Source {
             agent,
@@ -76,11 +76,11 @@ impl<T> Source<T> {
 /// An element of the add-wins set of keywords.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keyword<T = String> {
-    /// The event that added it.
+    /// The event that added the keyword.
     pub event: EventId,
-    /// Its index among that event's additions.
+    /// The keyword's index among that event's additions.
     pub index: u16,
-    /// The word; `None` when its payload is withheld or damaged.
+    /// The word; `None` if its payload is withheld or damaged.
     pub text: Option<T>,
 }
 
@@ -89,24 +89,24 @@ pub struct Keyword<T = String> {
 pub struct Writer {
     /// The event.
     pub stamp: Stamp,
-    /// Fields whose value no other write has replaced; of several writers of one field the one
-    /// with the largest stamp is shown.
+    /// Fields whose value no other write has replaced. If a field has several writers, the one with the largest stamp
+    /// is shown.
     pub fields: u32,
 }
 
-/// What a row of the concept graph is beside what a memory's row is. Its topic is the memoir's name,
-/// its key the concept's, its content the description or definition, its keywords are the labels.
+/// The fields of a memoir's or concept's row that a memory's row does not have. Its topic is the memoir's name, its key
+/// the concept's name, its content the description or definition, and its keywords are the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphRow {
-    /// The memoir that the concept is in, as its event names it; `None` for a memoir.
+    /// The memoir of the concept, as the concept's event names it; `None` for a memoir.
     pub memoir: Option<SubjectId>,
-    /// How sure a concept is, parts per million.
+    /// The confidence in a concept, in parts per million.
     pub confidence_ppm: u32,
-    /// How often a concept was defined: 1, and one more each time it was refined.
+    /// The number of definitions of a concept: 1, plus one for each refinement.
     pub revision: u32,
 }
 
-/// What a row is of.
+/// The kind of thing that a row describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Family {
     /// A memory.
@@ -119,7 +119,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// As one byte.
+    /// Returns the family as one byte.
     pub(crate) fn code(self) -> u8 {
         match self {
             Family::Memory => 0,
@@ -134,51 +134,51 @@ impl Family {
     }
 }
 
-/// When an imported memory was stored and changed in the store that it was exported from. For show: decay, filters and
-/// order read [`Version::created_ms`] and [`Version::updated_ms`].
+/// The times at which an imported memory was stored and changed in its former store. For display only: decay, filters
+/// and order use [`Version::created_ms`] and [`Version::updated_ms`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
-    /// First stored, milliseconds since the epoch.
+    /// Time of the first store, in milliseconds since the epoch.
     pub created_ms: i64,
-    /// Last changed before it was exported, milliseconds since the epoch.
+    /// Time of the last change before the export, in milliseconds since the epoch.
     pub updated_ms: i64,
 }
 
-/// One row version of a memory, a memoir or a concept. `T` is how its text is held: as a fold that keeps no history holds
-/// it elsewhere (see [`Texts`](super::texts::Texts)).
+/// A row version of a memory, a memoir or a concept. `T` is the stored form of its texts: a fold without history stores
+/// texts elsewhere (see [`Texts`](super::texts::Texts)).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version<T = String> {
-    /// Holds from this position on, until the next version's.
+    /// First position at which the version holds; it holds until the next version's first position.
     pub from: Position,
-    /// The event that made it.
+    /// The event that made the version.
     pub stamp: Stamp,
-    /// Kind of that event.
+    /// The kind of that event.
     pub kind: u16,
-    /// Who acted.
+    /// The actor of that event.
     pub actor: ActorId,
-    /// What it changed: bits of the fields and of [`changed`].
+    /// The changes by that event: bits of the fields and of [`changed`].
     pub changed: u32,
-    /// The id it is shown under.
+    /// The id under which the row is shown.
     pub id: SubjectId,
-    /// Stamp of the `stored` that the id is from.
+    /// Stamp of the `stored` that gave the id.
     pub id_stamp: Stamp,
-    /// Who wrote that one.
+    /// The actor of that `stored`.
     pub author: ActorId,
-    /// Digest of scope, topic and key, as stored; zero for none.
+    /// Digest of scope, topic and key, as stored; zero without a name.
     pub name: Name,
-    /// Odd alive, even forgotten.
+    /// The causal length: odd if alive, even if forgotten.
     pub causal_length: u32,
-    /// The largest causal length of any event about it, in force or not.
+    /// The largest causal length of any of its events, in force or not.
     pub length_seen: u32,
-    /// No event that stores it is in force: there is a row only to keep its id.
+    /// `true` if no `stored` of the row is in force: the row then only keeps its id.
     pub hidden: bool,
-    /// Number shared by text and vectors; one a living version.
+    /// The ordinal, which text and vectors share; one for each living version.
     pub ordinal: Option<u64>,
     /// Topic.
     pub topic: Option<T>,
-    /// The text; `None` with the bit in `withheld` set when its payload is not there.
+    /// The text; `None` with the bit in `withheld` set if its payload is absent.
     pub content: Option<T>,
-    /// Verbatim excerpt.
+    /// The verbatim excerpt.
     pub raw_excerpt: Option<T>,
     /// The caller's own id.
     pub key: Option<T>,
@@ -190,36 +190,37 @@ pub struct Version<T = String> {
     pub importance: Importance,
     /// Trust.
     pub trust: Trust,
-    /// Where it came from.
+    /// The source of the memory.
     pub source: Source<T>,
     /// Valid time, milliseconds since the epoch.
     pub occurred_at_ms: Option<i64>,
-    /// Until when it is pinned, milliseconds since the epoch; 0 until it is unpinned, `None` if it is not pinned.
+    /// End of the pin, in milliseconds since the epoch; 0 means until it is unpinned, `None` means not pinned.
     pub pinned_until_ms: Option<u64>,
     /// The writer's JSON object, as text.
     pub metadata: Option<T>,
     /// Keywords, in order of addition.
     pub keywords: Vec<Keyword<T>>,
-    /// When it was stored, milliseconds since the epoch.
+    /// Time of the first store, in milliseconds since the epoch.
     pub created_ms: u64,
-    /// When a field last changed, milliseconds since the epoch.
+    /// Time of the last change of a field, in milliseconds since the epoch.
     pub updated_ms: u64,
-    /// The times that the `stored` which the id is from carried over from another store.
+    /// The times in a former store, as the `stored` that gave the id carries them.
     pub carried: Option<Carried>,
-    /// Parts per million.
+    /// The weight, in parts per million.
     pub weight_ppm: u32,
     /// Fields whose payload is withheld or damaged.
     pub withheld: u32,
-    /// Who holds the current values.
+    /// The writers of the current values.
     pub writers: Vec<Writer>,
-    /// See [`Version::heads`]; empty for the event that made it alone.
+    /// See [`Version::heads`]; empty if the event that made the version is the only one.
     pub(super) heads: Vec<EventId>,
-    /// Of a memoir or a concept.
+    /// The graph fields of a memoir or a concept.
     pub graph: Option<GraphRow>,
 }
 
 impl<T> Version<T> {
-    /// The newest events about it: those that no other one names. Whoever names them has seen all.
+    /// Returns the newest events of the row: those that none of its other events names. An event that names them has
+    /// seen all events of the row.
     pub fn heads(&self) -> &[EventId] {
         match self.heads.as_slice() {
             [] => std::slice::from_ref(&self.stamp.event),
@@ -227,7 +228,7 @@ impl<T> Version<T> {
         }
     }
 
-    /// What it is of.
+    /// Returns the kind of thing that the row describes.
     pub fn family(&self) -> Family {
         match self.graph {
             None => Family::Memory,
@@ -236,24 +237,24 @@ impl<T> Version<T> {
         }
     }
 
-    /// Whether it is to be seen: no tombstone, and not undone.
+    /// Returns `true` if the row is visible: neither a tombstone nor undone.
     pub fn is_alive(&self) -> bool {
         self.causal_length % 2 == 1 && !self.hidden
     }
 
-    /// Whether it is a tombstone.
+    /// Returns `true` if the row is a tombstone.
     pub fn is_forgotten(&self) -> bool {
         self.causal_length.is_multiple_of(2) && !self.hidden
     }
 
-    /// Whether no event has written its topic: it only stands for memories that a consolidation covers, and is
-    /// none itself.
+    /// Returns `true` if no event has written the topic of the row. Such a row only stands for memories that a
+    /// consolidation covers; it is no memory itself.
     pub fn is_part(&self) -> bool {
         let mut writers = self.writers.iter();
         !writers.any(|writer| writer.fields & icm_log::facts::fields::TOPIC != 0)
     }
 
-    /// Its texts but the keywords, in the order that the state hash takes them in.
+    /// Returns the texts without the keywords, in the order of the state hash.
     pub(super) fn texts(&self) -> [&Option<T>; 11] {
         let source = &self.source;
         [
@@ -271,7 +272,7 @@ impl<T> Version<T> {
         ]
     }
 
-    /// The same, to change them.
+    /// Returns the same texts, to change them.
     pub(super) fn texts_mut(&mut self) -> [&mut Option<T>; 11] {
         let source = &mut self.source;
         [
@@ -291,12 +292,12 @@ impl<T> Version<T> {
 }
 
 impl Version {
-    /// The kind of the event that made it.
+    /// Returns the kind of the event that made the version.
     pub fn kind(&self) -> Kind {
         Kind(self.kind)
     }
 
-    /// Its scope as users write it: `global`, `project:ID`, `session:ID`.
+    /// Returns the scope as users write it: `global`, `project:ID`, `session:ID`.
     pub fn scope_text(&self) -> String {
         let text = self.scope.as_deref().unwrap_or("(withheld)");
         match self.scope_kind {
@@ -306,7 +307,7 @@ impl Version {
         }
     }
 
-    /// The words of its keywords.
+    /// Returns the words of the keywords.
     pub fn keyword_texts(&self) -> Vec<String> {
         self.keywords
             .iter()
@@ -314,12 +315,12 @@ impl Version {
             .collect()
     }
 
-    /// The text that its meaning is taken from: a concept is named before it is defined.
+    /// Returns the text that is embedded: a concept's name precedes its definition.
     pub fn meaning_text(&self) -> Cow<'_, str> {
         self.meaning_of(self.content.as_deref().unwrap_or_default())
     }
 
-    /// The same of a part of its text.
+    /// Returns the text that is embedded for a part of the content.
     pub fn meaning_of<'a>(&self, content: &'a str) -> Cow<'a, str> {
         match (self.family(), &self.key, &self.topic) {
             (Family::Concept, Some(name), _) | (Family::Memoir, _, Some(name)) => {
@@ -329,7 +330,7 @@ impl Version {
         }
     }
 
-    /// Every event that a change of this row has to name as observed.
+    /// Returns every event that a change of this row has to name as observed.
     pub fn observed(&self) -> Vec<EventId> {
         let mut events: Vec<_> = self
             .writers

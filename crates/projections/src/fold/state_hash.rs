@@ -1,9 +1,10 @@
-//! The state hash: over the living values, whatever history led to them, whatever the order.
+//! The state hash: a hash of all living values, the same for every history and every order of events that leads to
+//! them.
 //!
-//! Each living row, access, link and tick has a digest of its own (XXH3, 128 bits) and the digests are added
-//! up modulo 2^128, so a change costs two short digests and not a pass over the store, and rows may
-//! be taken in any order. It finds accidents (a view that disagrees with the log); it is no proof
-//! against somebody who builds colliding rows, which the chain of event ids is for.
+//! Each living row, access, link and tick has a digest (XXH3, 128 bits), and the digests are added modulo 2^128. So a
+//! change costs two short digests instead of a pass over the store, and rows may be taken in any order. The hash finds
+//! accidents (a view that disagrees with the log). It does not protect against an attacker who builds colliding rows;
+//! the chain of event ids does.
 
 use std::cell::RefCell;
 
@@ -23,7 +24,7 @@ pub struct StateSum {
     limbs: [u64; 2],
 }
 
-/// The hash that is shown and compared.
+/// The hash of a state, as it is shown and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateHash(pub [u8; 32]);
 
@@ -47,12 +48,12 @@ impl StateSum {
         self.set(self.get().wrapping_add(digest));
     }
 
-    /// Takes a digest away that was added.
+    /// Subtracts a digest that was added before.
     pub fn remove(&mut self, digest: u128) {
         self.set(self.get().wrapping_sub(digest));
     }
 
-    /// The hash of a state with this sum.
+    /// Returns the hash of a state with this sum and this number of living rows.
     pub fn hash(&self, memories: u64) -> StateHash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"icm state v1");
@@ -65,7 +66,7 @@ impl StateSum {
     }
 }
 
-/// Digest of an access: a recall showed a memory.
+/// Returns the digest of an access: a recall that showed a memory.
 pub(super) fn access_digest(memory: SubjectId, recall: EventId) -> u128 {
     let mut bytes = [0; 49];
     bytes[0] = b'a';
@@ -74,7 +75,7 @@ pub(super) fn access_digest(memory: SubjectId, recall: EventId) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// Digest of a link that holds, whether its ends are there to be seen or not: of what its facts say.
+/// Returns the digest of a link that holds: of its facts, regardless of its ends' visibility.
 pub(super) fn link_digest(link: &Link) -> u128 {
     let mut bytes = [0; 67];
     bytes[0] = b'l';
@@ -85,7 +86,7 @@ pub(super) fn link_digest(link: &Link) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// Digest of a tick of decay in force.
+/// Returns the digest of a tick of decay in force.
 pub(super) fn tick_digest(tick: &Tick) -> u128 {
     let mut bytes = [0; 57];
     bytes[0] = b't';
@@ -99,7 +100,7 @@ pub(super) fn tick_digest(tick: &Tick) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// Digest of what a living row shows: no positions, no ordinals, no machine-local facts.
+/// Returns the digest of the values that a living row shows: no positions, no ordinals, no facts of this machine.
 pub(super) fn row_digest<X: Texts>(texts: &X, version: &Version<X::Text>) -> u128 {
     ROW.with_borrow_mut(|bytes| {
         bytes.clear();
@@ -109,11 +110,11 @@ pub(super) fn row_digest<X: Texts>(texts: &X, version: &Version<X::Text>) -> u12
 }
 
 thread_local! {
-    /// Kept from row to row.
+    /// A buffer that is reused for each row.
     static ROW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What the digest of a row is of.
+/// Appends the bytes of a row's digest.
 fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8>) {
     bytes.push(b'r');
     bytes.extend_from_slice(&version.id.0);

@@ -1,4 +1,4 @@
-//! The numbers of a state.
+//! The tally: the numbers of a folded state.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::record::Family;
 use super::state_hash::{StateHash, StateSum};
 
-/// The numbers of a state, carried from event to event.
+/// The numbers of a state, updated by each event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Position of the newest event folded.
     pub position: Position,
-    /// That event; zero before the first.
+    /// The id of that event; `None` before the first.
     pub event: Option<EventId>,
-    /// Events folded.
+    /// The number of folded events.
     pub events: u64,
     /// Living memories.
     pub memories: u64,
@@ -24,7 +24,7 @@ pub struct Tally {
     pub forgotten: u64,
     /// Living memoirs.
     pub memoirs: u64,
-    /// Living concepts, whether their memoir lives or not.
+    /// Living concepts, also those of a forgotten memoir.
     pub concepts: u64,
     /// The ordinal that the next living version gets.
     pub next_ordinal: u64,
@@ -36,31 +36,31 @@ pub struct Tally {
     pub aliases: u64,
     /// Undos, in force or not.
     pub undos: u64,
-    /// Imports.
+    /// The number of imports.
     pub imports: u64,
-    /// Events that wait for the memory that they are about, or waited.
+    /// Events that made no version yet, or did not at first, because their memory was missing.
     pub waiting: u64,
     /// Links between memories that were ever added, in force or not.
     pub links: u64,
-    /// The same of concepts.
+    /// Links between concepts that were ever added, in force or not.
     pub concept_links: u64,
     /// Ticks of decay, in force or not.
     pub ticks: u64,
     /// Living memories by importance, low to critical.
     pub(super) by_importance: [u64; 4],
-    /// Recalls that were recorded, in force or not.
+    /// Recorded recalls, in force or not.
     pub recalls: u64,
     /// Names of the actors.
     pub actors: BTreeMap<ActorId, String>,
-    /// A critical kind that this version does not know was met: what is folded may be wrong.
+    /// The first event of a critical kind that this version does not know: the folded state may be wrong.
     pub newer: Option<String>,
-    /// Sum over the living rows.
+    /// The sum of the digests of all living values.
     pub sum: StateSum,
 }
 
 impl Tally {
-    /// Whether another fold of the same events came to the same state. One that knows from the
-    /// start what is undone, and what comes late, gives other ordinals.
+    /// Returns `true` if another fold of the same events came to the same state. A fold that knows from the start which
+    /// events are undone or late gives other ordinals, so those are not compared then.
     pub fn agrees(&self, other: &Tally) -> bool {
         let mut other = other.clone();
         if self.undos + self.imports > 0 || self.aliases > 0 {
@@ -78,12 +78,12 @@ impl Tally {
         }
     }
 
-    /// Living memories of an importance.
+    /// Returns the number of living memories of an importance.
     pub fn living(&self, importance: Importance) -> u64 {
         self.by_importance[usize::from(importance.code() - 1)]
     }
 
-    /// The state hash.
+    /// Returns the state hash.
     pub fn state_hash(&self) -> StateHash {
         self.sum.hash(self.memories + self.memoirs + self.concepts)
     }

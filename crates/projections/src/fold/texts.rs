@@ -1,18 +1,18 @@
-//! How a fold holds the text of its rows.
+//! The storage of the texts of a fold's rows.
 
 use std::num::NonZeroU64;
 
-/// What keeps the text of rows. The rules of the fold only move it about.
+/// The storage of the rows' texts. The rules of the fold only move texts.
 pub trait Texts: Default {
-    /// A text as a row holds it.
+    /// The form of a text within a row.
     type Text: Clone;
-    /// Takes a text over.
+    /// Stores a text, and returns its form within a row.
     fn keep(&mut self, text: &str) -> Self::Text;
-    /// The text.
+    /// Returns the text.
     fn get<'a>(&'a self, text: &'a Self::Text) -> &'a str;
 }
 
-/// Each row holds its text itself.
+/// Each row owns its texts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Owned;
 
@@ -28,26 +28,26 @@ impl Texts for Owned {
     }
 }
 
-/// All text in one piece, for rows that come and go together.
+/// All texts in one string, for rows that are dropped together.
 #[derive(Default)]
 pub(super) struct Arena {
     text: String,
 }
 
-/// Where a text stands in an [`Arena`]: its start and one, shifted, and its length. A text comes
-/// out of a payload, so it is shorter than 16 MiB.
+/// The place of a text in an [`Arena`]: its start plus one, shifted, and its length. A text comes from a payload, so it
+/// is shorter than 16 MiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span(NonZeroU64);
 
 const LEN_BITS: u32 = 24;
 
 impl Span {
-    /// As a number, which is not zero.
+    /// Returns the place as a number, which is not zero.
     pub(super) fn bits(self) -> u64 {
         self.0.get()
     }
 
-    /// What was a number; zero for none.
+    /// Returns the place of a number; `None` for zero.
     pub(super) fn of_bits(bits: u64) -> Option<Span> {
         NonZeroU64::new(bits).map(Span)
     }

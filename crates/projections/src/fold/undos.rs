@@ -1,4 +1,4 @@
-//! Which events are in force: an event is, when no undo in force names it.
+//! Undos, and the events that are in force: an event is in force if no undo in force names it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use icm_log::{Event, EventId, OriginId, Position, Seq};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-/// Which event of a chain: its place there says it, unless the chain branches.
+/// An event and its place in its chain. The place is enough to identify the event unless the chain branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InChain {
     /// The author.
@@ -19,14 +19,14 @@ pub struct InChain {
 }
 
 impl InChain {
-    /// In none.
+    /// A place outside of every chain.
     pub(super) const NOWHERE: InChain = InChain {
         origin: OriginId::ZERO,
         seq: Seq(0),
         event: EventId::ZERO,
     };
 
-    /// Where an event is.
+    /// Returns the place of an event.
     pub fn of(event: &Event<'_>) -> InChain {
         InChain {
             origin: event.head.origin(),
@@ -39,19 +39,19 @@ impl InChain {
 /// An undo that was folded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
-    /// Its position.
+    /// The position of the undo.
     pub position: Position,
-    /// The event.
+    /// The event id of the undo.
     pub event: EventId,
-    /// Its author.
+    /// The author's origin.
     pub origin: OriginId,
-    /// Its place in the author's chain.
+    /// The undo's place in the author's chain.
     pub seq: Seq,
-    /// What it names: origin, first and last seq, id of the last.
+    /// The named ranges: origin, first and last seq, id of the last event.
     pub ranges: Vec<(OriginId, Seq, Seq, EventId)>,
-    /// Events at these places that are on another branch of their chain: it does not name them. Sorted.
+    /// Sorted events at these places on another branch of their chain: the undo does not name them.
     pub beside: Vec<EventId>,
-    /// Whether it is in force.
+    /// `true` if the undo is in force.
     pub effective: bool,
 }
 
@@ -59,7 +59,7 @@ impl Undo {
     pub(super) fn of(event: &Event<'_>, facts: &LogUndone) -> Undo {
         let (origin, seq) = (event.head.origin(), event.head.seq());
         let ranges = facts.ranges.iter().filter_map(|range| {
-            // Nothing is undone before it is there.
+            // An undo cannot name later events of its own chain.
             let to_seq = match range.origin == origin {
                 true => range.to_seq.min(Seq(seq.0 - 1)),
                 false => range.to_seq,
@@ -77,7 +77,7 @@ impl Undo {
         }
     }
 
-    /// One that is not written yet.
+    /// Returns an undo that is not written yet.
     pub(super) fn unwritten(facts: &LogUndone) -> Undo {
         let ranges = facts.ranges.iter();
         Undo {
@@ -114,14 +114,13 @@ impl Undos {
         Undos(all.into_values().collect())
     }
 
-    /// Takes more of them in, which come after the others, and says anew which are in force.
+    /// Appends undos that come after the others, and decides again which undos are in force.
     pub(super) fn extend(&mut self, undos: impl IntoIterator<Item = Undo>) {
         self.0.extend(undos);
         self.settle();
     }
 
-    /// Says of each whether it is in force, by what names what alone: they may have been learned in
-    /// any order.
+    /// Decides which undos are in force, only by which undo names which: they may have been learned in any order.
     fn settle(&mut self) {
         let mut by_id: Vec<usize> = (0..self.0.len()).collect();
         by_id.sort_unstable_by_key(|undo| self.0[*undo].event);
@@ -153,30 +152,30 @@ impl Undos {
         }
     }
 
-    /// Those up to a position, as they were in force there.
+    /// Returns the undos up to a position, with their force as of that position.
     pub fn as_of(mut self, position: Position) -> Undos {
         self.0.retain(|undo| undo.position <= position);
         self.settle();
         self
     }
 
-    /// Whether an event is undone.
+    /// Returns `true` if an event is undone.
     pub fn is_undone(&self, at: &InChain) -> bool {
         self.in_force(at).next().is_some()
     }
 
-    /// The undos in force that name an event, in the order in which they were learned.
+    /// Returns the undos in force that name an event, in the order of learning.
     pub fn in_force(&self, at: &InChain) -> impl Iterator<Item = &Undo> {
         let (undos, at) = (self.0.iter(), *at);
         undos.filter(move |undo| undo.effective && undo.holds(&at))
     }
 
-    /// The undo that an event is.
+    /// Returns the undo with this event id.
     pub fn get(&self, event: EventId) -> Option<&Undo> {
         self.0.iter().find(|undo| undo.event == event)
     }
 
-    /// Events that are undone, to be asked about often.
+    /// Returns the undone events, in a form for many queries.
     pub(super) fn undone(&self) -> Undone {
         let in_force = self.0.iter().filter(|undo| undo.effective);
         let (whole, branched): (Vec<_>, Vec<_>) = in_force.partition(|undo| undo.beside.is_empty());
@@ -188,8 +187,8 @@ impl Undos {
     }
 }
 
-/// Settles an undo and what its being in force hangs on. An undo cannot name what comes of itself,
-/// so there is no circle but a forged one, which is cut where it is met.
+/// Decides an undo and the undos that it depends on. An undo cannot name its own consequences, so only a forger can
+/// make a circle; a circle is cut where it is met.
 fn settle_one(undo: usize, namers: &[Vec<usize>], settled: &mut [Option<bool>]) {
     let mut stack = vec![(undo, 0)];
     let mut entered = FxHashSet::from_iter([undo]);
@@ -211,17 +210,17 @@ fn settle_one(undo: usize, namers: &[Vec<usize>], settled: &mut [Option<bool>]) 
     }
 }
 
-/// Events that are undone, to be asked about often.
+/// The undone events, in a form for many queries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Undone {
     ranges: Merged,
-    /// Undos of chains that branch.
+    /// Undos in chains that branch.
     branched: Vec<Undo>,
-    /// What any undo names, in force or not.
+    /// All events that any undo names, in force or not.
     named: Merged,
 }
 
-/// By chain: sorted ranges that do not meet.
+/// Sorted ranges without overlaps, by chain.
 type Merged = FxHashMap<OriginId, Vec<(Seq, Seq)>>;
 
 fn merged<'a>(undos: impl Iterator<Item = &'a Undo>) -> Merged {
@@ -242,7 +241,7 @@ fn merged<'a>(undos: impl Iterator<Item = &'a Undo>) -> Merged {
     ranges
 }
 
-/// Whether one of the ranges of a chain has a place from one seq to another.
+/// Returns `true` if a range of a chain includes a place between two seqs.
 fn meets(merged: &Merged, origin: OriginId, from: Seq, to: Seq) -> bool {
     merged.get(&origin).is_some_and(|ranges| {
         let after = ranges.partition_point(|range| range.0 <= to);
@@ -251,7 +250,7 @@ fn meets(merged: &Merged, origin: OriginId, from: Seq, to: Seq) -> bool {
 }
 
 impl Undone {
-    /// Whether any undo, in force or not, names a place of a range.
+    /// Returns `true` if an undo, in force or not, names a place of a range.
     pub(super) fn names(&self, range: &ImportedRange) -> bool {
         meets(&self.named, range.origin, range.from_seq, range.to_seq)
     }
@@ -282,8 +281,7 @@ mod tests {
         }
     }
 
-    /// An undo of an undo of an undo, and beside it one more undo of the first: in whatever order
-    /// they are learned, and one by one.
+    /// An undo of an undo of an undo, and one more undo of the first: in any order of learning, one by one.
     #[test]
     fn what_is_in_force_hangs_on_names_alone() {
         let all = [

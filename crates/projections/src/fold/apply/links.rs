@@ -1,4 +1,4 @@
-//! Links that come, go, and turn.
+//! Applies events that add, remove, undo or restore links.
 
 use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::{Event, Kind, Position};
@@ -13,7 +13,7 @@ use crate::fold::state_hash::link_digest;
 use crate::fold::undos::InChain;
 
 impl<K: Keep> Folder<K> {
-    /// Every link from or to a memory that there ever was, in the order of positions.
+    /// Returns every link from or to a memory that there ever was, in the order of positions.
     pub fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
         if self.tally.links + self.tally.concept_links == 0 {
             return Ok(Vec::new());
@@ -23,13 +23,13 @@ impl<K: Keep> Folder<K> {
             links.extend(self.kept.links(base, id)?);
         }
         links.sort_by_key(|link: &Link| link.position);
-        // One between two ids of the memory stands under both.
+        // A link between two ids of the memory stands under both ids.
         links.dedup_by_key(|link| link.position);
         Ok(links)
     }
 
-    /// Links are kept under the ids that their events name. What those stand for is asked when they
-    /// are shown: it may turn out late that two are one memory.
+    /// Adds the link of an event. Links are kept under the ids that their events name. The memories behind the ids are
+    /// looked up when a link is shown: two ids may turn out late to be one memory.
     pub(super) fn linked(
         &mut self,
         base: &dyn Base,
@@ -49,7 +49,7 @@ impl<K: Keep> Folder<K> {
             _ => self.tally.links += 1,
         }
         let removed_by = match event.own {
-            // Nobody knew of it before.
+            // No earlier event could name a link of this machine.
             true => Vec::new(),
             false => self.kept.unlinks(base, event.id)?,
         };
@@ -80,7 +80,7 @@ impl<K: Keep> Folder<K> {
         Ok(Applied::default())
     }
 
-    /// Keeps a link that held or not and holds or not from a position on.
+    /// Keeps a link, and records that it holds or not from a position on. `held` is its state before.
     pub(in crate::fold) fn turn_link(
         &mut self,
         mut link: Link,

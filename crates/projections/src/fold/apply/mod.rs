@@ -1,4 +1,4 @@
-//! Applying events, one after the other, on top of what is already folded.
+//! Applies events, one after the other, on top of the state that is already folded.
 
 mod links;
 mod rows;
@@ -22,39 +22,39 @@ use crate::error::Result;
 
 use rows::Step;
 
-/// What applying an event did to the rows.
+/// The effect of an event on the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// This memory has a new version.
+    /// The memory that has a new version.
     pub entity: Option<EntityId>,
 }
 
 /// Folds events on top of a base.
 #[derive(Debug, Clone, Default)]
 pub struct Folder<K: Keep = Overlay> {
-    /// The numbers after the newest event.
+    /// The tally after the newest event.
     pub tally: Tally,
-    /// What is kept of the rows.
+    /// The rows that are kept.
     pub kept: K,
     pub(in crate::fold) texts: K::Texts,
     pub(in crate::fold) pending: Pending,
-    /// Events of the batch that the newest event is of.
+    /// The events so far of the newest event's batch.
     batch: Vec<EventId>,
 }
 
-/// What an import brought that is worked out at its end: a position inside it means the end, so
-/// nobody sees what was before that.
+/// The part of an import that is worked out at its end. Positions inside an import are never shown, so no reader sees
+/// the state before its end.
 #[derive(Debug, Clone, Default)]
 pub(in crate::fold) struct Pending {
-    /// Memories to fold from all their events, since one came that had not seen the others.
+    /// Memories to fold again from all their events: an event came that had not seen the others.
     pub(in crate::fold) late: BTreeSet<EntityId>,
-    /// Undos that are new.
+    /// New undos.
     pub(in crate::fold) undos: Vec<Undo>,
-    /// More of the chains came in, at places that an undo names.
+    /// `true` if the import has events at places that an undo names.
     pub(in crate::fold) learns: bool,
-    /// Ids shown by recalls that came as undone.
+    /// Ids shown by recalls that were undone before they were learned.
     pub(in crate::fold) recount: BTreeSet<SubjectId>,
-    /// What was undone before the import.
+    /// The undone events as of before the import.
     pub(in crate::fold) undone: Option<Undone>,
 }
 
@@ -65,7 +65,7 @@ impl Pending {
 }
 
 impl Folder {
-    /// Goes on from a state with these numbers.
+    /// Returns a folder that goes on from a state with this tally.
     pub fn new(tally: Tally) -> Folder {
         Folder {
             tally,
@@ -73,7 +73,7 @@ impl Folder {
         }
     }
 
-    /// Takes out the rows that were folded, with the numbers, to be made a part of the base. What waits for the end of an
+    /// Takes out the folded rows, with a copy of the tally, to be made a part of the base. The pending rest of an
     /// import stays.
     pub(crate) fn hand_over(&mut self) -> Folder {
         Folder {
@@ -85,7 +85,7 @@ impl Folder {
 }
 
 impl<K: Keep> Folder<K> {
-    /// The memory that an id stands for.
+    /// Returns the memory that an id stands for.
     pub fn resolve(&self, base: &dyn Base, id: SubjectId) -> Result<EntityId> {
         if self.tally.aliases == 0 {
             return Ok(id);
@@ -96,7 +96,7 @@ impl<K: Keep> Folder<K> {
         }
     }
 
-    /// Every id of a memory, that which keys it first.
+    /// Returns every id of a memory, the one that keys it first.
     pub fn ids_of(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<SubjectId>> {
         let mut ids = vec![entity];
         if self.tally.aliases > 0 {
@@ -106,7 +106,7 @@ impl<K: Keep> Folder<K> {
         Ok(ids)
     }
 
-    /// The memory that was stored under a name.
+    /// Returns the memory that was stored under a name.
     pub(in crate::fold) fn named(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
         if name.is_zero() {
             return Ok(None);
@@ -118,14 +118,14 @@ impl<K: Keep> Folder<K> {
         named.map(|entity| self.resolve(base, entity)).transpose()
     }
 
-    /// Whether an event is undone, as far as was known before the import that is being folded.
+    /// Returns `true` if an event was undone before the import that is being folded.
     pub(in crate::fold) fn is_undone(&self, event: &InChain) -> bool {
         let undone = self.pending.undone.as_ref();
         undone.is_some_and(|undone| undone.holds(event))
     }
 
-    /// Applies the next event of the walk, which is in force or undone. Events at or before the
-    /// newest one are passed over, so that applying twice is applying once.
+    /// Applies the next event of the walk; `in_force` is `false` if the event is undone. Events at or before the newest
+    /// folded position are skipped, so that applying twice is applying once.
     pub(in crate::fold) fn apply_as(
         &mut self,
         base: &dyn Base,
@@ -204,11 +204,11 @@ impl<K: Keep> Folder<K> {
             Facts::Imported(facts) => self.imported(event, &facts),
             Facts::ActorNamed => self.actor_named(event),
             Facts::Undone(_) => {
-                // What it changes is worked out by who can read the past.
+                // Its effect is worked out by `apply_next`, which can read past events.
                 self.tally.undos += 1;
                 Ok(Applied::default())
             }
-            // Said otherwise, see `facts_of`.
+            // `facts_of` turns these facts into other ones.
             Facts::MemoirCreated(_)
             | Facts::MemoirDescribed(_)
             | Facts::ConceptAdded(_)
@@ -217,7 +217,7 @@ impl<K: Keep> Folder<K> {
             | Facts::ConceptUnlabelled(_)
             | Facts::Pinned(_)
             | Facts::Unpinned => Ok(Applied::default()),
-            // Bodies that it takes out are not there when they are read.
+            // A redacted payload is absent when its event is read.
             Facts::Redacted(_)
             | Facts::Repaired(_)
             | Facts::OriginStarted(_)
@@ -255,7 +255,8 @@ impl<K: Keep> Folder<K> {
     fn imported(&mut self, event: &Event<'_>, facts: &LogImported) -> Result<Applied> {
         if event.own {
             self.tally.imports += 1;
-            // An undo waits for what it names: what comes later is beside that, or was lost.
+            // An undo may name events that were not learned yet. Events learned later are beside its branch, or were
+            // lost.
             let named = |undone: &Undone| facts.ranges.iter().any(|it| undone.names(it));
             let learns = self.tally.undos > 0;
             self.pending.learns = learns && self.pending.undone.as_ref().is_none_or(named);
@@ -285,7 +286,7 @@ impl<K: Keep> Folder<K> {
         Ok(Applied::default())
     }
 
-    /// The memories that an event forgets beside what else it does, and what it says of each.
+    /// Returns the memories that an event forgets beside its own effect, with the facts about each.
     pub(in crate::fold) fn covered(
         &self,
         base: &dyn Base,
@@ -300,8 +301,7 @@ impl<K: Keep> Folder<K> {
         Ok(covered)
     }
 
-    /// Two ids that an event names may have turned out to be one memory, which then makes one step
-    /// for all that it says of it.
+    /// Marks a memory as late if an event names it under two ids. The memory then gets one step for both.
     fn meet_twice<const N: usize>(&mut self, others: [EntityId; N], covered: &[(EntityId, Facts)]) {
         let mut met = BTreeSet::from(others);
         for (entity, _) in covered {

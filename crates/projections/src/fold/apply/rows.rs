@@ -1,4 +1,4 @@
-//! Rows that an event opens and ends.
+//! Opens and ends the row versions of an event.
 
 use std::borrow::Cow;
 
@@ -14,18 +14,18 @@ use crate::fold::record::{EntityId, Family};
 use crate::fold::state_hash::row_digest;
 use crate::fold::tally::Tally;
 
-/// What an event does to a memory.
+/// The kind of an event's effect on a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Stores one that there is nothing of yet.
+    /// Stores a memory that has no event yet.
     New,
-    /// Stores one that may be there.
+    /// Stores a memory that may exist already.
     Store,
-    /// Changes one.
+    /// Changes a memory.
     Change,
 }
 
-/// Where a `stored` belongs, and the row that it makes of nothing.
+/// The memory that a `stored` belongs to, and the row that the event makes without earlier ones.
 pub(super) struct StorePlace<K: Keep> {
     pub(super) entity: EntityId,
     step: Step,
@@ -33,7 +33,7 @@ pub(super) struct StorePlace<K: Keep> {
 }
 
 impl<K: Keep> Folder<K> {
-    /// Which memory a `stored` is about: what is stored under one name is one.
+    /// Returns the memory that a `stored` is about: memories stored under one name are one memory.
     pub(super) fn place(
         &mut self,
         base: &dyn Base,
@@ -42,7 +42,7 @@ impl<K: Keep> Folder<K> {
     ) -> Result<StorePlace<K>> {
         let first = memory::first(&mut self.texts, event, stored);
         let (id, name) = (event.head.subject(), first.name);
-        // The writer gave a memory without a name an id that nothing else has.
+        // The writer gives a memory without a name an id that is used nowhere else.
         let new = event.own && name.is_zero();
         let mut entity = id;
         if !new {
@@ -85,7 +85,7 @@ impl<K: Keep> Folder<K> {
         })
     }
 
-    /// What was two memories is one: both were stored under one name.
+    /// Makes one memory of two that were stored under one name.
     fn unify(
         &mut self,
         base: &dyn Base,
@@ -117,8 +117,8 @@ impl<K: Keep> Folder<K> {
         Ok(())
     }
 
-    /// Whether an event has seen all that there is of a memory, so that what it makes of the row is
-    /// what all events make of it together.
+    /// Returns `true` if an event has seen all events of a memory. Its step on the newest row then gives the same row
+    /// as all events together.
     fn is_next(
         &self,
         base: &dyn Base,
@@ -128,7 +128,7 @@ impl<K: Keep> Folder<K> {
         before: Option<&Row<K>>,
     ) -> Result<bool> {
         let Some(before) = before else {
-            // What comes before the memory is there waits.
+            // Events from before the memory was stored are kept as waiting.
             let awaited = step == Step::Store && self.tally.waiting > 0;
             return Ok(!awaited || !self.kept.is_touched(base, entity)?);
         };
@@ -138,7 +138,7 @@ impl<K: Keep> Folder<K> {
         Ok(before.heads().iter().all(names))
     }
 
-    /// The next version of a memory, if the event makes one.
+    /// Adds the next version of a memory, if the event makes one.
     pub(super) fn step(
         &mut self,
         base: &dyn Base,
@@ -162,7 +162,7 @@ impl<K: Keep> Folder<K> {
         }
         let version = make(&mut self.texts, before.as_deref());
         let Some(version) = version else {
-            // It may have one later: when the `stored` comes, or an undo.
+            // The event may make a version later: after the `stored` of the memory, or after an undo.
             self.waits(entity, event);
             return Ok(Applied::default());
         };
@@ -182,7 +182,7 @@ impl<K: Keep> Folder<K> {
         Self::end(&mut self.tally, &self.texts, before);
     }
 
-    /// Takes a version out of the numbers.
+    /// Subtracts a version from the tally.
     fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) {
         if before.is_alive() {
             *tally.living_mut(before.family()) -= 1;
@@ -197,7 +197,7 @@ impl<K: Keep> Folder<K> {
         }
     }
 
-    /// Opens a version.
+    /// Opens a version: adds it to the tally and the kept rows.
     pub(in crate::fold) fn push(
         &mut self,
         entity: EntityId,
@@ -224,7 +224,7 @@ impl<K: Keep> Folder<K> {
     }
 }
 
-/// Whether a row counts as a forgotten memory.
+/// Returns `true` if a row counts as a forgotten memory.
 fn is_forgotten_memory<K: Keep>(row: &Row<K>) -> bool {
     row.is_forgotten() && row.family() == Family::Memory && !row.is_part()
 }

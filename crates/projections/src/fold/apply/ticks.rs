@@ -1,5 +1,5 @@
-//! Ticks of decay: each stands for itself, so one costs the same however many memories there are. What
-//! they come to for a memory is asked when it is shown (see [`decay`](crate::fold::decay)).
+//! Applies ticks of decay. A tick is stored by itself, so it costs the same for any number of memories. Its effect on a
+//! memory is computed when the memory is shown (see [`decay`](crate::fold::decay)).
 
 use icm_log::facts::MemoryDecayed;
 use icm_log::{Event, Position};
@@ -26,7 +26,7 @@ impl<K: Keep> Folder<K> {
         Ok(Applied::default())
     }
 
-    /// From a position on a tick that was in force is not, or the other way round.
+    /// Records that a tick comes into force, or goes out of it, from a position on.
     pub(in crate::fold) fn turn_tick(&mut self, mut tick: Tick, position: Position) {
         let holds = !tick.held.is_open();
         tick.held.turn(holds, position);

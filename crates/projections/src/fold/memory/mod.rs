@@ -1,4 +1,4 @@
-//! The rules of one memory: what a write, a forget or a revive makes of its row.
+//! The rules of a single memory: the row that a write, a forget or a revive makes of the row before.
 
 mod values;
 mod written;
@@ -16,7 +16,7 @@ use written::{put_confidence, put_pin, put_stored_facts, put_updated_facts};
 pub(super) use written::show;
 pub use written::{as_written, written_by};
 
-/// Weight of a fresh memory.
+/// Weight of a fresh memory, in parts per million.
 const WEIGHT_FULL_PPM: u32 = 1_000_000;
 
 pub(super) fn stamp_of(event: &Event<'_>) -> Stamp {
@@ -27,7 +27,7 @@ pub(super) fn stamp_of(event: &Event<'_>) -> Stamp {
     }
 }
 
-/// The name in the facts, or for an imported line without a key one made of its payload.
+/// Returns the name in the facts. For an imported line without a key, the name is made of its payload.
 fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) -> Name {
     let line = payload.and_then(|payload| Some((payload, payload.nth_line?)));
     match line {
@@ -42,7 +42,7 @@ fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) ->
     }
 }
 
-/// The same of a row.
+/// Returns the fields of a row that have a value, as bits.
 pub(super) fn given_in<T>(version: &Version<T>) -> u32 {
     let optional = [
         (fields::RAW_EXCERPT, version.raw_excerpt.is_some()),
@@ -62,7 +62,7 @@ pub(super) fn given_in<T>(version: &Version<T>) -> u32 {
         .fold(always, |all, (field, _)| all | field)
 }
 
-/// The first version of a memory.
+/// Returns the first version of a memory.
 pub(super) fn first<X: Texts>(
     texts: &mut X,
     event: &Event<'_>,
@@ -134,12 +134,12 @@ fn additions<T>(event: EventId, count: u16, words: Vec<T>) -> Vec<Keyword<T>> {
         .collect()
 }
 
-/// Which of the writers of a row an event has seen.
+/// The writers of a row that an event has seen.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Seen<'a> {
-    /// Every one: it names all that is newest of the memory.
+    /// All writers: the event names all the newest events of the memory.
     All,
-    /// These alone.
+    /// Only these writers.
     Only(&'a [EventId]),
 }
 
@@ -152,8 +152,8 @@ impl Seen<'_> {
     }
 }
 
-/// The version that follows `before`; none where the event comes before any `stored`. `in_force`:
-/// whether nothing undoes it; what is undone has a say in the id and in the next causal length only.
+/// Returns the version that follows `before`; `None` if the event comes before any `stored`. If `in_force` is `false`,
+/// the event is undone and affects only the id and the next causal length.
 pub(super) fn next<X: Texts>(
     texts: &mut X,
     event: &Event<'_>,
@@ -177,14 +177,13 @@ pub(super) fn next<X: Texts>(
     }
 }
 
-/// What a summary means for a memory that it is made from, and a prune for one that it forgets;
-/// nothing when that stays as it is.
+/// Returns the facts for a memory that a summary or a prune covers; `None` if the memory stays as it is.
 pub(super) fn covering(covered: &Covered) -> Option<Facts> {
     let causal_length = covered.causal_length;
     (causal_length != 0).then_some(Facts::Forgotten(Alive { causal_length }))
 }
 
-/// The version that a `stored` makes, `first` being what it would make of its own.
+/// Returns the version that a `stored` makes; `first` is the version that it makes without earlier events.
 pub(super) fn stored<T: Clone>(
     event: &Event<'_>,
     facts: &MemoryStored,
@@ -213,7 +212,7 @@ pub(super) fn stored<T: Clone>(
     version
 }
 
-/// The id of the earliest `stored` is shown, in force or not.
+/// Takes over the id of the `stored` if it is the earliest one, in force or not.
 fn take_id<T>(event: &Event<'_>, carried: Option<Carried>, version: &mut Version<T>) {
     let stamp = stamp_of(event);
     if stamp < version.id_stamp {
@@ -225,7 +224,7 @@ fn take_id<T>(event: &Event<'_>, carried: Option<Carried>, version: &mut Version
     }
 }
 
-/// The version that follows `before`, where the event only says that the memory lives or not.
+/// Returns the version after an event that only changes whether the memory is alive.
 fn alive<T: Clone>(
     event: &Event<'_>,
     facts: &Alive,
@@ -247,7 +246,7 @@ fn alive<T: Clone>(
     version
 }
 
-/// The version that follows `before` through an update.
+/// Returns the version after an update.
 fn updated<X: Texts>(
     texts: &mut X,
     event: &Event<'_>,
@@ -281,15 +280,15 @@ fn updated<X: Texts>(
     if !facts.removed.is_empty() || facts.keywords_added > 0 {
         version.changed |= changed::KEYWORDS;
     }
-    // A pin says nothing else of the memory, which is as old as before.
+    // A pin changes nothing else of the memory, so the time of the last change stays.
     if version.changed != fields::PINNED {
         version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
     }
     version
 }
 
-/// A `stored` that names a memory which is there already: the writes of both stand, and the id of
-/// the earlier one is shown. `again` is what it would have made of its own.
+/// Returns the version after a `stored` that names an existing memory. The writes of both stand, and the earlier id is
+/// shown. `again` is the version that the event makes without earlier events.
 fn stored_again<T: Clone>(
     event: &Event<'_>,
     facts: &MemoryStored,
@@ -322,7 +321,7 @@ fn stored_again<T: Clone>(
     version
 }
 
-/// A version that starts as the one before and is made by this event.
+/// Returns a copy of the version before, made by this event.
 pub(super) fn follow<T: Clone>(event: &Event<'_>, before: &Version<T>) -> Version<T> {
     Version {
         from: event.position,
@@ -336,8 +335,8 @@ pub(super) fn follow<T: Clone>(event: &Event<'_>, before: &Version<T>) -> Versio
     }
 }
 
-/// Notes the writer of `written` and returns those of the fields whose value it shows: a write beats
-/// every write that it has seen, and among the rest the largest stamp is shown.
+/// Records the writer of the fields in `written`, and returns the fields whose value it shows. A write beats every
+/// write that it has seen; among the rest the largest stamp is shown.
 fn take_fields<T>(version: &mut Version<T>, written: u32, seen: Seen<'_>) -> u32 {
     let stamp = version.stamp;
     for writer in &mut version.writers {
@@ -358,13 +357,13 @@ fn take_fields<T>(version: &mut Version<T>, written: u32, seen: Seen<'_>) -> u32
     written & !beaten
 }
 
-/// Facts of an event about a memory, or nothing this fold knows.
+/// Returns the facts of an event about a memory, or `Opaque` if this fold does not know them.
 pub(super) fn facts_of(event: &Event<'_>) -> Facts {
-    // Facts that cannot be read are damage that `verify` names; here they fold as nothing.
+    // `verify` reports facts that cannot be read as damage; the fold ignores them.
     graph::as_of_a_row(Facts::of(&event.head).unwrap_or(Facts::Opaque))
 }
 
-/// Whether an event asks for a newer version of this program.
+/// Returns `true` if an event needs a newer version of this program.
 pub(super) fn needs_newer(kind: Kind, version: u16) -> bool {
     kind.is_critical() && !kind.is_understood(version)
 }

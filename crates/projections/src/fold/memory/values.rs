@@ -1,4 +1,4 @@
-//! The values that a write gives to fields, as far as its payload is there.
+//! The values that a write gives to fields, read from its payload.
 
 use icm_log::facts::fields;
 use icm_log::{Event, payload};
@@ -7,7 +7,7 @@ use crate::fold::graph;
 use crate::fold::record::{Carried, Source, Version};
 use crate::fold::texts::Texts;
 
-/// Values of the fields that a write names, as far as its payload is there.
+/// The values of a write's fields; empty if the payload is absent.
 pub(super) struct Values<T> {
     pub(super) topic: Option<T>,
     pub(super) content: Option<T>,
@@ -19,7 +19,7 @@ pub(super) struct Values<T> {
     pub(super) metadata: Option<T>,
     pub(super) keywords: Vec<T>,
     pub(super) carried: Option<Carried>,
-    /// The payload was there and readable.
+    /// `true` if the payload was present and readable.
     pub(super) present: bool,
 }
 
@@ -93,10 +93,10 @@ pub(super) fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Valu
     }
 }
 
-/// Fields whose value stands in the payload, not in the facts.
+/// The fields whose values stand in the payload, not in the facts.
 pub(super) const IN_PAYLOAD: u32 = fields::ALL & !(fields::IMPORTANCE | fields::TRUST);
 
-/// The fields that have a value: what a first version changed, in the eyes of people.
+/// Returns the fields that have a value: the visible changes of a first version.
 pub(super) fn given<T>(values: &Values<T>) -> u32 {
     let optional = [
         (fields::RAW_EXCERPT, values.raw_excerpt.is_some()),
@@ -113,7 +113,7 @@ pub(super) fn given<T>(values: &Values<T>) -> u32 {
         .fold(always, |all, (field, _)| all | field)
 }
 
-/// Takes over the values of `shown` fields; without a payload they show as withheld.
+/// Takes over the values of `shown` fields; without a payload the fields are withheld.
 pub(super) fn put<T>(version: &mut Version<T>, shown: u32, values: Values<T>) {
     let has = |field| shown & field != 0;
     if has(fields::TOPIC) {

@@ -1,4 +1,4 @@
-//! The fields that an event writes, shown as it wrote them.
+//! Rows that show the fields of an event as the event wrote them.
 
 use icm_log::Event;
 use icm_log::facts::{Facts, MemoryStored, MemoryUpdated, fields};
@@ -9,7 +9,7 @@ use crate::fold::graph;
 use crate::fold::record::Version;
 use crate::fold::texts::{Owned, Texts};
 
-/// Shows the values of these fields as an event wrote them, whatever was shown before.
+/// Shows the values of these fields as an event wrote them, regardless of the values before.
 pub(in crate::fold) fn show<X: Texts>(
     texts: &mut X,
     version: &mut Version<X::Text>,
@@ -33,8 +33,8 @@ pub(in crate::fold) fn show<X: Texts>(
     }
 }
 
-/// The row as it would be if it showed these fields as an event wrote them. What the event does not write
-/// of them stays; what it wrote and is not there is withheld.
+/// Returns the row with `fields` as an event wrote them. Fields that the event does not write stay. Fields whose
+/// payload is absent are withheld.
 pub fn as_written(row: &Version, fields: u32, event: &Event<'_>) -> Version {
     let mut written = row.clone();
     let facts = said_of(event);
@@ -43,12 +43,12 @@ pub fn as_written(row: &Version, fields: u32, event: &Event<'_>) -> Version {
     written
 }
 
-/// The fields that an event writes of the row that it is about.
+/// Returns the fields that an event writes in the row of its subject.
 pub fn written_by(event: &Event<'_>) -> u32 {
     fields_of(&said_of(event))
 }
 
-/// Facts of an event as they speak of its own subject.
+/// Returns the facts of an event about its own subject.
 fn said_of(event: &Event<'_>) -> Facts {
     match facts_of(event) {
         Facts::Consolidated(facts) => Facts::Stored(facts.stored),
@@ -97,7 +97,7 @@ pub(super) fn put_updated_facts<T>(version: &mut Version<T>, shown: u32, facts: 
     }
 }
 
-/// How sure a concept is stands in the facts of its events.
+/// Sets the confidence of a concept, which stands in the facts of its events.
 pub(super) fn put_confidence<T>(version: &mut Version<T>, shown: u32, event: &Event<'_>) {
     if shown & fields::CONFIDENCE != 0
         && let Some(row) = &mut version.graph
@@ -107,7 +107,7 @@ pub(super) fn put_confidence<T>(version: &mut Version<T>, shown: u32, event: &Ev
     }
 }
 
-/// Until when a memory is pinned stands in the facts of its events.
+/// Sets the end of a memory's pin, which stands in the facts of its events.
 pub(super) fn put_pin<T>(version: &mut Version<T>, shown: u32, event: &Event<'_>) {
     if shown & fields::PINNED != 0 {
         version.pinned_until_ms = graph::pin_of(event);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::fold::record::{Version, changed};
 
-/// What differs between two rows of a memory, as bits of fields and of [`changed`].
+/// Returns the difference between two rows of a memory, as bits of fields and of [`changed`].
 pub fn difference(before: &Version, after: &Version) -> u32 {
     use icm_log::facts::fields;
     if before.hidden && after.hidden {

@@ -1,4 +1,4 @@
-//! Rows, accesses, links and ticks that change as events come into force or out of it.
+//! Effects of undone and late events on rows, accesses, links and ticks.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,34 +21,34 @@ use crate::fold::record::{EntityId, Version};
 use crate::fold::texts::Owned;
 use crate::fold::undos::{InChain, Undo, Undos};
 
-/// What changes when events are undone or come late.
+/// The changes after events are undone or come late.
 #[derive(Default)]
 pub(super) struct Effects {
     pub(super) rows: BTreeMap<EntityId, (Option<Version>, Version)>,
-    /// By id: how often recalls that are in force showed it, and when last.
+    /// By id: the number of recalls in force that showed it, and the time of the last one.
     pub(super) accesses: BTreeMap<SubjectId, (u64, u64)>,
-    /// Shown id, recall, and whether it counts from now on.
+    /// The shown id, the recall, and `true` if the recall counts from now on.
     pub(super) digests: Vec<(SubjectId, EventId, bool)>,
-    /// Links that hold from now on or do not, which is the other way round than before.
+    /// Links whose state changes: they hold from now on, or no longer.
     pub(super) links: Vec<Link>,
-    /// The same of ticks.
+    /// Ticks whose state changes.
     pub(super) ticks: Vec<Tick>,
 }
 
-/// Events whose being in force changes, by what they touch.
+/// The events that come into force or out of it, by the things that they change.
 #[derive(Default)]
 struct Toggled {
     memories: BTreeSet<EntityId>,
     recalls: Vec<(SubjectId, EventId, bool)>,
-    /// Events that added links.
+    /// The events that added links.
     links: BTreeSet<EventId>,
-    /// Where ticks are.
+    /// The positions of ticks.
     ticks: BTreeSet<Position>,
-    /// Two ranges may name one event.
+    /// The events so far: two ranges may name one event.
     seen: BTreeSet<EventId>,
 }
 
-/// Memories are folded anew so many events at a time, as all of them are held meanwhile.
+/// Events of memories that are folded again at a time: 100,000, all held in memory. A larger value takes more memory.
 const REFOLD_EVENTS: usize = 100_000;
 
 impl Folder<Overlay> {
@@ -96,7 +96,7 @@ impl Folder<Overlay> {
         Ok(effects)
     }
 
-    /// The events that `after` puts in force or takes out of it, beside those that `before` did.
+    /// Returns the events that are in force under `after` or `before`, but not under both.
     fn toggled(
         &self,
         base: &dyn Base,
@@ -111,7 +111,7 @@ impl Folder<Overlay> {
             Some(was) if was.effective && undo.effective => was.beside != undo.beside,
             Some(was) => was.effective != undo.effective,
         };
-        // Those that are new come after the others.
+        // New undos come after the others.
         let was = before.0.iter().map(Some).chain(std::iter::repeat(None));
         for (undo, _) in after.0.iter().zip(was).filter(changed) {
             for range in undo.facts() {
@@ -147,7 +147,7 @@ impl Folder<Overlay> {
         }
     }
 
-    /// Hands out the rows of these memories as the events in force make them.
+    /// Folds these memories again from the events in force, and gives their rows to `take`.
     fn refold(
         &self,
         base: &dyn Base,
@@ -191,7 +191,7 @@ impl Folder<Overlay> {
         Ok(())
     }
 
-    /// How often recalls in force showed an id, and when the last one did.
+    /// Returns the number of recalls in force that showed an id, and the time of the last one.
     fn accesses_in_force(
         &self,
         base: &dyn Base,
@@ -225,7 +225,7 @@ impl Folder<Overlay> {
 }
 
 impl<K: Keep> Folder<K> {
-    /// The memories whose rows an event has a say in, and what it says of each.
+    /// Returns the memories whose rows an event affects, with the facts about each.
     pub(in crate::fold) fn parts(
         &self,
         base: &dyn Base,
@@ -248,7 +248,7 @@ impl<K: Keep> Folder<K> {
     }
 }
 
-/// Keeps an event for each of these memories that it has a say in.
+/// Holds an event for each of the memories in `held` that it affects.
 pub(in crate::fold) fn hold(
     held: &mut BTreeMap<EntityId, Vec<Held>>,
     event: &Event<'_>,

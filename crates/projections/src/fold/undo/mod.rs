@@ -1,9 +1,9 @@
-//! What undoing events, and learning of them late, makes of the rows.
+//! Applies undos, and events that were learned late, to the rows.
 //!
-//! A row is the fold of the events in force about it, so undoing an event is folding without it, and
-//! undoing the undo is folding with it again. A memory that was late is folded from all its events,
-//! too (see [`canonical`](super::canonical)). Rows that were shown stay in history: what changes is a
-//! new version at the position of the undo, or of the import.
+//! A row is the fold of the events in force about its memory. So undoing an event is a fold without it, and undoing the
+//! undo is a fold with it. A memory with late events is also folded from all its events (see
+//! [`canonical`](super::canonical)). Rows that were shown stay in history: the change is a new version at the position
+//! of the undo or of the import.
 
 mod difference;
 mod effects;
@@ -29,21 +29,22 @@ pub use difference::difference;
 pub(super) use effects::hold;
 pub use past::Past;
 
-/// What an undo makes of a memory.
+/// The effect of an undo on a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The memory.
     pub entity: EntityId,
-    /// Its row before; hidden or absent where there is none to show.
+    /// The row before; hidden or absent if the memory had no visible row.
     pub before: Version,
-    /// Its row after.
+    /// The row after.
     pub after: Version,
-    /// Links out from it that come or go, as they are before: one that [holds](Link::holds) goes.
+    /// Outgoing links that change, in their state before: a link that [holds](Link::holds) is removed, another one is
+    /// added.
     pub links: Vec<Link>,
 }
 
 impl Folder<Overlay> {
-    /// Every undo so far.
+    /// Returns every undo so far.
     pub fn undos(&self, base: &dyn Base) -> Result<Undos> {
         if self.tally.undos == 0 {
             return Ok(Undos::default());
@@ -57,7 +58,7 @@ impl Folder<Overlay> {
         Ok(Undos::new(all))
     }
 
-    /// The memory that a name leads to: the one stored under it, else the one moved to it.
+    /// Returns the memory that a name leads to: the memory stored under it, else the one moved to it.
     pub fn found(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
         if name.is_zero() {
             return Ok(None);
@@ -74,9 +75,8 @@ impl Folder<Overlay> {
 
     /// Applies the next event of the walk.
     ///
-    /// What an import brings is folded event by event as far as each has seen all that there is of
-    /// its memory. The rest is worked out when the import itself comes, which is the moment that all
-    /// of it was learned at.
+    /// An event of an import is applied at once if it has seen all events of its memory so far. The rest is worked out
+    /// at the import event itself, because all events of the import count as learned at that moment.
     pub fn apply_next(
         &mut self,
         base: &dyn Base,
@@ -105,7 +105,7 @@ impl Folder<Overlay> {
         Ok(applied)
     }
 
-    /// What these undos would make of the rows.
+    /// Returns the changes that these undos would make.
     pub fn what_if(
         &self,
         base: &dyn Base,
@@ -152,7 +152,7 @@ impl Folder<Overlay> {
         Ok(changes.into_values().collect())
     }
 
-    /// Whether a link that holds, other than these, says the same of the same memories.
+    /// Returns `true` if another link that holds, and is not in `but`, states the same about the same memories.
     fn is_said_otherwise(
         &self,
         base: &dyn Base,
@@ -164,7 +164,7 @@ impl Folder<Overlay> {
         };
         let these = ends(link)?;
         if these.0 == these.1 {
-            // Each confirmation counts.
+            // Each confirmation counts by itself.
             return Ok(false);
         }
         for other in self.links(base, these.0)? {
@@ -176,7 +176,7 @@ impl Folder<Overlay> {
         Ok(false)
     }
 
-    /// Works out what is pending, as of this event.
+    /// Works out the pending changes, as of this event.
     fn settle(&mut self, base: &dyn Base, past: &dyn Past, event: &Event<'_>) -> Result<()> {
         let mut pending = std::mem::take(&mut self.pending);
         let before = self.undos(base)?;
@@ -242,7 +242,7 @@ impl Folder<Overlay> {
         Ok(())
     }
 
-    /// Positions of the events about a memory, ascending.
+    /// Returns the positions of the events about a memory, ascending.
     pub fn touched(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Position>> {
         let mut positions = Vec::new();
         for id in self.ids_of(base, entity)? {

@@ -1,4 +1,4 @@
-//! Events that were folded before, those of imports and of other branches too.
+//! Reads events that were folded before, including those of imports and other branches.
 
 use icm_log::facts::UndoneRange;
 use icm_log::{Event, Position};
@@ -10,11 +10,11 @@ use crate::fold::branches::{Named, Places};
 use crate::fold::overlay::Overlay;
 use crate::fold::undos::Undo;
 
-/// Reads events that were folded already.
+/// A reader of folded events.
 pub trait Past {
-    /// Hands out the events at these positions, which ascend.
+    /// Gives the events at these positions, which ascend, to `take`.
     fn events_at(&self, positions: &[Position], take: &mut dyn FnMut(&Event<'_>)) -> Result<()>;
-    /// Hands out the events of a range, as far as they are of the walked chains, ascending.
+    /// Gives the events of a range that are in the walked chains to `take`, ascending.
     fn events_in(&self, range: &UndoneRange, take: &mut dyn FnMut(&Event<'_>)) -> Result<()>;
 }
 
@@ -25,7 +25,7 @@ impl Folder<Overlay> {
         Ok(learned)
     }
 
-    /// Says of each undo what is on other branches than what it names, as far as was learned.
+    /// Records for each undo which learned events stand on other branches than the named ones.
     pub(super) fn tell_branches(
         &self,
         base: &dyn Base,
@@ -63,8 +63,8 @@ impl Folder<Overlay> {
         Ok(())
     }
 
-    /// Hands out the events of a range that were learned so far: those of the walked chains and those
-    /// that imports brought.
+    /// Gives the events of a range that were learned so far to `take`: those of the walked chains, and those of
+    /// imports.
     pub(super) fn each_of(
         &self,
         base: &dyn Base,

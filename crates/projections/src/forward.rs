@@ -140,7 +140,7 @@ pub(crate) struct Forward {
 }
 
 impl Forward {
-    /// No entries, in memory.
+    /// Returns a forward index without entries, in memory.
     pub(crate) fn in_memory() -> Forward {
         Forward {
             entries: Backing::Owned(MAGIC.to_vec()),
@@ -149,10 +149,10 @@ impl Forward {
         }
     }
 
-    /// The first `count` entries of the files of a generation.
+    /// Opens the first `count` entries of a generation's files.
     ///
     /// # Errors
-    /// `Unusable` for files that are too short or of another version; `Io` for such that cannot be read.
+    /// `Unusable` for files that are too short or of another version; `Io` for files that cannot be read.
     pub(crate) fn open(generation: &Path, count: u64) -> Result<Forward> {
         let forward = Forward {
             entries: Backing::map(&generation.join(FORWARD_FILE))?,
@@ -165,7 +165,7 @@ impl Forward {
         }
     }
 
-    /// The entry of an ordinal; `None` beyond the checkpoint, and for a damaged one.
+    /// Returns the entry of an ordinal; `None` beyond the checkpoint, and for a damaged entry.
     pub(crate) fn get(&self, ordinal: u64) -> Option<Entry<'_>> {
         if ordinal >= self.count {
             return None;
@@ -180,10 +180,10 @@ impl Forward {
         Some(u64::from_le_bytes(*start))
     }
 
-    /// Adds the next entry to those in memory.
+    /// Adds the next entry to an index in memory.
     ///
     /// # Panics
-    /// If they are a file's.
+    /// If the index is in files.
     fn push(&mut self, doc: &Analysed) {
         let (Backing::Owned(entries), Backing::Owned(starts)) =
             (&mut self.entries, &mut self.starts)
@@ -195,7 +195,7 @@ impl Forward {
         self.count += 1;
     }
 
-    /// The place of the next entry.
+    /// Returns the place of the next entry.
     fn end(&self) -> Option<u64> {
         match self.count.checked_sub(1) {
             None => Some(HEADER_LEN as u64),
@@ -203,10 +203,10 @@ impl Forward {
         }
     }
 
-    /// Whether every entry is whole. Reads all of them.
+    /// Checks that every entry is whole. Reads all of them.
     ///
     /// # Errors
-    /// `Unusable` names the first that is not.
+    /// `Unusable` names the first damaged entry.
     pub(crate) fn check(&self) -> Result<()> {
         match (0..self.count).find(|ordinal| self.get(*ordinal).is_none()) {
             None => Ok(()),
@@ -215,7 +215,7 @@ impl Forward {
     }
 }
 
-/// Takes in entries, in the order of their ordinals.
+/// The destination of entries, which come in the order of their ordinals.
 pub(crate) enum ForwardSink<'a> {
     File(&'a mut ForwardWriter),
     Memory(&'a mut Forward),
@@ -233,11 +233,11 @@ impl ForwardSink<'_> {
     }
 }
 
-/// Appends entries to the files of a generation. Nothing is synced: what is lost is built again.
+/// Appends entries to the files of a generation. Nothing is synced: lost entries are built again.
 pub(crate) struct ForwardWriter {
     paths: [PathBuf; 2],
     files: [File; 2],
-    /// Bytes to be written, of entries and of starts, and from which place on.
+    /// Buffered bytes of entries and of starts, and the offsets of their first bytes in the files.
     pending: [Vec<u8>; 2],
     at: [u64; 2],
     /// The ordinal of the next entry.
@@ -245,7 +245,7 @@ pub(crate) struct ForwardWriter {
 }
 
 impl ForwardWriter {
-    /// Begins new files.
+    /// Creates new files.
     pub(crate) fn create(generation: &Path) -> Result<ForwardWriter> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -256,7 +256,7 @@ impl ForwardWriter {
         Ok(writer)
     }
 
-    /// Goes on after the first `count` entries; what the files hold beyond is written over.
+    /// Opens files to append after their first `count` entries; later entries are overwritten.
     pub(crate) fn open(generation: &Path, count: u64) -> Result<ForwardWriter> {
         let end = Forward::open(generation, count)?.end();
         let end = end.ok_or_else(|| bad("its last entry is damaged"))?;
@@ -294,7 +294,7 @@ impl ForwardWriter {
         }
     }
 
-    /// Writes what is pending.
+    /// Writes the buffered entries.
     pub(crate) fn flush(&mut self) -> Result<()> {
         for which in 0..2 {
             let bytes = std::mem::take(&mut self.pending[which]);

@@ -1,7 +1,7 @@
-//! The views of icm: what the log of events folds to, and how it is searched.
+//! The views of icm: the state that the log of events folds to, and its search.
 //!
-//! Everything here can be deleted and comes back the same from the log. Only [`fold`] reads events;
-//! rows, text and vectors follow row versions. [`ranking`] orders what a recall finds.
+//! Every view can be deleted, and a rebuild makes it the same from the log. Only [`fold`] reads events; rows, text and
+//! vectors follow row versions. [`ranking`] orders the results of a recall.
 //!
 //! This crate decides nothing and writes no event. It never knows MCP, sockets or the clock.
 //!

@@ -1,7 +1,7 @@
-//! Passages of versions: numbers of their own, dense and in the order of ordinals. Words and meaning are looked for by
-//! passage; what holds, and who sees it, is a matter of versions.
+//! Passages of versions: their numbers are dense and in the order of ordinals. Text and vectors are searched by
+//! passage; versions decide what holds and who sees it.
 //!
-//! Most versions have one passage, so only the others are noted:
+//! Most versions have one passage, so only the others have a record:
 //!
 //! ```text
 //! passages: magic (16) · records, in the order of ordinals
@@ -18,7 +18,7 @@ use imbl::Vector;
 use crate::error::{Result, ViewError, io};
 use crate::file::write_at;
 
-/// Name within a generation.
+/// Name of the file within a generation.
 pub(crate) const PASSAGES_FILE: &str = "passages";
 
 const MAGIC: [u8; HEADER_LEN] = *b"ICMPASSAGES1\0\0\0\0";
@@ -26,7 +26,7 @@ const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 24;
 const CHECK_AT: usize = RECORD_LEN - 4;
 
-/// A version of more than one passage.
+/// A version with several passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Long {
     ordinal: u64,
@@ -34,7 +34,7 @@ struct Long {
     count: u32,
 }
 
-/// The passages of all versions. A copy shares all that is the same.
+/// The passages of all versions. A copy shares all equal parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Passages {
     long: Vector<Long>,
@@ -52,7 +52,7 @@ impl Passages {
         start..start + own.map_or(1, |long| u64::from(long.count))
     }
 
-    /// Returns the version of a passage, and which of its passages it is, from 0.
+    /// Returns the version of a passage, and the passage's number within the version, from 0.
     pub(crate) fn version(&self, passage: u64) -> (u64, u64) {
         let at = self.position(|long| long.first <= passage);
         let Some(long) = at.checked_sub(1).and_then(|at| self.long.get(at)) else {
@@ -65,7 +65,7 @@ impl Passages {
         }
     }
 
-    /// Notes how many passages a version has. Those of earlier ones are noted.
+    /// Records the number of passages of a version. Versions that come before the last recorded one are ignored.
     pub(crate) fn note(&mut self, ordinal: u64, count: usize) {
         let known = self.long.back().map(|last| last.ordinal);
         if count > 1 && known.is_none_or(|known| known < ordinal) {
@@ -79,7 +79,7 @@ impl Passages {
         }
     }
 
-    /// Returns the number of records at the beginning of which this is true.
+    /// Returns the number of leading records for which `comes_first` is true.
     fn position(&self, comes_first: impl Fn(&Long) -> bool) -> usize {
         let order = |long: &Long| match comes_first(long) {
             true => Ordering::Less,
@@ -88,10 +88,10 @@ impl Passages {
         self.long.binary_search_by(order).unwrap_or_else(|at| at)
     }
 
-    /// Reads those of the first `next` versions, which have `count` passages.
+    /// Reads the passages of the first `next` versions, `count` in all.
     ///
     /// # Errors
-    /// `Unusable` for a file that is damaged, of another version, or too short; `Io` for one that cannot be read.
+    /// `Unusable` for a file that is damaged, of another version, or too short; `Io` for a file that cannot be read.
     pub(crate) fn open(generation: &Path, next: u64, count: u64) -> Result<Passages> {
         let path = generation.join(PASSAGES_FILE);
         crate::file::open(&path).map_err(io("opening", &path))?;
@@ -101,7 +101,7 @@ impl Passages {
             .ok_or_else(|| bad("another version of icm wrote it"))?;
         let mut passages = Passages::default();
         for record in records.chunks_exact(RECORD_LEN) {
-            // Beyond the checkpoint lies what came to nothing.
+            // Records beyond the checkpoint are of a commit that was not finished.
             if passages.of(next).start >= count {
                 break;
             }
@@ -117,7 +117,7 @@ impl Passages {
         }
     }
 
-    /// Writes those of the versions from `next` on to the file, creating it when there is none before them.
+    /// Writes the records of the versions from `next` on to the file; creates the file if `next` is 0.
     pub(crate) fn write(&self, generation: &Path, next: u64) -> Result<()> {
         let path = generation.join(PASSAGES_FILE);
         let kept = self.position(|long| long.ordinal < next);
@@ -171,7 +171,7 @@ fn bad(why: &str) -> ViewError {
 mod tests {
     use super::*;
 
-    /// Versions 0 to 5, of which 1 has three passages, 2 has two and 4 has four.
+    /// Versions 0 to 5: 1 has three passages, 2 has two, and 4 has four.
     fn some() -> Passages {
         let mut passages = Passages::default();
         for (ordinal, count) in [(0, 1), (1, 3), (2, 2), (3, 1), (4, 4), (5, 1)] {
@@ -203,7 +203,7 @@ mod tests {
         passages.write(dir.path(), 0).expect("written");
         let open = |next, count| Passages::open(dir.path(), next, count);
         assert_eq!(open(6, 12).expect("opened"), passages);
-        // An earlier checkpoint leaves what came to nothing, and the next commit writes over it.
+        // An earlier checkpoint ignores later records, and the next commit overwrites them.
         let mut earlier = open(3, 6).expect("opened");
         assert_eq!(earlier.of(2), 4..6);
         earlier.note(3, 7);

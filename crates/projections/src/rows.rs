@@ -1,5 +1,5 @@
-//! Row facts: one record an ordinal, memory-mapped, that says from which position to which a
-//! version held. Text and vectors alike filter by it, so closing a version is one small write here.
+//! Row facts: a memory-mapped file with one record for each ordinal, with the positions at which the version held. Text
+//! and vectors are filtered by it, so closing a version is one small write here.
 //!
 //! ```text
 //! header: magic (8) · zero (8)
@@ -8,7 +8,7 @@
 //!         · family (1) · kind of scope, and 128 if pinned (1) · changed (8, milliseconds since 1970) · home (8)
 //!         · signature of the text (20) · check (4)
 //! ```
-//! Every record has its own check, so what is used is known to be whole.
+//! Every record has a check, so a record that is used is known to be whole.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -25,58 +25,58 @@ use crate::fold::{Closed, Family, Version};
 const MAGIC: [u8; 16] = *b"ICMROWS6\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 96;
-/// Places of the signature, and of the check after it.
+/// Offsets of the signature, and of the check after it.
 const SIGNATURE_AT: usize = 72;
 const CHECK_AT: usize = RECORD_LEN - 4;
-/// In the byte of the kind of scope: the version is pinned.
+/// Bit in the byte of the kind of scope: the version is pinned.
 const PINNED: u8 = 128;
 
-/// The version still holds.
+/// The value of `to` while the version holds.
 pub(crate) const OPEN: u64 = u64::MAX;
 
-/// One record.
+/// The record of one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// First position it holds at.
+    /// First position at which the version holds.
     pub from: Position,
-    /// First position it no longer holds at; [`OPEN`] while it holds.
+    /// First position at which the version no longer holds; [`OPEN`] while it holds.
     pub to: u64,
-    /// Its memory.
+    /// The memory of the version.
     pub entity: SubjectId,
-    /// Stands for its topic: different tags are different topics, and the same tag is the same topic
-    /// but for one chance in four thousand million.
+    /// The tag of its topic. Different tags are different topics; two topics share a tag with a chance of one in four
+    /// thousand million.
     pub topic: u32,
-    /// When its memory was stored, in milliseconds since 1970.
+    /// Time at which the memory was stored, in milliseconds since 1970.
     pub created_ms: u64,
-    /// When its memory was changed last, in milliseconds since 1970.
+    /// Time of the memory's last change, in milliseconds since 1970.
     pub updated_ms: u64,
-    /// Kind of its scope.
+    /// The kind of its scope.
     pub scope_kind: ScopeKind,
-    /// Its topic and scope.
+    /// The tag of its topic and scope.
     pub home: HomeTag,
-    /// The signature of its text; empty where that is withheld.
+    /// The signature of its text; empty if the text is withheld.
     pub signature: Signature,
-    /// What it can be found by beside its texts.
+    /// The facts that filters use.
     pub facts: Facts,
 }
 
-/// What a row can be found by beside its texts.
+/// Facts of a row that filters use beside its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// Importance.
     pub importance: Importance,
     /// Trust.
     pub trust: Trust,
-    /// What it is of.
+    /// The kind of thing that the row describes.
     pub family: Family,
-    /// Whether it was pinned, for a time or until unpinned.
+    /// `true` if the memory is pinned, for a time or until unpinned.
     pub is_pinned: bool,
-    /// When it happened, or else when it was stored, in milliseconds since 1970.
+    /// Time of the event that the memory describes, or else of its storing, in milliseconds since 1970.
     pub time_ms: i64,
 }
 
 impl Facts {
-    /// The facts of a row.
+    /// Returns the facts of a row.
     pub fn of<T>(version: &Version<T>) -> Facts {
         let stored = i64::try_from(version.created_ms).unwrap_or(i64::MAX);
         Facts {
@@ -89,23 +89,23 @@ impl Facts {
     }
 }
 
-/// Facts that a row has to have; `None` for any.
+/// Facts that a row must have; `None` accepts any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FactFilter {
-    /// What it has to be of; a memory by default.
+    /// The kind of thing; a memory by default.
     pub family: Family,
-    /// At least so important.
+    /// The least importance.
     pub importance: Option<Importance>,
-    /// At least so trusted: a person more than an agent, an agent more than what came from elsewhere.
+    /// The least trust: a user ranks above an agent, an agent above an outside source.
     pub trust: Option<Trust>,
-    /// Not before this time.
+    /// The earliest time.
     pub since_ms: Option<i64>,
-    /// Not after it.
+    /// The latest time.
     pub until_ms: Option<i64>,
 }
 
 impl FactFilter {
-    /// Whether these facts will do.
+    /// Returns `true` if the facts pass the filter.
     pub fn fits(&self, facts: &Facts) -> bool {
         self.family == facts.family
             && self
@@ -117,51 +117,51 @@ impl FactFilter {
     }
 }
 
-/// The tag of a topic among the rows; see [`Row::topic`].
+/// The tag of a topic in the row facts; see [`Row::topic`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TopicTag(pub(crate) u32);
 
 impl TopicTag {
-    /// Of a topic by its name.
+    /// Returns the tag of a topic by its name.
     pub fn named(topic: &str) -> TopicTag {
         TopicTag(topic_tag(Some(topic)))
     }
 
-    /// Of the topic (or memoir) of a version.
+    /// Returns the tag of a version's topic (or memoir).
     pub fn of(version: &Version) -> TopicTag {
         TopicTag(topic_tag(version.topic.as_deref()))
     }
 }
 
-/// Stands for a topic and a scope: the same tag is the same ones but for one chance in 2^64.
+/// A tag of a topic and a scope. Two different pairs share a tag with a chance of 1 in 2^64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HomeTag(u64);
 
 impl HomeTag {
-    /// Of a version; the default where its topic is withheld.
+    /// Returns the tag of a version; the default if its topic is withheld.
     fn of(version: &Version) -> HomeTag {
         let Some(topic) = &version.topic else {
             return HomeTag::default();
         };
-        // No topic has a line break.
+        // Topics have no line breaks.
         HomeTag(xxh3_64(
             format!("{topic}\n{}", version.scope_text()).as_bytes(),
         ))
     }
 
-    /// Whether the topic is withheld.
+    /// Returns `true` if the topic is withheld.
     pub fn is_withheld(self) -> bool {
         self == HomeTag::default()
     }
 }
 
-/// The tag of a topic.
+/// Returns the tag of a topic.
 pub(crate) fn topic_tag(topic: Option<&str>) -> u32 {
     crc32c::crc32c(topic.unwrap_or_default().as_bytes())
 }
 
 impl Row {
-    /// The record of a version of a memory, while it holds. `signature` is that of its text, if it is known.
+    /// Returns the record of a memory's version that holds. `signature` is the signature of its text, if known.
     pub(crate) fn of(entity: SubjectId, version: &Version, signature: Option<Signature>) -> Row {
         let content = || version.content.as_deref().unwrap_or_default();
         Row {
@@ -178,12 +178,12 @@ impl Row {
         }
     }
 
-    /// The tag of its topic.
+    /// Returns the tag of the topic.
     pub fn topic_tag(&self) -> TopicTag {
         TopicTag(self.topic)
     }
 
-    /// Whether the version held at `position`.
+    /// Returns `true` if the version held at `position`.
     pub fn holds_at(&self, position: Position) -> bool {
         self.from <= position && position.0 < self.to
     }
@@ -256,7 +256,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows.
+    /// Returns row facts without records, in memory.
     pub fn empty() -> Rows {
         Rows {
             backing: Backing::Owned(MAGIC.to_vec()),
@@ -264,12 +264,12 @@ impl Rows {
         }
     }
 
-    /// The first `count` records of a file.
+    /// Opens the first `count` records of a file.
     #[allow(unsafe_code)]
     pub fn open(path: &Path, count: u64) -> Result<Rows> {
         let file = crate::file::open(path).map_err(io("opening", path))?;
-        // SAFETY: the file is only ever appended to and changed in place by whole records that
-        // carry a check; nobody truncates a file of a generation that is in use, they replace it.
+        // SAFETY: the file is only appended to, or changed in place by whole records with a check. A file of a
+        // generation in use is never truncated; its generation is replaced.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
         let need = HEADER_LEN as u64 + count * RECORD_LEN as u64;
         let why = match map.get(..HEADER_LEN) {
@@ -296,32 +296,32 @@ impl Rows {
         }
     }
 
-    /// Records that a file of `len` bytes has room for.
+    /// Returns the number of records that a file of `len` bytes has room for.
     pub(crate) fn count_in(len: u64) -> u64 {
         len.saturating_sub(HEADER_LEN as u64) / RECORD_LEN as u64
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The record of an ordinal; `None` beyond the checkpoint, and for a damaged record.
+    /// Returns the record of an ordinal; `None` beyond the checkpoint, and for a damaged record.
     pub fn get(&self, ordinal: u64) -> Option<Row> {
         if ordinal >= self.count {
             return None;
         }
         let start = HEADER_LEN + ordinal as usize * RECORD_LEN;
         let parsed = || Row::parse(self.bytes().get(start..start + RECORD_LEN)?);
-        // A commit of another process may be closing it: half of that was there.
+        // A commit of another process may be closing the record, half of which was read.
         parsed().or_else(|| {
             std::thread::yield_now();
             parsed()
         })
     }
 
-    /// The tag of the topic of an ordinal, as it lies there, unchecked: whoever lends by a wrong one is checked by
-    /// [`Rows::get`]. 0 beyond the checkpoint.
+    /// Returns the tag of an ordinal's topic, unchecked; 0 beyond the checkpoint. Callers check a record that they use
+    /// by [`Rows::get`].
     pub(crate) fn tag(&self, ordinal: u64) -> u32 {
         if ordinal >= self.count {
             return 0;
@@ -331,7 +331,7 @@ impl Rows {
         four.try_into().map_or(0, u32::from_le_bytes)
     }
 
-    /// The memory of an ordinal, as it lies there, unchecked; `None` beyond the checkpoint.
+    /// Returns the memory of an ordinal, unchecked; `None` beyond the checkpoint.
     pub(crate) fn entity(&self, ordinal: u64) -> Option<SubjectId> {
         if ordinal >= self.count {
             return None;
@@ -341,7 +341,7 @@ impl Rows {
         Some(SubjectId(*id))
     }
 
-    /// The signature of the text of an ordinal, as it lies there, unchecked; `None` beyond the checkpoint.
+    /// Returns the signature of an ordinal's text, unchecked; `None` beyond the checkpoint.
     pub(crate) fn signature(&self, ordinal: u64) -> Option<Signature> {
         if ordinal >= self.count {
             return None;
@@ -351,7 +351,7 @@ impl Rows {
         Some(Signature::from_bytes(bytes.first_chunk()?))
     }
 
-    /// Whether every record is whole.
+    /// Checks that every record is whole.
     pub fn check(&self) -> Result<()> {
         match (0..self.count).find(|ordinal| self.get(*ordinal).is_none()) {
             None => Ok(()),
@@ -362,7 +362,7 @@ impl Rows {
         }
     }
 
-    /// Takes new and closed records into rows that are held in memory.
+    /// Adds new records to rows in memory, and closes records.
     pub fn absorb(&mut self, opened: &[(u64, Row)], closed: &Map<u64, Closed>) {
         let Backing::Owned(bytes) = &mut self.backing else {
             return;
@@ -390,8 +390,8 @@ impl Rows {
     }
 }
 
-/// Writes new and closed records to the file, creating it when `next` is 0. `next` is the ordinal
-/// after the last one of the checkpoint before; what the file holds beyond is written over.
+/// Writes new and closed records to the file; creates the file if `next` is 0. `next` is the ordinal after the last one
+/// of the checkpoint before. Later records in the file are overwritten.
 pub(crate) fn write(
     path: &Path,
     next: u64,
@@ -432,7 +432,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Opens those of the first `count` records again that were closed after `position`: by what came to nothing.
+/// Reopens the records, among the first `count`, that a commit which was not finished closed after `position`.
 pub(crate) fn go_back(path: &Path, count: u64, position: Position) -> Result<()> {
     let rows = Rows::open(path, count)?;
     rows.check()?;

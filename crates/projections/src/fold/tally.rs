@@ -38,7 +38,7 @@ pub struct Tally {
     pub undos: u64,
     /// The number of imports.
     pub imports: u64,
-    /// Events that made no version yet, or did not at first, because their memory was missing.
+    /// Events that wait, or waited, for the memory that they are about.
     pub waiting: u64,
     /// Links between memories that were ever added, in force or not.
     pub links: u64,

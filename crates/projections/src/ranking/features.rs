@@ -2,56 +2,58 @@
 
 use icm_log::facts::Importance;
 
-/// The features of a candidate. Shares are from 0 to 1.
+/// The features of a candidate. Shares lie between 0 and 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Features {
-    /// BM25 of stems, and half as much of words as they are written, as a share of the best candidate's.
+    /// BM25 of stems, and half as much of words as written, as a share of the best candidate's value.
     pub text: f64,
-    /// The share of the question's words that it has, by their rarity; a word that is like one of them counts by as much as
-    /// it is. Of a long question as much as ten words that are in one memory alone are all. See
+    /// The share of the question's words that the candidate has, weighted by rarity; a similar word counts by its
+    /// similarity. Of a long question, ten words that occur in one memory each count as the whole. See
     /// [`Coverage`](icm_text::Coverage).
     pub coverage: f64,
-    /// The cosine with the question, as a share of the way from the farthest candidate to the nearest, times how well the
-    /// model knows the question's words.
+    /// The cosine with the question, scaled so that the farthest candidate has 0 and the nearest 1, times the model's
+    /// knowledge of the question's words.
     pub meaning: f64,
-    /// The coverage that the memories within three steps of it in its topic add to its own.
+    /// The coverage that the memories within three steps in the topic add to the candidate's own.
     pub window: f64,
-    /// The sum of [their own](Features::own) of those next to it, and half of that of the next ones.
+    /// The sum of the [own](Features::own) evidence of the two next memories in the topic, plus half of that of the two
+    /// after.
     pub neighbours: f64,
-    /// The own evidence of the one before it, if that asks.
+    /// The own evidence of the memory before, if that memory asks a question.
     pub answers: f64,
-    /// Whether it is a turn of a transcript: begins with a name, in a topic where at least two names come back.
+    /// `true` if the candidate is a turn of a transcript: it begins with a name, in a topic where at least two names
+    /// recur.
     pub transcript: bool,
-    /// Whether the question names who speaks in it.
+    /// `true` if the question names the candidate's speaker.
     pub speaker: bool,
-    /// Whether it ends with a question mark.
+    /// `true` if the text ends with a question mark.
     pub asks: bool,
-    /// From -1 for 16 characters over 0 for 128 to two thirds for 512, by the logarithm.
+    /// The logarithm of the length: -1 for 16 characters, 0 for 128, two thirds for 512.
     pub length: f64,
-    /// Whether the question asks when and it has a word of time.
+    /// `true` if the question asks for a time and the text has a word of time.
     pub when: bool,
-    /// Whether it has a rare identifier of the question.
+    /// `true` if the text has a rare identifier of the question.
     pub identifier: bool,
-    /// How important it is, as a code of [`Importance`]; 0 where that is not known.
+    /// The importance as a code of [`Importance`]; 0 if unknown.
     pub importance: u8,
-    /// Whose scope it is of.
+    /// The nearness of its scope.
     pub scope: Nearness,
-    /// How near it is to the question, as a share of the nearest candidate: what counts for its scope.
+    /// The evidence as a share of the best candidate's; the weight of the scope depends on it.
     pub near: f64,
 }
 
 impl Features {
-    /// Its evidence without its neighbours, 0 to 1.
+    /// Returns the evidence without the neighbours, 0 to 1.
     pub(crate) fn own(&self) -> f64 {
         (self.text + self.coverage + self.meaning) / 3.0
     }
 
-    /// Its coverage with what its window adds.
+    /// Returns the coverage together with the window's.
     pub fn with_window(&self) -> f64 {
         self.coverage + self.window
     }
 
-    /// -0.5 for low, 0 for medium, 0.5 for high, 1 for critical.
+    /// Returns -0.5 for low, 0 for medium, 0.5 for high, 1 for critical.
     pub(super) fn importance_share(&self) -> f64 {
         match self.importance {
             0 => 0.0,
@@ -60,19 +62,19 @@ impl Features {
     }
 }
 
-/// [`Features::length`] of a text of so many characters.
+/// Returns [`Features::length`] for a text of `chars` characters.
 pub(crate) fn length_share(chars: u32) -> f64 {
     (f64::from(chars.clamp(16, 512)).log2() - 7.0) / 3.0
 }
 
-/// How near a memory's scope is to where one is.
+/// The nearness of a memory's scope to the caller's scopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Nearness {
-    /// One's own: the project or the session that one is in.
+    /// The caller's project or session.
     Own,
-    /// That of a parent or a child of one's session.
+    /// A parent or a child of the caller's session.
     Kin,
-    /// `global`, or not asked for.
+    /// `global`, or not looked at.
     #[default]
     Common,
     /// Another project's or session's.
@@ -80,7 +82,7 @@ pub enum Nearness {
 }
 
 impl Nearness {
-    /// As it is explained.
+    /// Returns the name that `--explain` shows.
     pub fn name(self) -> &'static str {
         match self {
             Nearness::Own => "own",

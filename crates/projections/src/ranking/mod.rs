@@ -1,9 +1,9 @@
-//! From what words, meaning and neighbours say to one order. Pure arithmetic: it knows neither texts
+//! Ranking: from the evidence of words, meaning and neighbours to one order. Pure arithmetic; it knows neither texts
 //! nor files.
 //!
-//! A score is a sum: each [feature](Features) of a candidate times its weight in [`Ranking`], where the reasons
-//! stand. How sure it is that a candidate answers the question at all is its [fit](Answered::fit): that is no share of what is
-//! best among the candidates, so it can be low for all of them.
+//! A score is a sum: each [feature](Features) of a candidate times its weight in [`Ranking`], where the reasons stand.
+//! The [fit](Answered::fit) tells how likely a candidate answers the question at all. It is not relative to the other
+//! candidates, so it can be low for all of them.
 
 mod answered;
 mod features;
@@ -19,59 +19,60 @@ pub(crate) use features::length_share;
 pub use features::{Features, Nearness};
 pub(crate) use span::Span;
 
-/// Divides every sum, so that a memory with the whole question scores about 1.
+/// Divisor of every sum: 7, so that a memory with the whole question scores about 1. A larger value lowers all scores.
 const SCALE: f64 = 7.0;
 
 /// The weights of a ranking. A weight of 0 switches a feature off.
 ///
-/// They are round numbers. `docs/benchmarks/recall.md` has what each is worth, and what `tools/rank` finds on one half of the sets is no
-/// better on the other.
+/// The weights are round numbers. `docs/benchmarks/recall.md` has the worth of each. The weights that `tools/rank` fits
+/// on one half of the sets are no better on the other half.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ranking {
-    /// [`Features::text`] in transcripts: rare words, and short texts that have them.
+    /// [`Features::text`] in transcripts: favours rare words, and short texts that have them.
     pub text: f64,
     /// [`Features::text`] in notes. Lower, because words with endings hide more matches in long texts.
     pub notes_text: f64,
-    /// [`Features::coverage`]: two words of a question say more than one of them twice, and words are told from
-    /// others by their beginnings in any language.
+    /// [`Features::coverage`]: two words of a question say more than one of them twice. Words are matched by their
+    /// letters in any language.
     pub coverage: f64,
-    /// [`Features::meaning`]: other words for the same; as much as the model knows the question's language.
+    /// [`Features::meaning`]: finds other words for the same thing, if the model knows the question's language.
     pub meaning: f64,
     /// [`Features::window`] in transcripts: a turn leaves out what the turns before it said.
     pub window: f64,
-    /// [`Features::window`] elsewhere: notes beside one another are of one thing less often.
+    /// [`Features::window`] elsewhere: neighbouring notes are about the same thing less often.
     pub notes_window: f64,
-    /// [`Features::neighbours`] outside transcripts. Of notes that fit alike, prefers the one whose neighbours fit, too.
+    /// [`Features::neighbours`] outside transcripts: of notes that fit alike, prefers the one whose neighbours fit,
+    /// too.
     pub neighbours: f64,
-    /// [`Features::answers`], in transcripts: the answer is seldom in the words of the question.
+    /// [`Features::answers`], in transcripts: an answer seldom uses the words of the question.
     pub answers: f64,
-    /// Added if the question names who speaks, in transcripts: most questions are about what somebody said of themselves.
+    /// Added if the question names the speaker, in transcripts: most questions are about a person's own statements.
     pub speaker: f64,
-    /// Taken off where a turn of a transcript asks: a question is no answer.
+    /// Subtracted if a turn of a transcript asks: a question is no answer.
     pub asks: f64,
     /// [`Features::length`], in transcripts: short turns say little.
     pub length: f64,
     /// Added if the question asks when and a turn of a transcript has a word of time.
     pub when: f64,
-    /// Added if the text has a rare identifier of the question: it stands for itself.
+    /// Added if the text has a rare identifier of the question: an identifier is evidence by itself.
     pub identifier: f64,
-    /// For importance: once for critical, half of it for high; taken off by half for low. It decides between what
-    /// fits alike.
+    /// For importance: added in full for critical, by half for high; subtracted by half for low. It decides between
+    /// candidates that fit alike.
     pub importance: f64,
-    /// Of one's own scope, the project or session that one is in, as far as it fits; a third of it for
-    /// parents and children of the session. A sixth is taken off where it is of another scope than those or `global`.
+    /// For the caller's own project or session, in proportion to the square of the candidate's evidence; a third of it
+    /// for parents and children of the session. A sixth is subtracted for every other scope except `global`.
     pub scope: f64,
-    /// For the others that confirm a memory: times the natural logarithm of one more than they are.
+    /// For confirmations by others: times the natural logarithm of one more than their number.
     pub confirmed: f64,
     /// The least [fit](Answered::fit) of a result, 0 to 1.
     pub floor: f64,
-    /// Candidates that words bring. More results than this ask for as many, and as some features are shares of what
-    /// is best among the candidates, the order of the first ones may change with it.
+    /// Candidates that words bring. A query for more results brings as many candidates. Some features are relative to
+    /// the best candidate, so the order of the first results may then change.
     pub candidates: usize,
-    /// Candidates that meaning brings, at least; more where words bring few.
+    /// Candidates that meaning brings, at least; more if words bring few.
     pub nearest: usize,
-    /// So many of the best candidates bring those next to them in their topic.
+    /// Number of the best candidates whose neighbours in the topic become candidates.
     pub expand: usize,
 }
 
@@ -103,7 +104,7 @@ impl Default for Ranking {
 }
 
 impl Ranking {
-    /// Words alone, and of them nothing but BM25.
+    /// Words alone, and only by BM25.
     pub const TEXT: Ranking = Ranking {
         text: SCALE,
         notes_text: SCALE,
@@ -127,7 +128,7 @@ impl Ranking {
         expand: 0,
     };
 
-    /// Meaning alone: the nearest, however far they are.
+    /// Meaning alone: the nearest memories, however far they are.
     pub const MEANING: Ranking = Ranking {
         text: 0.0,
         notes_text: 0.0,
@@ -136,7 +137,7 @@ impl Ranking {
         ..Ranking::TEXT
     };
 
-    /// The same without what stands beside a candidate: for what does not follow one another.
+    /// Returns the same ranking without the features of neighbours: for memories that do not follow one another.
     #[must_use]
     pub fn alone(self) -> Ranking {
         Ranking {
@@ -150,7 +151,7 @@ impl Ranking {
         }
     }
 
-    /// Each weight and count, as the config file calls it.
+    /// Returns each weight and count by its name in the config file.
     pub fn settings(&self) -> [(&'static str, f64); 20] {
         [
             ("text", self.text),
@@ -176,17 +177,17 @@ impl Ranking {
         ]
     }
 
-    /// Whether words find anything.
+    /// Returns `true` if words bring candidates.
     pub(crate) fn finds_by_words(&self) -> bool {
         self.text + self.notes_text > 0.0
     }
 
-    /// Whether a candidate has to be compared with the question word by word.
+    /// Returns `true` if candidates are compared with the question word by word.
     pub(crate) fn compares_words(&self) -> bool {
         self.coverage > 0.0 || self.window > 0.0 || self.notes_window > 0.0
     }
 
-    /// Whether what stands beside a candidate has a say in its score.
+    /// Returns `true` if neighbours affect a candidate's score.
     pub(crate) fn looks_beside(&self) -> bool {
         [
             self.window,
@@ -198,17 +199,17 @@ impl Ranking {
         .any(|weight| *weight > 0.0)
     }
 
-    /// The share of a memory's confirmations in its score.
+    /// Returns the share of a memory's confirmations in its score.
     pub fn for_confirmations(&self, confirmations: u64) -> f64 {
         self.confirmed * (confirmations as f64).ln_1p() / SCALE
     }
 
-    /// The score of a candidate.
+    /// Returns the score of a candidate.
     pub fn score(&self, features: &Features) -> f64 {
         self.shares(features).iter().map(|share| share.share).sum()
     }
 
-    /// Each feature of a candidate with what it adds to its score.
+    /// Returns each feature of a candidate with its share of the score.
     pub fn shares(&self, features: &Features) -> [Share; 13] {
         let in_transcript = |weight| if features.transcript { weight } else { 0.0 };
         let in_notes = |weight| if features.transcript { 0.0 } else { weight };
@@ -243,15 +244,16 @@ impl Ranking {
     }
 }
 
-/// A feature of a candidate, and what it adds to the score.
+/// A feature of a candidate, and its share of the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// The feature, as its weight is called.
+    /// The name of the feature, as of its weight.
     pub name: &'static str,
-    /// Its value.
+    /// The value of the feature.
     pub value: f64,
-    /// Its weight here: 0 where the candidate is no transcript's turn and only those have it, or the other way round.
+    /// The weight for this candidate: 0 if the weight is for transcripts and the candidate is not in one, or the
+    /// reverse.
     pub weight: f64,
-    /// Its share of the score.
+    /// The feature's share of the score.
     pub share: f64,
 }

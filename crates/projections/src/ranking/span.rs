@@ -1,4 +1,4 @@
-//! Numbers as shares of what all candidates have.
+//! Numbers of a candidate relative to all candidates.
 
 /// The least and the largest of some numbers.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ impl Span {
         Span { low, high }
     }
 
-    /// 0 for the least, 1 for the largest. Where all are the same, 1 for anything above 0.
+    /// Returns 0 for the least number and 1 for the largest. If all are equal, returns 1 for any number above 0.
     pub(crate) fn share(&self, number: f64) -> f64 {
         match self.high > self.low {
             true => ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0),
@@ -24,7 +24,7 @@ impl Span {
         }
     }
 
-    /// A number as a part of the largest, 0 to 1.
+    /// Returns a number as a part of the largest, 0 to 1.
     pub(crate) fn part(&self, number: f64) -> f64 {
         match self.high > 0.0 {
             true => (number / self.high).clamp(0.0, 1.0),

@@ -1,4 +1,4 @@
-//! Scores, and how sure an answer is.
+//! Scores and fits of candidates.
 
 use icm_log::facts::Importance;
 
@@ -48,7 +48,7 @@ fn a_score_is_the_sum_of_its_shares_and_every_weight_can_be_switched_off() {
         (|ranking| ranking.when = 0.0, 1.4),
         (|ranking| ranking.identifier = 0.0, 7.0),
         (|ranking| ranking.importance = 0.0, 0.5 * 0.35),
-        // Those of notes count nothing here.
+        // The weights for notes count nothing here.
         (|ranking| ranking.notes_text = 0.0, 0.0),
         (|ranking| ranking.notes_window = 0.0, 0.0),
     ];
@@ -92,7 +92,7 @@ fn neighbours_of_no_words_do_not_push_a_true_hit_down() {
         meaning: 0.4,
         ..note(0.8, 0.0)
     };
-    // The memory about invoices was changed and stands at the end of its topic; another one stands amid it.
+    // The changed memory about invoices stands at the end of its topic, the other memory in the middle.
     let amid = Features {
         text: 0.4,
         meaning: 1.0,
@@ -117,10 +117,10 @@ fn the_more_of_a_question_is_there_the_surer_is_its_answer() {
         "{none} {half} {all}"
     );
     let floor = Ranking::default().floor;
-    // A note has to have words of its own; a turn may follow what has them.
+    // A note needs words of its own; a turn may follow one that has them.
     assert!(answered(1.0, 1.0).fit(&note(0.0, 1.0), 0.0) < floor);
     assert!(answered(1.0, 1.0).fit(&turn(0.0, 1.0), 0.0) > floor);
-    // In a talk most words come up, but not the names of others.
+    // In a talk most words occur, but not the names of other people.
     let talk = Answered {
         transcript: true,
         ..answered(0.4, 0.6)
@@ -130,7 +130,7 @@ fn the_more_of_a_question_is_there_the_surer_is_its_answer() {
         ..talk
     };
     assert!(talk.value() < floor && named.value() > 0.5);
-    // A model that was chosen may be sure where no word is there.
+    // A chosen model may be sure without a common word.
     let chosen = Answered {
         chosen_model: true,
         cosine: 0.9,

@@ -1,13 +1,13 @@
-//! How recalls that showed a memory are kept: in blocks, so that a rebuild does not insert a row for
-//! each memory of each recall.
+//! The storage of accesses (recalls that showed a memory): in blocks, so that a rebuild does not insert a row for each
+//! memory of each recall.
 //!
 //! ```text
-//! block:  accesses before it (8) · latest time of them (8) · accesses, oldest first
+//! block:  number of accesses before it (8) · latest time of them (8) · accesses, oldest first
 //! access: position (8) · time, milliseconds since the epoch (8)
 //! ```
-//! An undo that changes which recalls count starts a block of its own, whose numbers are the new ones
-//! and whose first access stands for no recall: the top bit of its position is set, and its time is
-//! the latest of the recalls that count.
+//! An undo that changes which recalls count starts a block of its own. The numbers of that block are the new ones, and
+//! its first access is no recall: the top bit of its position is set, and its time is the latest of the recalls that
+//! count.
 
 use icm_log::Position;
 
@@ -15,24 +15,25 @@ use super::unreadable;
 use crate::error::Result;
 use crate::fold::Access;
 
-/// A block that is full is not much to read for one number.
+/// Most accesses in a block: 64, so that few bytes are read for one number. A larger value reads more for each query
+/// and makes fewer rows.
 const BLOCK_ACCESSES: usize = 64;
 const SEEN_LEN: usize = 16;
 const ACCESS_LEN: usize = 16;
-/// In a position: this is an undo and no recall.
+/// Bit in a position that marks an undo instead of a recall.
 const NO_RECALL: u64 = 1 << 63;
 
-/// What recalls up to some position come to.
+/// The number and the latest time of the recalls up to a position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// How many count.
+    /// The number of recalls that count.
     pub(super) count: u64,
-    /// When the latest of them was, by the clock of who asked; 0 for none.
+    /// The time of the latest of them, by the caller's clock; 0 without one.
     pub(super) last_ms: u64,
 }
 
 impl Seen {
-    /// The same after a block.
+    /// Returns the values after a block.
     pub(super) fn after(self, block: &[Access]) -> Seen {
         block
             .iter()
@@ -49,7 +50,7 @@ impl Seen {
     }
 }
 
-/// Divides accesses into blocks. Those at one position stay together: a block is found by its first.
+/// Divides accesses into blocks. Accesses at one position stay together, because a block is found by its first access.
 pub(super) fn blocks(mut accesses: &[Access]) -> impl Iterator<Item = &[Access]> {
     std::iter::from_fn(move || {
         let last = accesses.get(..BLOCK_ACCESSES.min(accesses.len()))?.last()?;
@@ -64,7 +65,7 @@ pub(super) fn blocks(mut accesses: &[Access]) -> impl Iterator<Item = &[Access]>
     })
 }
 
-/// The value of a block that `before` precedes.
+/// Returns the bytes of a block that follows `before`.
 pub(super) fn encode(before: Seen, block: &[Access]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(SEEN_LEN + block.len() * ACCESS_LEN);
     let undo = block.first().filter(|first| first.counted.is_some());
@@ -103,13 +104,13 @@ impl Block<'_> {
         })
     }
 
-    /// What there was up to the end of the block.
+    /// Returns the values at the end of the block.
     pub(super) fn end(&self) -> Seen {
         self.at(Position(NO_RECALL - 1))
     }
 
-    /// Hands out positions and times of the recalls up to `position`; false where an undo up to there
-    /// has a say in which of them count.
+    /// Gives positions and times of the recalls up to `position` to `take`. Returns `false` if an undo up to `position`
+    /// affects which of them count.
     pub(super) fn times(&self, position: Position, take: &mut impl FnMut(Position, u64)) -> bool {
         let undo = self.undos() == 1;
         if undo && number(&self.accesses[0], 0) & !NO_RECALL <= position.0 {
@@ -124,12 +125,12 @@ impl Block<'_> {
         true
     }
 
-    /// 1 when the first access is an undo.
+    /// Returns 1 if the first access is an undo, else 0.
     fn undos(&self) -> usize {
         usize::from(number(&self.accesses[0], 0) & NO_RECALL != 0)
     }
 
-    /// Positions of the recalls up to `position`, newest first.
+    /// Returns the positions of the recalls up to `position`, newest first.
     pub(super) fn positions(&self, position: Position) -> impl Iterator<Item = Position> {
         let positions = self.accesses[self.undos()..].iter().rev();
         positions
@@ -137,7 +138,7 @@ impl Block<'_> {
             .filter(move |found| *found <= position)
     }
 
-    /// What there was up to `position`.
+    /// Returns the values as of `position`.
     pub(super) fn at(&self, position: Position) -> Seen {
         let seen = self
             .accesses
@@ -170,8 +171,7 @@ mod tests {
     use crate::fold::{Folder, Tally};
     use crate::table::{Table, flush};
 
-    /// Accesses of one memory, taken in over two flushes, some of them at one position, against
-    /// counting them.
+    /// Compares the accesses of one memory, written in two flushes and some at one position, with a plain count.
     #[test]
     fn counted_as_of_every_position() {
         let db = Builder::new()

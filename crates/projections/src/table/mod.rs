@@ -1,5 +1,5 @@
-//! The memory table: row versions in redb. It keeps every version there was, so a point read as of
-//! a position is the last version at or before it.
+//! The table: row versions in redb. It keeps every version, so a row as of a position is its last version at or before
+//! that position.
 //!
 //! Keys are big-endian, so that their order is the order of positions.
 
@@ -25,15 +25,15 @@ const ACCESSES: Bytes = TableDefinition::new("accesses");
 const NAMES: Bytes = TableDefinition::new("names");
 /// name → (earliest event that moved a memory there, memory).
 const MOVED: Bytes = TableDefinition::new("moved");
-/// id → memory, where they differ.
+/// id → memory, if they differ.
 const ALIASES: Bytes = TableDefinition::new("aliases");
-/// (memory, other id of it) → position since which that is known.
+/// (memory, other id of it) → position since which the id is known.
 const IDS: Bytes = TableDefinition::new("ids");
 /// topic, 0, memory → nothing.
 const MEMBERS: Bytes = TableDefinition::new("members");
 /// topic → (living memories, newest change).
 const TOPICS: Bytes = TableDefinition::new("topics");
-/// request key → what it was used for.
+/// request key → the command that used it.
 const REQUESTS: Bytes = TableDefinition::new("requests");
 /// (id, position of an event about it that made no version) → nothing.
 const WAITING: Bytes = TableDefinition::new("waiting");
@@ -41,11 +41,11 @@ const WAITING: Bytes = TableDefinition::new("waiting");
 const LINKS: Bytes = TableDefinition::new("links");
 /// event that added a link → the first of its keys.
 const LINK_PLACES: Bytes = TableDefinition::new("link places");
-/// (event that adds a link, chain and seq of one that takes it away and came before it) → nothing.
+/// (event that adds a link, chain and seq of an event that removes it and came before) → nothing.
 const UNLINKS: Bytes = TableDefinition::new("unlinks");
 /// position → a tick of decay.
 const TICKS: Bytes = TableDefinition::new("ticks");
-/// position of the first event → a range that was imported.
+/// position of the first event → an imported range.
 const IMPORTED: Bytes = TableDefinition::new("imported");
 /// position → an undo.
 const UNDOS: Bytes = TableDefinition::new("undos");

@@ -1,5 +1,5 @@
-//! Versions as they lie in the table: MessagePack, compressed with LZ4. A version names its author, its origin and its
-//! events again and again, and each of them has 16 or 32 bytes; compressed, it takes two thirds of the room.
+//! Versions as stored in the table: MessagePack, compressed with LZ4. A version repeats its author, its origin and its
+//! event ids, which have 16 or 32 bytes each; compressed, it takes two thirds of the room.
 
 use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 
@@ -7,17 +7,17 @@ use super::unreadable;
 use crate::error::Result;
 use crate::fold::Version;
 
-/// LZ4 makes no byte of more than 255. A length that says otherwise is damaged, and nothing is allocated for it.
+/// Largest ratio of LZ4: 255 bytes of one. A larger length is damage, and no memory is allocated for it.
 const RATIO_MAX: usize = 255;
 
-/// Returns the bytes of a version. `buffer` is for its MessagePack, and is left with that.
+/// Returns the bytes of a version. `buffer` is overwritten with its MessagePack.
 pub(super) fn pack(version: &Version, buffer: &mut Vec<u8>) -> Vec<u8> {
     buffer.clear();
     rmp_serde::encode::write(buffer, version).expect("rows are plain values");
     compress_prepend_size(buffer)
 }
 
-/// Returns the version that was packed.
+/// Returns the version of packed bytes.
 ///
 /// # Errors
 /// `Unusable` for bytes that are no packed version.

@@ -1,4 +1,4 @@
-//! Reading the table as of a position.
+//! Reads the table as of a position.
 
 use std::sync::OnceLock;
 
@@ -19,19 +19,19 @@ use crate::fold::Tally;
 use crate::fold::{Base, EntityId, InChain, Learned, Link, Request, Stamp, Tick, Undo, Version};
 use crate::rows::topic_tag;
 
-/// A topic and how many living memories it has.
+/// A topic and the number of its living memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicCount {
-    /// Its name.
+    /// The name of the topic.
     pub topic: String,
-    /// Living memories.
+    /// The number of living memories.
     pub memories: u64,
-    /// Newest change, milliseconds since the epoch.
+    /// Time of the newest change, in milliseconds since the epoch.
     pub changed_ms: u64,
 }
 
 impl TopicCount {
-    /// Its tag in the row facts: see [`Row::topic`](crate::Row).
+    /// Returns the topic's tag in the row facts: see [`Row::topic`](crate::Row).
     pub fn tag(&self) -> u32 {
         topic_tag(Some(&self.topic))
     }
@@ -74,15 +74,15 @@ fn subject(what: &'static str, bytes: &[u8]) -> Result<SubjectId> {
 /// A snapshot of the table.
 pub struct Table {
     transaction: ReadTransaction,
-    /// The numbers at its checkpoint.
+    /// The tally at the table's checkpoint.
     pub tally: Tally,
-    /// The place in the log it has reached.
+    /// The place in the log that the table has reached.
     pub checkpoint: Cursor,
-    /// Read when they are first asked for.
+    /// The ticks of decay, read at first use.
     ticks: OnceLock<Vec<Tick>>,
 }
 
-/// Row versions by the position that they hold from.
+/// Reads row versions by their first position.
 pub(crate) struct Reader(Option<ReadTable>);
 
 impl Reader {
@@ -97,18 +97,18 @@ impl Reader {
     }
 }
 
-/// Takes keys and values.
+/// A callback for keys and values.
 type Entries<'e> = &'e mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
 
 type ReadTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
 
 impl Table {
-    /// The newest state of a database that a writer has open here.
+    /// Returns the newest state of a database that this process writes.
     pub fn of(db: &Database) -> Result<Table> {
         Table::snapshot(db.begin_read().map_err(bad)?)
     }
 
-    /// The newest state of a database that is open for reading.
+    /// Returns the newest state of a database that is open for reading.
     pub fn of_read_only(db: &ReadOnlyDatabase) -> Result<Table> {
         Table::snapshot(db.begin_read().map_err(bad)?)
     }
@@ -157,12 +157,12 @@ impl Table {
         }
     }
 
-    /// For reading many versions.
+    /// Returns a reader for many versions.
     pub(crate) fn reader(&self) -> Result<Reader> {
         Ok(Reader(self.open(VERSIONS)?))
     }
 
-    /// The version of a memory that held at `position`.
+    /// Returns the version of a memory that held at `position`.
     pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
         let Some(table) = self.open(VERSIONS)? else {
             return Ok(None);
@@ -181,7 +181,7 @@ impl Table {
         }
     }
 
-    /// Every version of a memory up to `position`, oldest first.
+    /// Returns every version of a memory up to `position`, oldest first.
     pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
         let Some(table) = self.open(VERSIONS)? else {
             return Ok(Vec::new());
@@ -197,7 +197,7 @@ impl Table {
         Ok(versions)
     }
 
-    /// How often recalls up to `position` showed an id, and when the last one did (milliseconds
+    /// Returns the number of recalls up to `position` that showed an id, and the time of the last one (milliseconds
     /// since the epoch).
     pub fn accesses_at(&self, id: SubjectId, position: Position) -> Result<(u64, Option<u64>)> {
         let Some(table) = self.open(ACCESSES)? else {
@@ -218,7 +218,7 @@ impl Table {
         }
     }
 
-    /// Positions of the newest `most` recalls up to `position` that showed an id, newest first.
+    /// Returns the positions of the newest `most` recalls up to `position` that showed an id, newest first.
     pub fn access_positions(
         &self,
         id: SubjectId,
@@ -242,8 +242,8 @@ impl Table {
         Ok(positions)
     }
 
-    /// Hands out positions and times (milliseconds since the epoch) of the recalls up to `position`
-    /// that showed an id; false where an undo has a say in which of them count.
+    /// Gives positions and times (milliseconds since the epoch) of the recalls up to `position` that showed an id to
+    /// `take`. Returns `false` if an undo affects which of them count.
     pub fn access_times(
         &self,
         id: SubjectId,
@@ -263,7 +263,7 @@ impl Table {
         Ok(true)
     }
 
-    /// The ids that recalls showed.
+    /// Returns the ids that recalls showed.
     pub(crate) fn shown_by_recalls(&self) -> Result<Vec<SubjectId>> {
         let Some(table) = self.open(ACCESSES)? else {
             return Ok(Vec::new());
@@ -279,7 +279,7 @@ impl Table {
         Ok(ids)
     }
 
-    /// Hands out every link that there ever was, each once.
+    /// Gives every link that there ever was to `each`, once.
     pub(crate) fn each_link(&self, each: &mut dyn FnMut(Link)) -> Result<()> {
         let Some(table) = self.open(LINKS)? else {
             return Ok(());
@@ -287,7 +287,7 @@ impl Table {
         for entry in table.iter().map_err(bad)? {
             let entry = entry.map_err(bad)?;
             let link: Link = decode("link", entry.1.value())?;
-            // Each stands under both of its ends.
+            // Each link stands under both of its ends.
             if entry.0.value().starts_with(&link.from.0) {
                 each(link);
             }
@@ -295,8 +295,8 @@ impl Table {
         Ok(())
     }
 
-    /// Calls `each` with every memory whose id lies in the inclusive range and its version at
-    /// `position`, in the order of ids, ascending or descending, until it says false.
+    /// Calls `each` with every memory whose id lies in the inclusive range and its version at `position`, in the order
+    /// of ids, ascending or descending, until `each` returns `false`.
     pub fn each_at(
         &self,
         ids: (EntityId, EntityId),
@@ -312,7 +312,7 @@ impl Table {
             versioned_key(ids.1, Position(u64::MAX)),
         );
         let mut range = table.range(&first[..]..=&last[..]).map_err(bad)?;
-        // Entries of one memory stand together, oldest version first.
+        // Entries of one memory are adjacent, the oldest version first.
         let mut held: Option<(EntityId, Vec<u8>)> = None;
         loop {
             let entry = if descending {
@@ -343,8 +343,8 @@ impl Table {
         Ok(())
     }
 
-    /// Memories that are or were in `topic`, or below it when it ends with `/`; in the order of
-    /// topics, then of ids.
+    /// Returns the memories that are or were in `topic`, or below it if `topic` ends with `/`; in the order of topics,
+    /// then of ids.
     pub fn members(&self, topic: &str) -> Result<Vec<EntityId>> {
         let Some(table) = self.open(MEMBERS)? else {
             return Ok(Vec::new());
@@ -372,13 +372,13 @@ impl Table {
         Ok(entities)
     }
 
-    /// Living memories of a topic, and its newest change (milliseconds since the epoch).
+    /// Returns the number of living memories of a topic, and its newest change (milliseconds since the epoch).
     pub fn topic(&self, topic: &str) -> Result<(u64, u64)> {
         let found = self.get(TOPICS, topic.as_bytes(), topic_of)?;
         Ok(found.unwrap_or_default())
     }
 
-    /// Every topic that ever had a memory, by name.
+    /// Returns every topic that ever had a memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicCount>> {
         let Some(table) = self.open(TOPICS)? else {
             return Ok(Vec::new());
@@ -397,7 +397,7 @@ impl Table {
         Ok(topics)
     }
 
-    /// The positions that a memory has keys for.
+    /// Returns the positions in a memory's keys.
     fn positions(&self, definition: Bytes, entity: EntityId) -> Result<Vec<Position>> {
         let Some(table) = self.open(definition)? else {
             return Ok(Vec::new());
@@ -413,7 +413,7 @@ impl Table {
         Ok(positions)
     }
 
-    /// Ids in an inclusive range that stand for another one.
+    /// Returns the ids in an inclusive range that stand for another one, with the memories.
     pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
         let Some(table) = self.open(ALIASES)? else {
             return Ok(Vec::new());
@@ -427,8 +427,7 @@ impl Table {
         Ok(aliases)
     }
 
-    /// Hands out what has a key that starts so and goes on for `len` bytes: the rest of the key, and
-    /// the value.
+    /// Gives each entry whose key has this start and `len` more bytes to `each`: the rest of the key, and the value.
     fn each_below(
         &self,
         definition: Bytes,
@@ -450,7 +449,7 @@ impl Table {
         Ok(())
     }
 
-    /// Every tick of decay that there ever was, in the order of positions. Read once.
+    /// Returns every tick of decay that there ever was, in the order of positions. The table is read once.
     pub fn ticks(&self) -> Result<&[Tick]> {
         if self.ticks.get().is_none() && self.tally.ticks > 0 {
             let mut ticks = Vec::new();
@@ -463,7 +462,7 @@ impl Table {
         Ok(self.ticks.get().map_or(&[], Vec::as_slice))
     }
 
-    /// What an idempotency key was used for.
+    /// Returns the command that used an idempotency key.
     pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
         self.get(REQUESTS, &key.0, |bytes| decode("request", bytes))
     }
@@ -570,7 +569,7 @@ impl Base for Table {
     }
 }
 
-/// The keys of a memory's first and last possible version.
+/// Returns the first and the last possible key of a memory's versions.
 fn all_of(entity: EntityId) -> ([u8; 24], [u8; 24]) {
     (
         versioned_key(entity, Position(0)),

@@ -1,4 +1,4 @@
-//! Taking an overlay into the table.
+//! Writes an overlay to the table.
 
 use icm_log::Cursor;
 use redb::{Database, ReadableTable, WriteTransaction};
@@ -24,15 +24,15 @@ fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
     rmp_serde::to_vec(value).expect("rows are plain values")
 }
 
-/// Writes what is new in one transaction, with the place it reaches. Synced, although the log is the
-/// truth: redb uses pages again only after a transaction that is.
+/// Writes all new rows and the new checkpoint in one transaction. The transaction is synced, although the log is the
+/// truth: redb reuses pages only after a synced transaction.
 pub(crate) fn flush(db: &Database, folder: &Folder, checkpoint: &Cursor) -> Result<()> {
     let transaction = db.begin_write().map_err(bad)?;
     fill(&transaction, folder, checkpoint)?;
     transaction.commit().map_err(bad)
 }
 
-/// As `flush`, and what there was before stays within reach of [`go_back`] until the next one.
+/// As [`flush`], but the state before stays within reach of [`go_back`] until the next flush.
 pub(crate) fn flush_keeping_last(
     db: &Database,
     folder: &Folder,
@@ -53,7 +53,7 @@ pub(crate) fn flush_keeping_last(
     transaction.commit().map_err(bad)
 }
 
-/// Takes the table back to a checkpoint, if it is not there: the one before its last flush.
+/// Takes the table back to the checkpoint before its last flush, unless it is at this checkpoint already.
 pub(crate) fn go_back(db: &Database, checkpoint: &Cursor) -> Result<()> {
     if Table::of(db)?.checkpoint == *checkpoint {
         return Ok(());

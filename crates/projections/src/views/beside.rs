@@ -1,4 +1,4 @@
-//! Views that take the place of others which go on answering meanwhile: a commit takes as long as hundreds of stores.
+//! Replaces views while the older ones go on answering: a commit takes as long as hundreds of stores.
 
 use std::sync::{Arc, Weak};
 
@@ -6,10 +6,10 @@ use super::{ViewFiles, Views};
 use crate::error::Result;
 
 impl Views {
-    /// Gets ready what the next commands ask, as it was in the views whose place these take.
+    /// Prepares these views for the next commands, with the facts that the replaced views had in memory.
     ///
     /// # Errors
-    /// As a recall.
+    /// The errors of a recall.
     pub fn inherit(&mut self, before: &Views) -> Result<()> {
         self.share(before);
         self.tail.text.analyse_ahead(usize::MAX, false);
@@ -17,10 +17,10 @@ impl Views {
         Ok(())
     }
 
-    /// Takes what was made in memory and is dear, of the views whose place these take. Cheap.
+    /// Takes over the costly parts in memory of the views that these replace. Cheap.
     pub fn share(&mut self, newest: &Views) {
         self.tail.text.share(&newest.tail.text);
-        // Ordinals mean something within a generation only, which a redaction begins to count anew.
+        // Ordinals have a meaning within a generation only, and a redaction numbers them anew.
         if self.generation() == newest.generation()
             && self.files.rewritten == newest.files.rewritten
         {
@@ -29,19 +29,19 @@ impl Views {
         }
     }
 
-    /// A mark of the files that these answer from.
+    /// Returns a mark of the files that these views answer from.
     pub fn files_mark(&self) -> FilesMark {
         FilesMark(Arc::downgrade(&self.files))
     }
 }
 
-/// Files that may be out of use. The pages that a commit leaves behind are used again by the one after it, so that one has
-/// to wait until nobody reads them any more.
+/// A mark of files that are perhaps still read. A commit reuses the pages that the commit before left, so it has to
+/// wait until no snapshot reads them.
 #[derive(Default)]
 pub struct FilesMark(Weak<ViewFiles>);
 
 impl FilesMark {
-    /// Whether a snapshot still reads them.
+    /// Returns `true` if a snapshot still reads the files.
     pub fn are_read(&self) -> bool {
         self.0.strong_count() > 0
     }

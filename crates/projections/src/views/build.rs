@@ -1,4 +1,4 @@
-//! Building views from nothing.
+//! Builds views from nothing.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -25,32 +25,33 @@ use crate::rows::{self, OPEN, Row, Rows};
 use crate::table::{self, Table};
 use icm_text::{Analysed, Map, Signature, TextIndex};
 
-/// Told how far a rebuild is: as if so many events were done with.
+/// A callback for the progress of a rebuild, in events.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
 
-/// Of the time of a rebuild the fold takes about this part; the rest is indexing text.
+/// The fold takes about a fifth of a rebuild; the rest is indexing text. A larger value assigns less of the progress to
+/// it.
 const FOLD_SHARE: u64 = 5;
-/// Versions indexed between two reports of progress.
+/// Versions indexed between two reports of progress: 10,000. A larger value reports less often.
 const PROGRESS_VERSIONS: u64 = 10_000;
-/// Events folded before they are taken into the files of a generation that is being built. More cost memory, 1 to 2 KB an
-/// event; fewer cost time, for each chunk writes many pages of the table anew.
+/// Events folded before they are written to the files of a new generation: 16,384. A larger value takes memory, 1 to 2
+/// KB an event; a smaller one takes time, because each chunk rewrites many pages of the table.
 const CHUNK_EVENTS: u64 = 16_384;
-/// And bytes of their records: memories may be long.
+/// Bytes of records in a chunk, at most: 8 MiB, because memories may be long. A larger value takes memory.
 const CHUNK_LEN: u64 = 8 * 1_024 * 1_024;
-/// Bytes of redb's cache while a table is built, of which up to half are pages that wait to be written.
+/// Bytes of redb's cache during a build: 24 MiB, of which up to half are pages to be written. A larger value takes
+/// memory.
 const BUILD_CACHE_LEN: usize = 24 * 1_024 * 1_024;
 
 impl Views {
     /// Builds a new generation below `dir` from the log alone, and makes it current.
     ///
     /// # Errors
-    /// `Busy` when another process writes views for longer than `wait`; an `Io` error when the
-    /// folder cannot be written.
+    /// `Busy` if another process writes views for longer than `wait`; `Io` if the folder cannot be written.
     pub fn rebuild(dir: &Path, log: &Log, wait: Duration, progress: Progress<'_>) -> Result<Views> {
         Views::rebuild_in_chunks(dir, log, wait, CHUNK_EVENTS, progress)
     }
 
-    /// The same with so many events a chunk: the views are the same whatever the number is.
+    /// As [`Views::rebuild`], in chunks of `chunk_events`. The views are the same for every number.
     ///
     /// # Errors
     /// As [`Views::rebuild`].
@@ -83,7 +84,7 @@ impl Views {
             &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
         )?;
         if let Some(why) = stopped {
-            // The files that there are may hold more than can be read of the log.
+            // The files may hold more than can still be read from the log.
             return Err(ViewError::Stopped { why });
         }
         let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
@@ -100,7 +101,7 @@ impl Views {
         passages.write(&generation, 0)?;
         let forward = Forward::open(&generation, base.passages)?;
         drop(table);
-        // A build leaves pages behind that nothing uses, often more than those in use.
+        // A build leaves unused pages behind, often more than used ones.
         db.compact().map_err(table_error)?;
         db.close().map_err(table_error)?;
         waypoints.write(&generation, Position(0))?;
@@ -128,7 +129,7 @@ impl Views {
         }))
     }
 
-    /// Builds table and rows alone into `dir`, without text: to measure what they cost.
+    /// Builds table and rows into `dir`, without text: to measure their cost.
     pub fn build_table(dir: &Path, log: &Log, progress: Progress<'_>) -> Result<Tally> {
         create_private(dir)?;
         let path = dir.join(TABLE_FILE);
@@ -147,7 +148,7 @@ impl Views {
         }
     }
 
-    /// Views that hold nothing but their tail: for a store so small that files would not pay.
+    /// Returns views without files, for a store so small that files would not pay.
     pub fn empty(log: &Log) -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
         let db = build_builder()
@@ -230,10 +231,10 @@ fn build_builder() -> redb::Builder {
 
 type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &Map<u64, Closed>) -> Result<()>;
 
-/// What an overlay changes in the row facts: new records (already closed where they no longer hold)
-/// and older ones to close.
+/// Returns an overlay's changes of the row facts: new records (closed if the version no longer holds), and older
+/// records to close.
 ///
-/// `signature` knows those of some ordinals.
+/// `signature` returns the known signature of an ordinal.
 pub(super) fn row_changes(
     folder: &Folder,
     signature: &dyn Fn(u64) -> Option<Signature>,
@@ -258,10 +259,10 @@ pub(super) fn row_changes(
     (opened, closed)
 }
 
-/// What was folded into empty views.
+/// The result of folding the log into empty views.
 struct Filled {
     base: Checkpoint,
-    /// Why the log could not be read to its end.
+    /// The reason why the log could not be read to its end.
     stopped: Option<String>,
     waypoints: Both<Vec<Waypoint>>,
 }
@@ -304,7 +305,7 @@ fn fill(
             base: Checkpoint {
                 cursor,
                 tally: folded.tally,
-                // Counted when they are indexed.
+                // Passages are counted when they are indexed.
                 passages: 0,
             },
             stopped: tail.stopped,
@@ -313,7 +314,7 @@ fn fill(
     }
 }
 
-/// The views of texts that are being built.
+/// The views of texts during a build.
 struct Indexed<'a> {
     text: &'a mut TextIndex,
     vectors: Sink,
@@ -321,8 +322,8 @@ struct Indexed<'a> {
 }
 
 impl Indexed<'_> {
-    /// Indexes and embeds every version that there is. By now it is known which ones hold, so each is written to
-    /// its tier once, and the live tier has nothing to say of the others. Returns their passages.
+    /// Indexes and embeds every version, and returns their passages. By now it is known which versions hold, so each is
+    /// written to its tier once.
     fn add_all(
         &mut self,
         table: &Table,

@@ -1,4 +1,4 @@
-//! Taking the tail into the files of a generation.
+//! Commits the tail to the files of a generation.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -25,22 +25,22 @@ use crate::rows::{self, Rows};
 use crate::table::{self, Table};
 use icm_text::{Analysed, TextIndex, TextWriter};
 
-/// Told of each step of a commit that is done: a test looks at what lies there then.
+/// A callback for each finished step of a commit, used by tests that look at the files then.
 type Steps<'a> = &'a mut dyn FnMut(&'static str);
 
 impl Views {
-    /// Takes the tail into the files, and returns views of these; `None` where there is nothing to take in. Where another
-    /// process did so meanwhile, returns views of what it wrote and writes nothing. These views go on answering, also while
-    /// they are taken in; the commit after it needs them out of use, see [`FilesMark`](super::FilesMark).
+    /// Commits the tail to the files and returns views of these; `None` if the tail has nothing to commit. If another
+    /// process has committed meanwhile, writes nothing and returns views of those files. These views go on answering;
+    /// the next commit needs their files out of use, see [`FilesMark`](super::FilesMark).
     ///
     /// # Errors
-    /// `Busy` when another process writes the views for longer than `wait`; `Unusable` when they
-    /// turn out to be damaged.
+    /// `Busy` if another process writes the views for longer than `wait`; `Unusable` if the views turn out to be
+    /// damaged.
     pub fn commit(&self, dir: &Path, log: &Log, wait: Duration) -> Result<Option<Views>> {
         self.commit_in_steps(dir, log, wait, &mut |_| {})
     }
 
-    /// The same, with a word between its steps.
+    /// As [`Views::commit`]; `done` is called after each step.
     ///
     /// # Errors
     /// As [`Views::commit`].
@@ -55,8 +55,8 @@ impl Views {
         if !self.can_commit() {
             return Ok(None);
         }
-        // Before the lock: where the file is not as it was left, this takes a while, and the lock. What answers meanwhile
-        // is opened before it is written to.
+        // Both are opened before the lock is taken: mending a changed file takes a while and needs the lock. Readers of
+        // these views need them opened before the files are written.
         self.table()?;
         self.base_vectors()?;
         let home = Home::new(dir);
@@ -108,7 +108,7 @@ impl Views {
             let docs = checkpoint.passages - known;
             let docs = usize::try_from(docs).unwrap_or(usize::MAX);
             let mut writer = (self.files.text).writer_of(docs, self.tail.len_bytes)?;
-            // What lies there before the table is written, which it leaves to who reads it.
+            // The table as it is before this commit writes to it.
             let older = self.table()?;
             let db = redb_builder()
                 .set_cache_size(WRITER_CACHE_LEN)
@@ -119,7 +119,7 @@ impl Views {
             done("table");
             db.close().map_err(table_error)?;
             done("table closed");
-            // Not at the same time: two that work without a pause leave others who are served here nothing of two cores.
+            // Not in a second thread: two busy threads would take both cores from the clients of this server.
             index(&mut writer, &self.tail, next, older)?;
             Ok(writer.commit_in_steps(&checkpoint.to_text(), done)?)
         })?;
@@ -154,7 +154,7 @@ impl Views {
 }
 
 impl Tail {
-    /// Adds what it opened to the forward index of a generation that has the first `count` entries.
+    /// Appends the opened versions to the forward index of a generation that has the first `count` entries.
     fn flush_forward(&self, generation: &Path, count: u64) -> Result<()> {
         let mut writer = ForwardWriter::open(generation, count)?;
         for (ordinal, _, _) in &self.folder.kept.opened {
@@ -163,7 +163,7 @@ impl Tail {
         writer.flush()
     }
 
-    /// Hands out the passages of a version that it opened.
+    /// Gives the passages of a version that the tail opened to `each`.
     fn each_analysed(
         &self,
         ordinal: u64,
@@ -177,7 +177,7 @@ impl Tail {
     }
 }
 
-/// Indexes what a tail changes. `next` is the first ordinal that is new.
+/// Indexes the changes of a tail. `next` is its first new ordinal.
 fn index(writer: &mut TextWriter, tail: &Tail, next: u64, older: &Table) -> Result<()> {
     let overlay = &tail.folder.kept;
     let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();

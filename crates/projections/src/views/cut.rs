@@ -1,9 +1,10 @@
-//! A commit that was cut: its process was killed, or failed, in the middle of it.
+//! Mends a generation after an interrupted commit: its process was killed, or failed, in the middle.
 //!
-//! A mark lies in the generation from before the first of its files changes until the manifest says how they are now.
-//! Where it is found and nobody writes, the files are taken to one place again, which text is at: the table back to what it
-//! was before, if it has gone ahead, and what others have beyond that place is taken out. So who is killed leaves nothing to
-//! rebuild, but in the moment between the commits of the two tiers of the text, if tantivy removed files of the closed one in it.
+//! A mark lies in the generation from before the first file changes until the manifest describes the new files. If a
+//! reader finds the mark and no process writes, all files are taken back to the checkpoint of the text view. The table
+//! goes back to its state before the commit if it is further, and later entries are removed from the other files. So a
+//! killed process costs no rebuild, with one exception: it died between the commits of the two tiers of the text, and
+//! tantivy had removed files of the closed tier.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,28 +23,28 @@ use crate::passages::Passages;
 use crate::{rows, table};
 use icm_text::{CLOSED_META, TextError, TextIndex};
 
-/// Puts the mark there.
+/// Writes the mark.
 pub(super) fn begin(generation: &Path) -> Result<()> {
     let closed = closed_meta(generation);
     let before = fs::read(&closed).map_err(io("reading", &closed))?;
     replace(&generation.join(MARK), &before)
 }
 
-/// Takes it away.
+/// Removes the mark.
 pub(super) fn end(generation: &Path) -> Result<()> {
     let mark = generation.join(MARK);
     fs::remove_file(&mark).map_err(io("removing", &mark))
 }
 
-/// Whether a commit was begun and not ended. While somebody writes that is no news.
+/// Returns `true` if a commit was begun and not ended. This is normal while another process writes.
 pub(super) fn is_cut(generation: &Path) -> bool {
     generation.join(MARK).symlink_metadata().is_ok()
 }
 
-/// Takes the files of the current generation to one place, if a commit of it was cut.
+/// Takes the files of the current generation to one checkpoint if a commit was interrupted.
 ///
 /// # Errors
-/// `Busy` while somebody writes them for longer than `wait`. Any other means: rebuild.
+/// `Busy` if another process writes the files for longer than `wait`. After any other error, rebuild.
 pub(super) fn mend(home: &Home, wait: Duration) -> Result<()> {
     let _lock = home.lock(wait)?;
     let Some(generation) = home.current().filter(|generation| is_cut(generation)) else {
@@ -72,7 +73,7 @@ pub(super) fn mend(home: &Home, wait: Duration) -> Result<()> {
     Ok(())
 }
 
-/// The index as of the last commit of both tiers.
+/// Opens the index as of the last commit of both tiers.
 fn opened_text(generation: &Path) -> Result<TextIndex> {
     let dir = generation.join(TEXT_DIR);
     match TextIndex::open_unwritten(&dir) {

@@ -1,4 +1,4 @@
-//! The names of the files of a generation, and how files and folders are made there.
+//! The names of the files of a generation, and the creation of files and folders there.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -9,17 +9,18 @@ use crate::error::{Result, io};
 pub(super) const TABLE_FILE: &str = "table.redb";
 pub(super) const ROWS_FILE: &str = "rows";
 pub(super) const TEXT_DIR: &str = "text";
-/// Folder within a generation: a file a model.
+/// Folder within a generation: one file for each model.
 pub(super) const VECTORS_DIR: &str = "vectors";
-/// Folder within a generation: three files a model.
+/// Folder within a generation: three files for each model.
 pub(super) const MODELS_DIR: &str = "models";
 /// File name within a generation: encoded waypoints, one after the other.
 pub(super) const WAYPOINTS_FILE: &str = "waypoints";
-/// The same of imported events.
+/// The same file for imported events.
 pub(super) const IMPORTED_FILE: &str = "waypoints-imported";
 /// File name within a generation.
 pub(super) const MANIFEST: &str = "manifest";
-/// The mark; it holds how the closed tier was, which is published a moment before the live one.
+/// The mark of a commit. It holds the former `meta.json` of the closed tier, which is published just before the live
+/// one.
 pub(super) const MARK: &str = "committing";
 
 pub(super) fn create_private(dir: &Path) -> Result<()> {
@@ -30,8 +31,7 @@ pub(super) fn create_private(dir: &Path) -> Result<()> {
     builder.create(dir).map_err(io("creating", dir))
 }
 
-/// Replaces a file in one step, by one beside it that is new: nothing is written through a link or
-/// into a pipe that lies there.
+/// Replaces a file in one step by a new one. It never writes through a link or into a pipe at that path.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let beside = path.with_extension("tmp");
     match fs::remove_file(&beside) {

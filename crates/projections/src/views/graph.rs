@@ -1,5 +1,5 @@
-//! The graph beside the vectors: a background thread of a server makes or reads it and hands it in. No recall waits for
-//! it, and a process that answers once never has one.
+//! The graph beside the vectors. A background thread of a server makes or reads it and passes it to the views. No
+//! recall waits for it, and a process that answers only once never has one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -12,23 +12,23 @@ use crate::error::{Result, ViewError, io};
 use icm_vectors::embed::Embedder;
 use icm_vectors::{Graph, Matrix, VectorError};
 
-/// Of the rows so many percent are to be covered; the rest is scanned.
+/// Rows that the graph has to cover, in percent: 80; the rest is scanned. A larger value grows the graph more often.
 const COVERED_MIN_PERCENT: u64 = 80;
 
-/// A graph that is missing. Knows all that it takes to make it, so that nobody has to hold the views meanwhile.
+/// The job of making a missing graph. It holds all inputs, so no views are kept open meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphJob {
     vectors: PathBuf,
     model: String,
     dim: usize,
     count: u64,
-    /// Rows that are covered before it is written for the first time; then each time that they have doubled.
+    /// Rows that are covered before the first write; later writes follow each time that the number has doubled.
     step: u64,
 }
 
 impl Views {
-    /// Returns the job that makes a graph; `None` if there is one, there are fewer than `rows_min` vectors, or the views
-    /// are in memory.
+    /// Returns the job that makes a graph; `None` if there is a graph, there are fewer than `rows_min` vectors, or the
+    /// views are in memory.
     pub fn graph_job(&self, rows_min: u64) -> Option<GraphJob> {
         let Place::Disk { generation, .. } = &self.files.place else {
             return None;
@@ -44,20 +44,20 @@ impl Views {
         (job.count >= job.step && !self.graph.as_deref().is_some_and(is_covered)).then_some(job)
     }
 
-    /// The vectors up to the checkpoint.
+    /// Returns the vectors up to the checkpoint.
     ///
     /// # Errors
-    /// As a recall that needs them.
+    /// The errors of a recall that uses vectors.
     pub fn filed_vectors(&self) -> Result<Arc<Matrix>> {
         self.base_vectors().cloned()
     }
 
-    /// Searches by this graph from now on, if it is of the vectors that are in use; returns whether it is. Rows that
-    /// are appended to them change nothing. `fitting` are vectors that it is known to fit: others are looked at,
+    /// Uses this graph for searches from now on, if it covers the vectors in use; returns whether it does. Vectors that
+    /// are appended later change nothing. `fitting` are vectors that the graph is known to cover; others are compared,
     /// which takes a while.
     ///
     /// # Errors
-    /// As a recall that needs the vectors.
+    /// The errors of a recall that uses vectors.
     pub fn take_graph(&mut self, graph: Graph, fitting: &Arc<Matrix>) -> Result<bool> {
         let rows = self.base_vectors()?;
         let fits = Arc::ptr_eq(rows, fitting) || graph.fits(rows);
@@ -73,12 +73,12 @@ impl GraphJob {
         covered.saturating_mul(100) >= self.count.saturating_mul(COVERED_MIN_PERCENT)
     }
 
-    /// Returns the graph in the file, if it covers enough; else one that is made and written beside the vectors, also
-    /// when it is half done, so that the next one goes on from there. `None` where another process is at it, or
-    /// `go_on` said no, or the vectors are gone.
+    /// Returns the graph of the file if it covers enough rows; else makes a graph and writes it beside the vectors. A
+    /// graph that is stopped half way is written, too, so that the next job goes on from there. `None` if another
+    /// process makes it, `go_on` returned `false`, or the vectors are gone.
     ///
     /// # Errors
-    /// `Unusable` or `Io` where the vectors are not what they were, or usearch fails.
+    /// `Unusable` or `Io` if the vectors have changed, or usearch fails.
     pub fn run(&self, go_on: &dyn Fn() -> bool) -> Result<Option<Graph>> {
         let rows = Matrix::open(&self.vectors, &self.model, self.dim, self.count)?;
         let path = beside(&self.vectors, ".graph");
@@ -120,7 +120,7 @@ impl GraphJob {
     }
 }
 
-/// The graph in a file. One that is not usable is removed.
+/// Returns the graph of a file. An unusable file is removed.
 fn open(path: &Path, rows: &Matrix) -> Option<Graph> {
     match Graph::open(path, rows) {
         Ok(graph) => Some(graph),

@@ -1,5 +1,5 @@
-//! Where views live on disk: generations, of which one is current. A rebuild makes a new generation
-//! beside the current one and then turns the page, so nobody ever sees a half-built view.
+//! The folder of the views: generations, one of which is current. A rebuild makes a new generation beside the current
+//! one and then replaces `current`, so no reader sees a half-built view.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};
@@ -13,7 +13,7 @@ use super::files::{TABLE_FILE, create_private, replace};
 use super::manifest::{Stamp, stamp_of};
 use crate::error::{Result, ViewError, io};
 
-/// Names the current generation.
+/// Name of the file that names the current generation.
 const CURRENT: &str = "current";
 const LOCK: &str = "lock";
 const BUILD_LOCK: &str = "build.lock";
@@ -22,11 +22,12 @@ const BUILD_LOCK: &str = "build.lock";
 #[derive(Debug)]
 pub(crate) struct Home {
     dir: PathBuf,
-    /// What `current` named, and how it looked before it was read: it is replaced, never written in place.
+    /// The last content of `current`, with its stamp from before it was read. The file is replaced, never written in
+    /// place.
     named: Mutex<Option<(Stamp, String)>>,
 }
 
-/// A generation that is being built; it goes again unless the page is turned to it.
+/// A generation that is being built; it is removed on drop unless it became the current one.
 pub(crate) struct Begun {
     pub(crate) dir: PathBuf,
     turned: bool,
@@ -53,7 +54,7 @@ impl Home {
         }
     }
 
-    /// The current generation, if there is one.
+    /// Returns the current generation, if there is one.
     pub(crate) fn current(&self) -> Option<PathBuf> {
         let name = self.current_name()?;
         let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -61,8 +62,7 @@ impl Home {
         (plain && dir.is_dir()).then_some(dir)
     }
 
-    /// Whether a generation that was opened is still the current one. Costs a stat, where the file that says so looks as
-    /// it did.
+    /// Returns `true` if an opened generation is still the current one. Costs a stat if `current` has not changed.
     pub(crate) fn is_current(&self, generation: &Path) -> bool {
         let is = |name: &str| generation.file_name() == Some(name.as_ref());
         let looks = fs::metadata(self.dir.join(CURRENT));
@@ -80,26 +80,26 @@ impl Home {
         named.as_ref().is_some_and(|(_, name)| is(name))
     }
 
-    /// What is said to be the current generation.
+    /// Returns the content of `current`.
     fn current_name(&self) -> Option<String> {
         let path = self.dir.join(CURRENT);
-        // A pipe in its place would never answer.
+        // Reading a pipe in its place would wait for ever.
         if !fs::metadata(&path).ok()?.is_file() {
             return None;
         }
-        // More than any name has.
+        // Longer than any name.
         let mut bytes = [0; 64];
         let read = File::open(path).ok()?.read(&mut bytes).ok()?;
         let name = str::from_utf8(&bytes[..read]).ok()?;
         Some(name.trim().to_owned())
     }
 
-    /// Whether anything was ever built here.
+    /// Returns `true` if views were ever built here.
     pub(crate) fn exists(&self) -> bool {
         self.dir.join(CURRENT).exists()
     }
 
-    /// A new, empty folder for a generation. One is built at a time; what an earlier build left goes.
+    /// Creates an empty folder for a new generation. Builds take turns; the leftovers of earlier builds are removed.
     pub(crate) fn begin(&self, wait: Duration) -> Result<Begun> {
         let lock = self.lock_named(BUILD_LOCK, wait)?;
         let taken = self.generations();
@@ -118,8 +118,8 @@ impl Home {
         })
     }
 
-    /// Makes a generation the current one and removes the others. What another process still has
-    /// open of them stays readable to it; whoever is opening views is waited for.
+    /// Makes a generation the current one and removes the others. Files that another process has open stay readable to
+    /// it. Processes that are opening views are waited for.
     pub(crate) fn turn(&self, begun: &mut Begun, wait: Duration) -> Result<()> {
         let _lock = self.lock(wait)?;
         let name = begun.dir.file_name().unwrap_or_default();
@@ -129,7 +129,7 @@ impl Home {
         Ok(())
     }
 
-    /// Removes everything but the lock files, while nobody builds, writes or opens views.
+    /// Removes everything except the lock files, while no process builds, writes or opens views.
     pub(crate) fn wipe(&self, wait: Duration) -> Result<()> {
         let _build = self.lock_named(BUILD_LOCK, wait)?;
         let _lock = self.lock(wait)?;
@@ -177,13 +177,13 @@ impl Home {
         lock_file(&self.dir.join(name), wait)
     }
 
-    /// The right to write views, waited for up to `wait`.
+    /// Takes the lock for writing views; waits for it up to `wait`.
     pub(crate) fn lock(&self, wait: Duration) -> Result<HomeLock> {
         self.lock_named(LOCK, wait)
     }
 
-    /// The right to open views: nobody writes them meanwhile. Where not even the lock file can be
-    /// opened (a read-only disk) nobody else writes either.
+    /// Takes the lock for opening views, which keeps writers out. `None` if there is no lock file, as on a read-only
+    /// disk, where nobody writes either.
     pub(crate) fn lock_shared(&self, wait: Duration) -> Result<Option<HomeLock>> {
         let path = self.dir.join(LOCK);
         let file = match File::open(&path) {
@@ -196,13 +196,13 @@ impl Home {
     }
 }
 
-/// Whether a folder is one of ours: it holds a table, or nothing yet.
+/// Returns `true` if a folder is a generation: it holds a table, or nothing yet.
 fn is_generation(dir: &Path) -> bool {
     dir.join(TABLE_FILE).symlink_metadata().is_ok()
         || fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// A lock for one, of a file that is made for it; waited for up to `wait`.
+/// Takes an exclusive lock on a file, which is created if needed; waits for it up to `wait`.
 pub(crate) fn lock_file(path: &Path, wait: Duration) -> Result<HomeLock> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

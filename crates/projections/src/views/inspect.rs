@@ -1,5 +1,4 @@
-//! What lies in the folder of the views, looked at without changing, building or waiting for
-//! anything.
+//! Inspects the folder of the views without changing, building or waiting for anything.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,36 +17,36 @@ use crate::rows::Rows;
 use crate::table::Table;
 use icm_text::TextIndex;
 
-/// What was found.
+/// The result of an inspection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspected {
-    /// How the current generation is.
+    /// The state of the current generation.
     pub state: ViewsState,
-    /// Generations that nobody reads any more.
+    /// Generations that are no longer read.
     pub left_over: Vec<String>,
 }
 
-/// How the current generation is.
+/// The state of the current generation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ViewsState {
-    /// There is none.
+    /// There is no generation.
     None,
-    /// Somebody writes it now.
+    /// A process writes it now.
     Busy,
-    /// A process was stopped while it wrote it: it is going to be put right.
+    /// A process was stopped while it wrote the generation, which is going to be mended.
     Cut,
-    /// It is going to be rebuilt, because of this.
+    /// The generation is going to be rebuilt, for this reason.
     Unusable(String),
-    /// It can be used.
+    /// The generation can be used.
     Usable {
-        /// The place it has reached.
+        /// The position that it has reached.
         position: Position,
-        /// What was folded up to there.
+        /// The tally at that position.
         tally: Box<Tally>,
     },
 }
 
-/// Looks at the views below `dir`; with `whole` at every byte that a reader may look at.
+/// Inspects the views below `dir`; with `whole` every byte that a reader may use.
 pub fn inspect(dir: &Path, log: &Log, whole: bool) -> Inspected {
     let home = Home::new(dir);
     let current = home.current();

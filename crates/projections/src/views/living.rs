@@ -1,4 +1,4 @@
-//! The memories of a position in numbers: from their row facts, without reading the table.
+//! The living memories of a position, read from their row facts without the table.
 
 use icm_log::{Position, SubjectId};
 use icm_text::Signature;
@@ -10,10 +10,11 @@ use crate::fold::{EntityId, Family, Link, Version};
 use crate::rows::{Row, damaged};
 
 impl Views {
-    /// Hands out the row facts of every memory that lives now, in the order of ordinals. Reads 96 bytes a version.
+    /// Gives the row facts of every memory that lives now to `each`, in the order of ordinals. Reads 96 bytes a
+    /// version.
     ///
     /// # Errors
-    /// `Unusable` for a damaged record; what `each` fails with.
+    /// `Unusable` for a damaged record; any error of `each`.
     pub fn each_living<E: From<crate::ViewError>>(
         &self,
         each: &mut dyn FnMut(&Row) -> std::result::Result<(), E>,
@@ -21,18 +22,19 @@ impl Views {
         self.each_living_at(self.tally().position, &mut |_, row| each(row))
     }
 
-    /// Hands out ordinals and row facts of every memory that lived at `position`, in the order of ordinals. Reads 96 bytes
-    /// a version.
+    /// Gives ordinal and row facts of every memory that lived at `position` to `each`, in the order of ordinals. Reads
+    /// 96 bytes a version.
     ///
     /// # Errors
-    /// `Unusable` for a damaged record; what `each` fails with.
+    /// `Unusable` for a damaged record; any error of `each`.
     pub fn each_living_at<E: From<crate::ViewError>>(
         &self,
         position: Position,
         each: &mut dyn FnMut(u64, &Row) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let overlay = &self.tail.folder.kept;
-        // A row that a later commit closed in the files holds in this snapshot, whose positions end before that.
+        // A row that a later commit closed in the file still holds in this snapshot, whose positions end before that
+        // commit.
         let is_open = |ordinal: u64| {
             overlay.closed.is_empty()
                 || (overlay.closed.get(&ordinal)).is_none_or(|end| position < end.at)
@@ -58,7 +60,7 @@ impl Views {
         Ok(())
     }
 
-    /// The row facts of an ordinal.
+    /// Returns the row facts of an ordinal.
     ///
     /// # Errors
     /// `Unusable` for a damaged record, and for an ordinal that was not given yet.
@@ -74,15 +76,15 @@ impl Views {
         row.ok_or_else(|| damaged(ordinal))
     }
 
-    /// The signature of a text that the tail has.
+    /// Returns the signature of a text in the tail.
     fn signature(&self, ordinal: u64) -> Option<Signature> {
         self.tail.signature(ordinal)
     }
 
-    /// The version of a row.
+    /// Returns the version of a row.
     ///
     /// # Errors
-    /// `Unusable` where the table lacks it, or cannot be read.
+    /// `Unusable` if the table lacks the version, or cannot be read.
     pub fn version_of_row(&self, row: &Row) -> Result<Version> {
         let newer = self.tail.folder.kept.version_from(row.entity, row.from);
         let version = match newer {
@@ -95,11 +97,11 @@ impl Views {
         })
     }
 
-    /// Hands out every link between memories that held at `position`, in no order. Whether their ends are to be seen is for
-    /// the caller to ask. Holds none of them.
+    /// Gives every link between memories that held at `position` to `each`, in no order. The caller checks whether its
+    /// ends are visible. The links are not collected in memory.
     ///
     /// # Errors
-    /// `Unusable` where the table cannot be read.
+    /// `Unusable` if the table cannot be read.
     pub fn each_link_at(&self, position: Position, each: &mut dyn FnMut(&Link)) -> Result<()> {
         if self.tally().links == 0 {
             return Ok(());
@@ -115,7 +117,7 @@ impl Views {
                 }
             })?;
         }
-        // Each stands under both of its ends.
+        // Each link stands under both of its ends.
         for (id, newer) in newer {
             let held = |link: &&Link| link.from == *id && link.held_at(position);
             newer.values().filter(held).for_each(&mut *each);
@@ -123,11 +125,11 @@ impl Views {
         Ok(())
     }
 
-    /// The memories that recalls showed, whether they live or not, and whether those recalls count or not. Reads the keys
-    /// of the recalls' table.
+    /// Returns the memories that recalls showed, alive or not, including recalls that no longer count. Reads the keys
+    /// of the accesses.
     ///
     /// # Errors
-    /// `Unusable` where the table cannot be read.
+    /// `Unusable` if the table cannot be read.
     pub fn shown_by_recalls(&self) -> Result<FxHashSet<EntityId>> {
         let mut ids: FxHashSet<SubjectId> = FxHashSet::default();
         if self.files.base.tally.recalls > 0 {

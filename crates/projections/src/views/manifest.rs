@@ -1,5 +1,5 @@
-//! What the files of a generation looked like when they were last written: enough to see at a
-//! glance that nobody touched them, and to find out what happened when somebody did.
+//! The manifest: the stamps of a generation's files after their last write. A look at the stamps shows whether a file
+//! was touched, and the hashes tell whether it changed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::files::{IMPORTED_FILE, MANIFEST, MARK, MODELS_DIR, WAYPOINTS_FILE, replace};
 use crate::error::{Result, ViewError, io};
 
-/// What tells a file from one that was changed.
+/// The facts that tell a file from a changed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     len: u64,
@@ -21,7 +21,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Whether one file that takes another one's place looks different for certain: not where files have no number.
+    /// Returns `true` if a replaced file certainly has another stamp. `false` on systems without inode numbers.
     pub(super) fn tells_files_apart(&self) -> bool {
         self.inode != 0
     }
@@ -30,33 +30,33 @@ impl Stamp {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     stamp: Stamp,
-    /// `None` for files that check themselves.
+    /// `None` for files that have checks of their own.
     hash: Option<String>,
 }
 
-/// What one file that is no part of the manifest looked like when it was last written.
+/// The stamp of a file outside of the manifest, after its last write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     stamp: Stamp,
-    /// Rows that it has.
+    /// The number of rows in the file.
     count: u64,
 }
 
 impl Note {
-    /// The rows of a file, if it looks as it was left.
+    /// Returns the number of rows of a file, if the file has the noted stamp.
     pub(crate) fn read(note: &Path, of: &Path) -> Option<u64> {
         let note: Note = rmp_serde::from_slice(sealed(&fs::read(note).ok()?)?).ok()?;
         (stamp_of(&fs::metadata(of).ok()?) == note.stamp).then_some(note.count)
     }
 
-    /// Notes how a file looks now.
+    /// Writes the present stamp of a file.
     pub(crate) fn write(note: &Path, of: &Path, count: u64) -> Result<()> {
         let stamp = stamp_of(&fs::metadata(of).map_err(io("reading", of))?);
         replace(note, &seal(&Note { stamp, count }))
     }
 }
 
-/// A value behind the hash of its bytes.
+/// Returns a value's bytes behind their hash.
 fn seal(value: &impl Serialize) -> Vec<u8> {
     let body = rmp_serde::to_vec_named(value).expect("plain values encode");
     let mut bytes = blake3::hash(&body).as_bytes().to_vec();
@@ -64,13 +64,13 @@ fn seal(value: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a value whose hash fits.
+/// Returns the bytes of a value, if their hash fits.
 fn sealed(bytes: &[u8]) -> Option<&[u8]> {
     let (hash, body) = bytes.split_at_checked(blake3::OUT_LEN)?;
     (blake3::hash(body).as_bytes() == hash).then_some(body)
 }
 
-/// The files of a generation.
+/// The files of a generation, with their stamps and hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     fold_version: u32,
@@ -116,24 +116,24 @@ fn hash_of(path: &Path) -> Result<String> {
     }
 }
 
-/// Whether a file is of the text view.
+/// Returns `true` if a file belongs to the text view.
 fn is_text(name: &str) -> bool {
     name.starts_with("text/")
 }
 
-/// Whether a file is of the vectors, which are a view of their own: what is wrong with them is no
-/// reason to drop the others.
+/// Returns `true` if a file belongs to the vectors. They are a view of their own: damage to them is no reason to drop
+/// the other views.
 fn is_vectors(name: &str) -> bool {
     name.starts_with("vectors/")
 }
 
-/// Whether a file's contents are hashed: table, rows and vectors check themselves.
+/// Returns `true` if a file's contents are hashed: table, rows and vectors have checks of their own.
 fn is_hashed(name: &str) -> bool {
     is_text(name) || [WAYPOINTS_FILE, IMPORTED_FILE].contains(&name)
 }
 
-/// Lock files and the like say nothing, the vectors of models have notes of their own, and a graph of vectors
-/// says itself what it is of.
+/// Returns `true` for files outside of the manifest: lock files and the like, vectors of models, which have notes of
+/// their own, and graphs, which name their vectors.
 fn is_ignored(name: &str) -> bool {
     let is_model = (name.strip_prefix(MODELS_DIR)).is_some_and(|rest| rest.starts_with('/'));
     let is_graph = is_vectors(name) && name.ends_with(".graph");
@@ -165,34 +165,34 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) ->
     Ok(())
 }
 
-/// Which files to look at.
+/// The files to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// All of them.
+    /// All files.
     All,
-    /// Those that an answer about now is from. A commit changes some of them.
+    /// The files that answers about now are read from. A commit changes some of them.
     Now,
-    /// The closed tier, which only answers about earlier moments are from.
+    /// The closed tier, which only answers about earlier moments are read from.
     History,
-    /// All but text and vectors: what a command decides by (but for what a store is similar to, where a text that
-    /// somebody touched is no harm). A commit changes some of them.
+    /// All files except text and vectors: the files that a command decides by. A store also compares near texts, where
+    /// a touched text does no harm. A commit changes some of them.
     Table,
 }
 
 /// Files of the closed tier.
 const HISTORY: &str = "text/closed/";
 
-/// What a look at the files found.
+/// The result of a look at the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Nobody touched them.
+    /// No file was touched.
     Same,
-    /// These were touched, and are whole all the same as far as their hash tells.
+    /// These files were touched; as far as their hashes tell, they are unchanged.
     Touched(Vec<String>),
 }
 
 impl Manifest {
-    /// Notes how the files of `dir` look now; hashes those that are new or changed.
+    /// Returns the manifest of the files in `dir`; hashes the new and changed ones.
     pub(crate) fn take(
         dir: &Path,
         before: Option<&Manifest>,
@@ -223,7 +223,7 @@ impl Manifest {
         replace(&path, &seal(self))
     }
 
-    /// Reads the manifest; an error when it is damaged or another version's.
+    /// Reads the manifest.
     pub(crate) fn read(dir: &Path, versions: (u32, u32)) -> Result<Manifest> {
         let path = dir.join(MANIFEST);
         let bytes = fs::read(&path).map_err(io("reading", &path))?;
@@ -239,7 +239,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether the files of so much look as noted. Costs a stat a file.
+    /// Returns `true` if the files of a part have their noted stamps. Costs a stat a file.
     pub(crate) fn looks_same(&self, dir: &Path, part: Part) -> bool {
         let mut files = self.files.iter().filter(|(name, _)| {
             let is_history = name.starts_with(HISTORY);
@@ -255,7 +255,7 @@ impl Manifest {
         })
     }
 
-    /// Whether a file is there and looks as noted.
+    /// Returns `true` if a file exists and has its noted stamp.
     pub(crate) fn file_looks_same(&self, dir: &Path, name: &str) -> bool {
         let Some(entry) = self.files.get(name) else {
             return false;
@@ -263,7 +263,7 @@ impl Manifest {
         fs::metadata(dir.join(name)).is_ok_and(|found| stamp_of(&found) == entry.stamp)
     }
 
-    /// Notes how a file looks now that checks itself.
+    /// Notes the present stamp of a file that has checks of its own.
     pub(crate) fn note(&mut self, dir: &Path, name: &str) -> Result<()> {
         let path = dir.join(name);
         let metadata = fs::metadata(&path).map_err(io("reading", &path))?;
@@ -273,10 +273,10 @@ impl Manifest {
         Ok(())
     }
 
-    /// Compares all files but the vectors with what they are. Costs a stat a file, and a hash where that differs.
+    /// Compares all files except the vectors with their notes. Costs a stat a file, and a hash if the stamp differs.
     ///
     /// # Errors
-    /// `Unusable` for a file that is missing, or has other contents.
+    /// `Unusable` for a file that is missing or has other contents.
     pub(crate) fn look(&self, dir: &Path, hash_all: bool) -> Result<Look> {
         let mut touched = Vec::new();
         for (name, entry) in &self.files {
@@ -295,7 +295,7 @@ impl Manifest {
             if !metadata.is_file() {
                 return Err(bad("is no file"));
             }
-            // Of another length nothing needs to be read.
+            // A file of another length need not be read.
             if entry.hash.is_some() && metadata.len() != entry.stamp.len {
                 return Err(bad("was changed or damaged"));
             }

@@ -1,8 +1,7 @@
-//! The meaning of versions: a vector each, in a file of the generation, and those of the tail in memory.
+//! The vectors of passages: in a file of the generation, and those of the tail in memory.
 //!
-//! The file is a view of its own. Nothing but table and rows is needed to write it, so where it is
-//! missing or not as it was left, it alone is made anew, by whoever needs it first. A row belongs to
-//! its ordinal within the generation that the file lies in, and to no other.
+//! The file is a view of its own, made from table and rows alone. If the file is missing or was changed, the first
+//! reader who needs it makes it anew. A row belongs to its passage within the generation of its file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +22,7 @@ use icm_vectors::embed::{Embedder, StaticEmbedder};
 use icm_vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
 use icm_wait::bounds;
 
-/// The built-in embedder.
+/// Returns the built-in embedder.
 pub(super) fn embedder() -> &'static StaticEmbedder {
     static EMBEDDER: OnceLock<StaticEmbedder> = OnceLock::new();
     EMBEDDER.get_or_init(StaticEmbedder::built_in)
@@ -33,14 +32,14 @@ fn no_rows() -> Matrix {
     Matrix::in_memory(embedder().model(), embedder().dim())
 }
 
-/// The file's name within a generation, and its path.
+/// Returns the file's name within a generation, and its path.
 pub(super) fn file_in(generation: &Path) -> (String, PathBuf) {
     let name = format!("{VECTORS_DIR}/{}", embedder().model());
     let path = generation.join(&name);
     (name, path)
 }
 
-/// The file's rows, if it is as the manifest says and has `count` of them.
+/// Opens the file's rows, if the file has its noted stamp and at least `count` rows.
 fn open(generation: &Path, manifest: &Manifest, count: u64) -> Result<Matrix> {
     let (name, path) = file_in(generation);
     let bad = |why: &str| ViewError::Unusable {
@@ -64,12 +63,12 @@ fn open(generation: &Path, manifest: &Manifest, count: u64) -> Result<Matrix> {
     )?)
 }
 
-/// Whether the file is as it was left, and every row whole.
+/// Checks that the file has its noted stamp and that every row is whole.
 pub(super) fn check(generation: &Path, manifest: &Manifest, count: u64) -> Result<()> {
     Ok(open(generation, manifest, count)?.check()?)
 }
 
-/// Whether there is a file that could be the one; with `whole` looks at every row.
+/// Checks that there is a usable file; with `whole` also every row.
 pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> {
     let (_, path) = file_in(generation);
     let rows = Matrix::open(&path, embedder().model(), embedder().dim(), count)?;
@@ -79,16 +78,16 @@ pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> 
     }
 }
 
-/// Takes the file away unless its first `count` rows are whole: it is made anew then.
+/// Removes the file unless its first `count` rows are whole; it is then made anew.
 pub(super) fn keep_whole(generation: &Path, count: u64) {
     if let Err(error) = inspect(generation, count, true) {
         tracing::debug!(%error, "vectors are to be made anew");
-        // If that fails, each row has a check all the same.
+        // If the removal fails, each row still has its check.
         let _ = std::fs::remove_file(file_in(generation).1);
     }
 }
 
-/// A new file in the place of any other.
+/// Creates a new file in place of any other.
 fn create(generation: &Path) -> Result<MatrixWriter> {
     create_private(&generation.join(VECTORS_DIR))?;
     let (_, path) = file_in(generation);
@@ -99,14 +98,14 @@ fn create(generation: &Path) -> Result<MatrixWriter> {
     )?)
 }
 
-/// Takes the rows of a generation that is being built.
+/// Collects the rows of a generation that is being built.
 pub(super) enum Sink {
     File(MatrixWriter),
     Memory(Matrix),
 }
 
 impl Sink {
-    /// A new file in the place of any other.
+    /// Creates a new file in place of any other.
     pub(super) fn create(generation: &Path) -> Result<Sink> {
         create(generation).map(Sink::File)
     }
@@ -115,7 +114,7 @@ impl Sink {
         Sink::Memory(no_rows())
     }
 
-    /// Takes the next passage, embedded by its text alone: topic and keywords are words to be matched.
+    /// Adds the next passage. It is embedded by its text alone; topic and keywords are words to be matched.
     pub(super) fn add(&mut self, passage: u64, text: &str) -> Result<()> {
         let vector = embed_text(text);
         match self {
@@ -127,7 +126,7 @@ impl Sink {
         }
     }
 
-    /// The rows, where they are in memory.
+    /// Ends the file; returns the rows if they are in memory.
     pub(super) fn end(self) -> Result<OnceLock<Arc<Matrix>>> {
         Ok(match self {
             Sink::File(mut writer) => {
@@ -139,16 +138,16 @@ impl Sink {
     }
 }
 
-/// Vectors of the tail side by side. A copy that grows copies the last of these matrices.
+/// Rows of one matrix of the tail: 128. A growing copy copies the last matrix, so a larger value copies more.
 const TAIL_ROWS: u64 = 128;
 
-/// The vectors of the tail: made when they are first asked for, so that no store waits for them.
+/// The vectors of the tail. They are made at first use, so that no store waits for them.
 #[derive(Default, Clone)]
 pub(super) struct TailVectors(Growing<OfTail>);
 
 #[derive(Default, Clone)]
 struct OfTail {
-    /// So many versions of the tail, from the first on.
+    /// The number of versions of the tail, from the first on, that are embedded.
     versions: usize,
     rows: Vec<Arc<Matrix>>,
 }
@@ -169,7 +168,7 @@ impl OfTail {
 }
 
 impl TailVectors {
-    /// The vectors of the passages since the checkpoint.
+    /// Returns the vectors of the passages since the checkpoint.
     pub(super) fn of(&self, overlay: &Overlay, passages: &Passages) -> &[Arc<Matrix>] {
         let so_far = self.0.get(|so_far| {
             for (ordinal, entity, from) in overlay.opened.focus().narrow(so_far.versions..) {
@@ -185,7 +184,7 @@ impl TailVectors {
         &so_far.rows
     }
 
-    /// Adds them to the file of a generation that has the first `count` rows.
+    /// Appends them to the file of a generation that has the first `count` rows.
     pub(super) fn flush(
         &self,
         (overlay, passages): (&Overlay, &Passages),
@@ -201,15 +200,15 @@ impl TailVectors {
         Ok(writer.flush().map(|_| ())?)
     }
 
-    /// The events after these may open more.
+    /// Continues in the next snapshot, whose events may open more versions.
     pub(super) fn go_on(&mut self) {
         self.0.grow_on();
     }
 }
 
 impl Views {
-    /// The vectors up to the checkpoint. Where their file is not as it was left, they are embedded
-    /// again and the file is written anew, if it can be.
+    /// Returns the vectors up to the checkpoint. If their file is missing or was changed, they are embedded again, and
+    /// the file is written if possible.
     pub(super) fn base_vectors(&self) -> Result<&Arc<Matrix>> {
         if let Some(rows) = self.files.vectors.get() {
             return Ok(rows);
@@ -233,7 +232,7 @@ impl Views {
     }
 
     fn mend_vectors(&self, home: &Home, generation: &Path, count: u64) -> Result<Matrix> {
-        // Another process may have committed, or mended them, since the manifest was read.
+        // Another process may have committed, or mended the vectors, since the manifest was read.
         let again = || {
             let _lock = home.lock_shared(bounds::PEER)?;
             open(generation, &Manifest::read(generation, VERSIONS)?, count)
@@ -265,7 +264,7 @@ impl Views {
     }
 }
 
-/// The vectors of every passage of the files.
+/// Returns the vectors of every passage in the files.
 fn embed_all(table: &Table, rows: &Rows) -> Result<Matrix> {
     let mut sink = no_rows();
     each_filed(table, rows, 0..rows.count(), &mut |_, _, version| {
@@ -277,13 +276,13 @@ fn embed_all(table: &Table, rows: &Rows) -> Result<Matrix> {
     Ok(sink)
 }
 
-/// The vector of a query.
+/// Returns the vector of a query.
 pub(super) fn embed_text(text: &str) -> Vec<f32> {
     embedder().embed_one(text)
 }
 
-/// Everyday sentences that say what texts have in common by the built-in model: the mean of these, which is taken off before a cosine ranks. It is
-/// fixed with the model, so that it says the same of every store.
+/// Everyday sentences for the common part of all texts in the built-in model: their mean is subtracted before a cosine
+/// ranks. It is fixed with the model, so that it is the same for every store.
 const COMMON: [&str; 24] = [
     "The release was moved to next week.",
     "We decided to keep the old format for now.",
@@ -311,7 +310,7 @@ const COMMON: [&str; 24] = [
     "You can find the settings in the second menu.",
 ];
 
-/// The mean of [`COMMON`].
+/// Returns the mean of [`COMMON`].
 pub(super) fn centre() -> &'static [f32] {
     static CENTRE: OnceLock<Vec<f32>> = OnceLock::new();
     CENTRE.get_or_init(|| {
@@ -325,7 +324,7 @@ pub(super) fn centre() -> &'static [f32] {
     })
 }
 
-/// How near versions are to a query, whether in the files or in the tail.
+/// The cosines of passages with a query, in the files and in the tail.
 pub(super) struct Cosines<'a> {
     base: Arc<Matrix>,
     graph: Option<&'a Graph>,
@@ -351,8 +350,8 @@ impl<'a> Cosines<'a> {
         }
     }
 
-    /// The `most` visible versions that are nearest, of those listed if there is a list, which ascends; and how the
-    /// files were searched.
+    /// Returns the `most` nearest visible passages, restricted to `listed` (ascending) if given, and how the files were
+    /// searched.
     pub(super) fn nearest(
         &self,
         most: usize,
@@ -372,7 +371,8 @@ impl<'a> Cosines<'a> {
         Ok((near.iter().map(|near| near.ordinal).collect(), searched))
     }
 
-    /// The cosine of a version, and the one that ranks, with the centre taken off; `None` where there is nothing to compare.
+    /// Returns the cosine of a passage, and the ranking cosine without the centre; `None` if there is no vector to
+    /// compare.
     pub(super) fn of(&self, ordinal: u64) -> Result<(Option<f32>, Option<f64>)> {
         let mut rows = &self.base;
         for part in &self.tail {

@@ -1,5 +1,5 @@
-//! The views of one store: table, rows, text and vectors at a checkpoint, and the tail of events
-//! since, folded in memory. Every answer is of both, so a store costs one append and no index commit.
+//! The views of one store: table, rows, text and vectors at a checkpoint, and the tail of events since, folded in
+//! memory. Every answer covers both, so a store costs one append and no index commit.
 
 mod beside;
 mod build;
@@ -54,25 +54,26 @@ pub use query::{ALL_IDS, topic_fits};
 pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
 pub use walk::StandsOut;
 
-/// Rises whenever the files of a view mean something else. The lowest eight bits are the version of what parts a text.
+/// Version of the views' files; it rises when they change their meaning. The lowest eight bits are the version of the
+/// passages.
 const VIEWS_VERSION: u32 = (20 << 8) | PASSAGES_VERSION;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
-/// Wait of whoever opens the views for each event in them, 20 µs: about what building them in memory takes, so the wait is at
-/// most twice what the better of the two costs. Raised, more wait in vain; lowered, more build in vain.
+/// 20 µs: wait for views that another process writes, for each event in them. Building them in memory takes about as
+/// long, so the wait at most doubles the cost. Raised, more processes wait in vain; lowered, more build in vain.
 const BUILD_TIME_PER_EVENT: Duration = Duration::from_micros(20);
-/// Documents that are analysed at once, ahead of a recall: some 0.1 ms.
+/// Documents that are analysed at once, ahead of a recall: 4, some 0.1 ms. A larger value makes each step longer.
 const AHEAD: usize = 4;
-/// Bytes of redb's cache in a reader, and in a writer, of which up to half are pages that wait to be written: with room for
-/// fewer than a commit changes they are written again and again.
+/// Bytes of redb's cache in a reader (2 MiB) and in a writer (32 MiB), of which up to half are pages to be written. A
+/// smaller cache than a commit changes makes it write pages repeatedly; a larger one takes memory.
 const CACHE_LEN: usize = 2 * 1_024 * 1_024;
 const WRITER_CACHE_LEN: usize = 32 * 1_024 * 1_024;
 
-/// Where a set of views is: what travels in the text view's commit.
+/// The checkpoint of a set of views, which is written with the text view's commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     pub(crate) cursor: Cursor,
     pub(crate) tally: Tally,
-    /// Passages of the versions up to there.
+    /// The number of passages of the versions up to there.
     pub(crate) passages: u64,
 }
 
@@ -97,7 +98,7 @@ impl Checkpoint {
     }
 }
 
-/// Where views are kept.
+/// The storage of the views.
 enum Place {
     /// In a generation on disk.
     Disk {
@@ -109,31 +110,31 @@ enum Place {
     Memory { db: Box<Database> },
 }
 
-/// The files of the views as of a checkpoint, and what was read of them. They never go on: a commit opens new ones.
+/// The files of the views at a checkpoint, and the parts read of them. They never change: a commit opens new ones.
 struct ViewFiles {
     place: Place,
-    /// Opened when first needed: a recall of a store whose tail only stores never needs it.
+    /// Opened at first use: a recall does not need it if the tail only stores.
     table: OnceLock<Table>,
     rows: Rows,
     passages: Passages,
     forward: Forward,
     text: TextIndex,
-    /// Opened when first needed: only a recall, or a commit, needs it.
+    /// Opened at first use: only a recall or a commit needs them.
     vectors: OnceLock<Arc<Matrix>>,
-    /// Topics in their order, as far as they were asked for.
+    /// The topics asked for so far, in their order.
     steps: steps::Filed,
     waypoints: waypoints::Both<waypoints::Kept>,
     base: Checkpoint,
-    /// The log's mark from before they were read of it.
+    /// The log's mark of rewriting, from before the views were read.
     rewritten: Rewritten,
 }
 
-/// A snapshot of the views of one store: files at a checkpoint, and the events since. Questions ask it through `&self`
-/// from as many threads as like; [`Views::follow`] makes it the next one. A clone shares all that is the same.
+/// A snapshot of the views of one store: files at a checkpoint, and the events since. Any number of threads may query
+/// it through `&self`; [`Views::follow`] turns it into the next snapshot. A clone shares all equal parts.
 #[derive(Clone)]
 pub struct Views {
     files: Arc<ViewFiles>,
-    /// Of the first of the vectors, if somebody handed one in; see `graph.rs`.
+    /// The graph of the first vectors, if one was passed in; see `graph.rs`.
     graph: Option<Arc<Graph>>,
     /// Vectors of a model that is not built in.
     models: Arc<embedded::Models>,
@@ -159,21 +160,21 @@ impl Views {
     /// Opens the current generation below `dir`.
     ///
     /// # Errors
-    /// `Unusable` when there is none, it is damaged, another version wrote it, or the log no longer
-    /// holds its checkpoint: then it is to be rebuilt. `Busy` while somebody writes it for longer than
-    /// building them in memory takes: about 20 µs an event, 0.1 to 10 s.
+    /// `Unusable` if there is no generation, it is damaged, another version wrote it, or the log no longer holds its
+    /// checkpoint: then rebuild. `Busy` if another process writes it for longer than building in memory takes: about 20
+    /// µs an event, 0.1 to 10 s.
     pub fn open(dir: &Path, log: &Log) -> Result<Views> {
         let wait = open_wait(log.tip().map_or(0, |tip| tip.position.0));
         Views::open_within(dir, log, wait)
     }
 
-    /// The same, but `Busy` while somebody writes it for longer than `wait`.
+    /// As [`Views::open`], but `Busy` after `wait`.
     ///
     /// # Errors
     /// As [`Views::open`].
     pub fn open_within(dir: &Path, log: &Log, wait: Duration) -> Result<Views> {
         Views::open_files(dir, log, wait).map_err(|error| match error {
-            // A file that is missing or cannot be read is a view that is not usable.
+            // A missing or unreadable file makes the view unusable.
             ViewError::Io {
                 doing,
                 path,
@@ -210,8 +211,7 @@ impl Views {
         };
         let mut manifest = Manifest::read(&generation, VERSIONS)?;
         if let Look::Touched(_) = manifest.look(&generation, false)? {
-            // Whole as far as hashes tell; the rest is looked at by whoever may write, who also
-            // notes how the files look now.
+            // The hashes fit. The other files are checked under the lock, and their new stamps are then noted.
             drop(shared);
             let _lock = match home.lock(wait) {
                 Err(ViewError::Io { .. }) => None,
@@ -231,7 +231,7 @@ impl Views {
         let base = Checkpoint::parse(text.checkpoint().unwrap_or_default())?;
         let mut holds = log.holds(&base.cursor)?;
         if !holds {
-            // Somebody may have appended and committed since the log was looked at.
+            // Another process may have appended and committed since the log was read.
             log.refresh()?;
             holds = log.holds(&base.cursor)?;
         }
@@ -265,7 +265,7 @@ impl Views {
         }))
     }
 
-    /// Files with nothing after them.
+    /// Returns views of files with an empty tail.
     fn of(files: ViewFiles) -> Views {
         Views {
             tail: tail::Tail::new(&files.base, &files.passages),
@@ -275,12 +275,10 @@ impl Views {
         }
     }
 
-    /// Removes every view below `dir`, so that no byte of them is left there. What another process
-    /// has open of them stays readable to it.
+    /// Removes every view below `dir` completely. Files that another process has open stay readable to it.
     ///
     /// # Errors
-    /// `Busy` when another process writes views for longer than `wait`; `Io` when something cannot
-    /// be removed.
+    /// `Busy` if another process writes views for longer than `wait`; `Io` if a file cannot be removed.
     pub fn wipe(dir: &Path, wait: Duration) -> Result<()> {
         match dir.symlink_metadata() {
             Err(_) => Ok(()),
@@ -289,30 +287,29 @@ impl Views {
         }
     }
 
-    /// Whether `dir` ever held views: when not, building them is no news.
+    /// Returns `true` if `dir` ever held views. If not, building them needs no notice.
     pub fn were_built(dir: &Path) -> bool {
         Home::new(dir).exists()
     }
 
-    /// Whether another process has since written or replaced the views that are open here, or
-    /// somebody touched the files that answers about now are from, or the log was written anew, as
-    /// of its last refresh. Costs a stat a file.
+    /// Returns `true` if another process has written or replaced the open views, a file for answers about now was
+    /// touched, or the log was rewritten, as of its last refresh. Costs a stat a file.
     pub fn are_stale(&self, log: &Log) -> bool {
         self.is_rewritten(log) || !self.look_same(Part::Now)
     }
 
-    /// Whether the log was written anew since these views read it, as of its last refresh.
+    /// Returns `true` if the log was rewritten since these views read it, as of its last refresh.
     pub fn is_rewritten(&self, log: &Log) -> bool {
         self.files.rewritten != log.rewritten()
     }
 
-    /// Whether every event is folded, as of the last refresh of the log.
+    /// Returns `true` if every event is folded, as of the last refresh of the log.
     pub fn has_seen(&self, log: &Log) -> bool {
         self.tail.has_seen(log)
     }
 
-    /// The same of the files that a command decides by. The text that it looks for near ones in is not among them: what
-    /// it finds there it checks by the table.
+    /// As [`Views::are_stale`], for the files that a command decides by. The text view, in which a command finds near
+    /// texts, is left out: the command checks them by the table.
     pub fn are_stale_for_commands(&self, log: &Log) -> bool {
         self.is_rewritten(log) || !self.look_same(Part::Table)
     }
@@ -328,8 +325,8 @@ impl Views {
         }
     }
 
-    /// Looks at the files that only answers about earlier moments are from, which `are_stale`
-    /// leaves out: there may be many.
+    /// Checks the files that only answers about earlier moments need. `are_stale` leaves them out because there may be
+    /// many.
     fn check_history(&self) -> Result<()> {
         let Place::Disk {
             home,
@@ -342,7 +339,7 @@ impl Views {
         if manifest.looks_same(generation, Part::History) {
             return Ok(());
         }
-        // Either somebody touched them, or a writer has got on: then what is open here is whole.
+        // Either a file was touched, or a process has committed; then the files that are open here are whole.
         let _lock = match home.lock_shared(open_wait(self.base_position().0)) {
             Err(ViewError::Io { .. }) => None,
             other => Some(other?),
@@ -353,12 +350,12 @@ impl Views {
         manifest.look(generation, false).map(|_| ())
     }
 
-    /// Whether they live on disk.
+    /// Returns `true` if the views are on disk.
     pub fn are_on_disk(&self) -> bool {
         matches!(self.files.place, Place::Disk { .. })
     }
 
-    /// The table; opened now if it was not yet.
+    /// Returns the table; opens it at first use.
     pub fn table(&self) -> Result<&Table> {
         if let Some(table) = self.files.table.get() {
             return Ok(table);
@@ -379,35 +376,35 @@ impl Views {
         Ok(self.files.table.get_or_init(|| table))
     }
 
-    /// The numbers of the newest state that is folded.
+    /// Returns the tally of the newest folded state.
     pub fn tally(&self) -> &Tally {
         &self.tail.folder.tally
     }
 
-    /// The place that the files have reached.
+    /// Returns the position that the files have reached.
     pub fn base_position(&self) -> Position {
         self.files.base.cursor.position
     }
 
-    /// Events folded since.
+    /// Returns the number of events in the tail.
     pub fn tail_len(&self) -> u64 {
         self.tail.folder.tally.events - self.files.base.tally.events
     }
 
-    /// Versions that these events opened, or closed, whichever are more: one event may change many.
+    /// Returns the larger number of versions that the tail opened or closed: one event may change many.
     pub fn tail_rows(&self) -> u64 {
         let overlay = &self.tail.folder.kept;
         overlay.opened.len().max(overlay.closed.len()) as u64
     }
 
-    /// Bytes of their records.
+    /// Returns the bytes of the tail's records.
     pub fn tail_bytes(&self) -> u64 {
         self.tail.len_bytes
     }
 
-    /// Folds what was appended since the last call. Cheap when there is nothing new.
+    /// Folds the events appended since the last call. Cheap if there are none.
     pub fn follow(&mut self, log: &Log) -> Result<()> {
-        // An event that was folded in part, up to an error or a panic, is folded anew.
+        // An event that was folded only in part, before an error or a panic, is folded again.
         let anew = tail::Tail::new(&self.files.base, &self.files.passages);
         let mut tail = std::mem::replace(&mut self.tail, anew);
         let result = tail.follow(self, log);
@@ -417,28 +414,28 @@ impl Views {
         result
     }
 
-    /// Does a part of the work of a commit on the events that were folded, and where there are recalls of theirs; with `all`,
-    /// of a first recall. Returns whether there is more of it.
+    /// Does a part of the work of the next commit on the folded events, and of the next recall if there were recalls or
+    /// `all` is set. Returns `true` if more is left to do.
     pub fn analyse_ahead(&mut self, all: bool) -> bool {
         self.tail.text.analyse_ahead(AHEAD, all)
     }
 
-    /// Whether [`Views::analyse_ahead`] has something to do.
+    /// Returns `true` if [`Views::analyse_ahead`] has something to do.
     pub fn is_analysis_left(&self, all: bool) -> bool {
         self.tail.text.is_analysis_left(all)
     }
 
-    /// Why the log cannot be read beyond what is folded, if it cannot.
+    /// Returns the reason why the log cannot be read beyond the folded events, if it cannot.
     pub fn stopped(&self) -> Option<&str> {
         self.tail.stopped.as_deref()
     }
 
-    /// The fold of everything, as far as [`Views::follow`] has come.
+    /// Returns the fold of all events up to the last [`Views::follow`].
     pub fn folder(&self) -> &Folder {
         &self.tail.folder
     }
 
-    /// Bytes on disk of table (with rows), text (with the forward index) and vectors.
+    /// Returns the bytes on disk of the table (with rows), the text (with the forward index) and the vectors.
     pub fn sizes(&self) -> (u64, u64, u64) {
         let Place::Disk { generation, .. } = &self.files.place else {
             return (0, 0, 0);
@@ -451,10 +448,10 @@ impl Views {
         (table, text + forward.iter().sum::<u64>(), vectors)
     }
 
-    /// Looks at every byte of the views' files.
+    /// Checks every byte of the views' files.
     ///
     /// # Errors
-    /// `Unusable` says which view is damaged.
+    /// `Unusable` names the damaged view.
     pub fn check(&self) -> Result<()> {
         let Place::Disk {
             home,
@@ -471,7 +468,7 @@ impl Views {
         meaning::check(generation, manifest, self.files.base.passages)?;
         guarded("text", || Ok(self.files.text.validate().map(|_| ())?))?;
         drop(shared);
-        // redb checks its file as its writer.
+        // redb checks its file only as its writer.
         let _lock = match home.lock(bounds::PEER) {
             Err(ViewError::Io { .. }) => None,
             other => Some(other?),
@@ -492,7 +489,7 @@ fn open_read_only(path: &Path) -> Result<ReadOnlyDatabase> {
     redb_builder().open_read_only(path).map_err(table_error)
 }
 
-/// Files that check themselves, after somebody touched them.
+/// Checks touched files that have checks of their own.
 fn check_touched(generation: &Path, files: &[String]) -> Result<()> {
     for file in files {
         if file == TABLE_FILE {
@@ -534,7 +531,7 @@ fn folder_len(dir: &Path) -> u64 {
         .sum()
 }
 
-/// Runs what reads a view's files; a panic inside is a damaged view.
+/// Runs code that reads a view's files; a panic inside means a damaged view.
 pub(crate) fn guarded<T>(view: &'static str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
         Ok(result) => result,

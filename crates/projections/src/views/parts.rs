@@ -1,4 +1,4 @@
-//! The parts of a version that words and meaning are looked for in.
+//! The parts of a version that text and vectors index.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::fold::Version;
 use icm_text::{Doc, is_short, passages};
 
-/// The passages of a version's text, each behind the headings or keys that it stands under; at least one.
+/// Returns the passages of a version's text, each behind its headings or keys; at least one.
 pub(super) fn parts(version: &Version) -> Vec<Cow<'_, str>> {
     let content = version.content.as_deref().unwrap_or_default();
     if is_short(content) {
@@ -22,8 +22,8 @@ pub(super) fn parts(version: &Version) -> Vec<Cow<'_, str>> {
     parts.collect()
 }
 
-/// Calls `each` with each passage of a version: as the text view indexes it, and as it is embedded. The first one has the number
-/// `first`. Returns how many there are.
+/// Calls `each` with each passage of a version: in the form of the text view, and as it is embedded. The first passage
+/// has the number `first`. Returns the number of passages.
 pub(super) fn each_part(
     first: u64,
     version: &Version,

@@ -1,4 +1,4 @@
-//! Events that were folded already, read from the log again.
+//! Reads folded events from the log again.
 
 use std::ops::ControlFlow;
 
@@ -9,13 +9,13 @@ use super::waypoints::Both;
 use crate::error::Result;
 use crate::fold::Past;
 
-/// Positions that lie no further apart are read in one go.
+/// Positions that are read in one go if they lie at most this far apart: 64. A larger value reads more bytes in vain.
 const NEAR: u64 = 64;
 
-/// The log, with the waypoints that are known of it.
+/// The log, with its known waypoints.
 pub(super) struct LogPast<'a> {
     pub(super) log: &'a Log,
-    /// Those up to some place, and those beyond it.
+    /// The waypoints up to some place, and those beyond it.
     pub(super) older: &'a dyn Waypoints,
     pub(super) newer: &'a Both<Vec<Waypoint>>,
 }
@@ -56,7 +56,7 @@ impl Past for LogPast<'_> {
                 }
             })?;
             if rest.first() == Some(first) {
-                // The log does not reach there.
+                // The log does not reach that position.
                 return Ok(());
             }
         }

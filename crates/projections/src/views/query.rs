@@ -1,4 +1,4 @@
-//! Questions to the views: the files as of a position, with the tail on top.
+//! Queries of the views: the files as of a position, with the tail on top.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::fold::{
 };
 use crate::table::TopicCount;
 
-/// Ids of any memory.
+/// The range of all ids.
 pub const ALL_IDS: (SubjectId, SubjectId) = (SubjectId([0; 16]), SubjectId([0xff; 16]));
 
 impl Views {
-    /// The version of a memory that held at `position`.
+    /// Returns the version of a memory that held at `position`.
     pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
         match self.in_tail(entity, position) {
             Some(version) => Ok(Some(version.clone())),
@@ -35,7 +35,7 @@ impl Views {
             .map(|version| &**version)
     }
 
-    /// Every version of a memory up to `position`, oldest first.
+    /// Returns every version of a memory up to `position`, oldest first.
     pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
         let mut versions = self.table()?.versions(entity, position)?;
         if let Some(newer) = self.tail.folder.kept.versions.get(&entity) {
@@ -49,8 +49,8 @@ impl Views {
         Ok(versions)
     }
 
-    /// How many recalls up to `position` showed a memory, and when the last one did
-    /// (milliseconds since the epoch). Reads the log where one showed several of its ids.
+    /// Returns the number of recalls up to `position` that showed a memory, and the time of the last one (milliseconds
+    /// since the epoch). Reads the log if a recall showed several ids of the memory.
     pub fn accesses_at(
         &self,
         log: &Log,
@@ -81,8 +81,8 @@ impl Views {
         Ok((count, Some(last).filter(|ms| *ms != 0)))
     }
 
-    /// How many ids too many the recalls that count showed: each shows a memory once, however many
-    /// of its ids it names.
+    /// Returns by how many the shown ids exceed the recalls that count: a recall that names several ids of a memory
+    /// shows it once.
     fn shown_again(&self, log: &Log, ids: &[SubjectId], position: Position) -> Result<u64> {
         let mut shown: BTreeMap<Position, u64> = BTreeMap::new();
         for id in ids {
@@ -107,7 +107,7 @@ impl Views {
         Ok(again)
     }
 
-    /// Positions of the newest `most` recalls up to `position` that showed a memory, newest first.
+    /// Returns the positions of the newest `most` recalls up to `position` that showed a memory, newest first.
     pub fn access_positions(
         &self,
         entity: EntityId,
@@ -124,7 +124,7 @@ impl Views {
         Ok(positions)
     }
 
-    /// Positions of the newest `most` recalls up to `position` that showed an id, newest first.
+    /// Returns the positions of the newest `most` recalls up to `position` that showed an id, newest first.
     pub(super) fn positions_of(
         &self,
         id: SubjectId,
@@ -146,7 +146,7 @@ impl Views {
         Ok(positions)
     }
 
-    /// The ids that were known to be a memory's at `position`, that which keys it first.
+    /// Returns the ids of a memory that were known at `position`, the one that keys it first.
     pub(super) fn ids_at(&self, entity: EntityId, position: Position) -> Result<Vec<SubjectId>> {
         let mut ids = vec![entity];
         if self.tally().aliases > 0 {
@@ -157,8 +157,8 @@ impl Views {
         Ok(ids)
     }
 
-    /// Calls `each` with every memory whose id lies in the inclusive range and its version at
-    /// `position`, in the order of ids, until it says false. Tombstones are handed out, too.
+    /// Calls `each` with every memory whose id lies in the inclusive range and its version at `position`, in the order
+    /// of ids, until `each` returns `false`. Tombstones are included.
     pub fn each_at(
         &self,
         ids: (EntityId, EntityId),
@@ -181,7 +181,7 @@ impl Views {
             .iter()
             .map(|(entity, version)| (*entity, *version))
             .collect();
-        // Taken from the end: the next one in the direction of the walk stands last.
+        // Taken from the end: the next one in the direction of the walk is last.
         if !descending {
             waiting.reverse();
         }
@@ -219,8 +219,7 @@ impl Views {
         Ok(())
     }
 
-    /// Memories that are or were in `topic` (or below it when it ends with `/`), in the order of
-    /// ids.
+    /// Returns the memories that are or were in `topic` (or below it if `topic` ends with `/`), in the order of ids.
     pub fn members(&self, topic: &str) -> Result<Vec<EntityId>> {
         let mut members: BTreeSet<EntityId> = self.table()?.members(topic)?.into_iter().collect();
         let overlay = &self.tail.folder.kept;
@@ -235,20 +234,20 @@ impl Views {
         Ok(members.into_iter().collect())
     }
 
-    /// Every topic that has a living memory, by name.
+    /// Returns every topic that has a living memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicCount>> {
         let mut topics = self.topics_ever()?;
         topics.retain(|topic| topic.memories > 0);
         Ok(topics)
     }
 
-    /// Whether a memory is or ever was in exactly this topic.
+    /// Returns `true` if a memory is or ever was in exactly this topic.
     pub fn knows_topic(&self, topic: &str) -> Result<bool> {
         let (count, changed_ms) = self.listed(topic)?;
         Ok((count, changed_ms) != (0, 0))
     }
 
-    /// Every topic that has or ever had a memory, by name.
+    /// Returns every topic that has or ever had a memory, by name.
     pub fn topics_ever(&self) -> Result<Vec<TopicCount>> {
         let mut topics = self.table()?.topics()?;
         let filed = topics.len();
@@ -271,8 +270,8 @@ impl Views {
         Ok(topics)
     }
 
-    /// How many memoirs live, or concepts of a memoir by one of its ids, and when they changed last:
-    /// what is on one of the lists [`MEMOIRS`] and [`concepts_of`](crate::fold::concepts_of).
+    /// Returns the number of living memoirs, or of a memoir's living concepts, and the time of their last change.
+    /// `list` is [`MEMOIRS`] or from [`concepts_of`](crate::fold::concepts_of), by one of the memoir's ids.
     pub fn listed(&self, list: &str) -> Result<(u64, u64)> {
         let (mut count, mut changed_ms) = self.table()?.topic(list)?;
         if let Some(change) = self.tail.folder.kept.topics.get(list) {
@@ -282,28 +281,28 @@ impl Views {
         Ok((count, changed_ms))
     }
 
-    /// How many living memories are in exactly this topic, and in exactly this scope where one is
-    /// given; with them the concepts of a memoir of that name. Asked of the text view, which is always
-    /// open, so it costs a walk of a posting list and no table.
+    /// Returns the number of living memories in exactly this topic, and in exactly this scope if one is given. The
+    /// concepts of a memoir of that name count, too. The text view answers, which is always open, so it costs a walk of
+    /// a posting list and no table.
     pub fn living_in(&self, topic: &str, scope: Option<&str>) -> Result<u64> {
         super::guarded("text", || {
             Ok(self.files.text.living_in(&self.tail.text, topic, scope)?)
         })
     }
 
-    /// Returns the rarest words of a text that memories hold, as they are written, rarest first, at most `most`.
+    /// Returns the rarest words of a text that memories hold, as written, rarest first, at most `most`.
     pub fn rare_words(&self, text: &str, most: usize) -> Result<Vec<String>> {
         super::guarded("text", || {
             Ok(self.files.text.rare_words(&self.tail.text, text, most)?)
         })
     }
 
-    /// The name of an actor, once it was named.
+    /// Returns the name of an actor, if it has one.
     pub fn actor(&self, actor: ActorId) -> Option<&str> {
         self.tally().actors.get(&actor).map(String::as_str)
     }
 
-    /// What an idempotency key was used for.
+    /// Returns the command that used an idempotency key.
     pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
         match self.table()?.request(key)? {
             Some(request) => Ok(Some(request)),
@@ -311,41 +310,41 @@ impl Views {
         }
     }
 
-    /// The memory that a name leads to: the one stored under it, else the one moved to it.
+    /// Returns the memory that a name leads to: the memory stored under it, else the one moved to it.
     pub fn named(&self, name: Name) -> Result<Option<EntityId>> {
         self.tail.folder.found(self, name)
     }
 
-    /// Every undo.
+    /// Returns every undo.
     pub fn undos(&self) -> Result<Undos> {
         self.tail.folder.undos(self)
     }
 
-    /// What these undos would make of the rows.
+    /// Returns the changes that these undos would make.
     pub fn what_if_undone(&self, log: &Log, undos: &[LogUndone]) -> Result<Vec<Change>> {
         let past = self.past(log);
         self.tail.folder.what_if(self, &past, undos)
     }
 
-    /// Positions of the events about a memory, ascending.
+    /// Returns the positions of the events about a memory, ascending.
     pub fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
         self.tail.folder.touched(self, entity)
     }
 
-    /// The link that an event added, whatever became of it.
+    /// Returns the link that an event added, in force or not.
     pub fn link_by(&self, event: EventId) -> Result<Option<Link>> {
         self.tail.folder.kept.link_of(self, event)
     }
 
-    /// Links from or to a memory that held at `position`, oldest first. Whether the other end is to
-    /// be seen is for the caller to ask.
+    /// Returns the links from or to a memory that held at `position`, oldest first. The caller checks whether the other
+    /// end is visible.
     pub fn links_at(&self, entity: EntityId, position: Position) -> Result<Vec<Link>> {
         let mut links = self.tail.folder.links(self, entity)?;
         links.retain(|link| link.held_at(position));
         Ok(links)
     }
 
-    /// Hands out the events at these positions, which ascend.
+    /// Gives the events at these positions, which ascend, to `take`.
     pub fn events_at(
         &self,
         log: &Log,
@@ -363,12 +362,12 @@ impl Views {
         }
     }
 
-    /// Every id that a memory is known under.
+    /// Returns every id of a memory.
     pub fn ids_of(&self, entity: EntityId) -> Result<Vec<SubjectId>> {
         self.tail.folder.ids_of(self, entity)
     }
 
-    /// Ids in an inclusive range that stand for another one, with the memories.
+    /// Returns the ids in an inclusive range that stand for another one, with the memories.
     pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
         if self.tally().aliases == 0 {
             return Ok(Vec::new());
@@ -385,13 +384,13 @@ impl Views {
         Ok(aliases)
     }
 
-    /// The memory that an id stands for.
+    /// Returns the memory that an id stands for.
     pub fn resolve(&self, id: SubjectId) -> Result<EntityId> {
         self.tail.folder.resolve(self, id)
     }
 }
 
-/// Whether a topic is the one asked for, or lies below it when that ends with `/`.
+/// Returns `true` if a topic is `asked`, or lies below it if `asked` ends with `/`.
 pub fn topic_fits(asked: &str, topic: &str) -> bool {
     match asked.strip_suffix('/') {
         None => topic == asked,
@@ -399,7 +398,7 @@ pub fn topic_fits(asked: &str, topic: &str) -> bool {
     }
 }
 
-/// The files alone, as what the tail is folded on.
+/// The files alone, as the base of the tail.
 impl Base for Views {
     fn newest(&self, entity: EntityId) -> Result<Option<Version>> {
         self.table()?.newest(entity)

@@ -1,5 +1,5 @@
-//! The order within a topic: by when it happened, or else was stored, then by id. That is a
-//! function of the state, in whatever order its events were learned.
+//! The order within a topic: by the time of the described event, or else of storing, then by id. It is a function of
+//! the state, independent of the order in which events were learned.
 
 use std::iter::Peekable;
 use std::ops::Bound;
@@ -16,11 +16,11 @@ use crate::error::Result;
 use crate::fold::{EntityId, Overlay};
 use crate::rows::{self, Facts, Rows, topic_tag};
 
-/// The smallest id of each memory that has several: which of them its rows go by depends on what was learned first.
+/// The smallest id of each memory that has several. The id that keys the rows depends on the order of learning.
 #[derive(Default)]
 pub(super) struct LeadIds {
     ids: FxHashMap<EntityId, SubjectId>,
-    /// How many ids stand for another one: what changes whenever these do.
+    /// The number of ids that stand for another one. It changes whenever `ids` changes.
     aliases: u64,
 }
 
@@ -30,7 +30,7 @@ impl LeadIds {
     }
 }
 
-/// A version in the order of its topic.
+/// A version at its place in the order of its topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Step {
     time_ms: i64,
@@ -40,12 +40,12 @@ pub(super) struct Step {
 
 type Topic = Arc<[Step]>;
 
-/// Topics of the files that were asked for, by tag; and whether with all versions or with those that hold at the
-/// checkpoint alone.
+/// Topics of the files that were asked for, by tag and by history: `true` for all versions, `false` for those that hold
+/// at the checkpoint.
 #[derive(Default)]
 pub(super) struct Filed {
     topics: Mutex<FiledTopics>,
-    /// As they were last asked for.
+    /// The smallest ids, as last asked for.
     leads: Mutex<Option<Arc<LeadIds>>>,
 }
 
@@ -61,7 +61,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Filed {
-    /// The topics with these tags; those that are not known are read.
+    /// Returns the topics with these tags; reads the unknown ones.
     fn read(
         &self,
         (rows, at): (&Rows, Position),
@@ -86,7 +86,7 @@ impl Filed {
         if missing.is_empty() {
             return Ok(found);
         }
-        // Nothing is held meanwhile: it looks at every row.
+        // No lock is held meanwhile, because this reads every row.
         for ordinal in 0..rows.count() {
             let Some(topic) = missing.get_mut(&rows.tag(ordinal)) else {
                 continue;
@@ -114,13 +114,13 @@ impl Filed {
     }
 }
 
-/// Topics of the tail, as far as it was asked.
+/// Topics of the tail that were asked for.
 #[derive(Default, Clone)]
 pub(super) struct Newer(Growing<NewerTopics>);
 
 #[derive(Default, Clone)]
 struct NewerTopics {
-    /// So many of the opened versions, from the first on.
+    /// The number of opened versions, from the first on, that are included.
     read: usize,
     topics: Map<u32, OrdSet<Step>>,
     /// See [`LeadIds::aliases`].
@@ -128,7 +128,7 @@ struct NewerTopics {
 }
 
 impl Newer {
-    /// The versions of the tail by topic, in order.
+    /// Returns the versions of the tail by topic, in order.
     fn topics(&self, overlay: &Overlay, leads: &LeadIds) -> &NewerTopics {
         self.0.get(|newer| {
             if newer.aliases != leads.aliases {
@@ -153,13 +153,13 @@ impl Newer {
         })
     }
 
-    /// The events after these may open more.
+    /// Continues in the next snapshot, whose events may open more versions.
     pub(super) fn go_on(&mut self) {
         self.0.grow_on();
     }
 }
 
-/// The topics of some versions.
+/// The order of some topics, in the files and in the tail.
 pub(super) struct Order<'a> {
     filed: FxHashMap<u32, Topic>,
     newer: &'a NewerTopics,
@@ -167,7 +167,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Views {
-    /// The topics with these tags; with `history` also what no longer held at the checkpoint.
+    /// Returns the topics with these tags; with `history` including versions that no longer held at the checkpoint.
     pub(super) fn order(&self, tags: &[u32], history: bool, leads: &LeadIds) -> Result<Order<'_>> {
         let at = self.files.base.cursor.position;
         Ok(Order {
@@ -177,7 +177,7 @@ impl Views {
         })
     }
 
-    /// The smallest ids of the memories that have several.
+    /// Returns the smallest ids of the memories that have several.
     pub(super) fn lead_ids(&self) -> Result<Arc<LeadIds>> {
         let aliases = self.tally().aliases;
         let known = locked(&self.files.steps.leads).clone();
@@ -197,7 +197,7 @@ impl Views {
         Ok(leads)
     }
 
-    /// The place of a version in its topic.
+    /// Returns the place of a version in its topic.
     pub(super) fn step(&self, ordinal: u64, leads: &LeadIds) -> Result<Step> {
         let at = ordinal.checked_sub(self.files.base.tally.next_ordinal);
         let step = match at {
@@ -221,7 +221,7 @@ impl Views {
 }
 
 impl Order<'_> {
-    /// The steps after one in the topic with this tag.
+    /// Returns the steps after `step` in the topic with this tag.
     pub(super) fn after(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
         let (filed, newer) = self.lists(tag);
         let filed = &filed[filed.partition_point(|other| *other <= step)..];
@@ -229,7 +229,7 @@ impl Order<'_> {
         merged(filed.iter(), newer, |filed, newer| filed < newer)
     }
 
-    /// The steps before one, the nearest first.
+    /// Returns the steps before `step`, the nearest first.
     pub(super) fn before(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
         let (filed, newer) = self.lists(tag);
         let filed = &filed[..filed.partition_point(|other| *other < step)];
@@ -237,7 +237,7 @@ impl Order<'_> {
         merged(filed.iter().rev(), newer, |filed, newer| filed > newer)
     }
 
-    /// The newest of a topic first.
+    /// Returns the steps of a topic, newest first.
     pub(super) fn newest(&self, tag: u32) -> impl Iterator<Item = Step> {
         let end = Step {
             time_ms: i64::MAX,
@@ -253,7 +253,7 @@ impl Order<'_> {
     }
 }
 
-/// Both in one order, in which one of the files comes `first` or one of the tail.
+/// Merges the steps of the files and of the tail. `first` is true if the file's step comes first.
 fn merged<'a>(
     filed: impl Iterator<Item = &'a Step>,
     newer: impl Iterator<Item = &'a Step>,

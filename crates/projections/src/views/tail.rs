@@ -1,4 +1,4 @@
-//! The tail: what was appended since the checkpoint, folded in memory.
+//! The tail: the events since the checkpoint, folded in memory.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -17,31 +17,30 @@ use crate::passages::Passages;
 use icm_text::Signature;
 use icm_vectors::Matrix;
 
-/// Events since the checkpoint.
-/// A clone shares all that is the same.
+/// The events since the checkpoint, folded. A clone shares all equal parts.
 #[derive(Default, Clone)]
 pub(super) struct Tail {
     pub(super) folder: Folder,
     pub(super) cursor: Option<Cursor>,
     pub(super) text: icm_text::Tail,
     pub(super) vectors: TailVectors,
-    /// Its topics in their order, as far as they were asked for.
+    /// The topics asked for so far, in their order.
     pub(super) steps: Newer,
     pub(super) waypoints: Both<Vec<Waypoint>>,
-    /// How memories fade now, once that was asked for.
+    /// The present schedule of decay, once it was asked for.
     pub(super) schedule: OnceLock<Arc<Schedule>>,
-    /// Bytes of the records that were folded.
+    /// Bytes of the folded records.
     pub(super) len_bytes: u64,
-    /// Passages of the versions of the files, and of its own.
+    /// Passages of the versions in the files and in the tail.
     pub(super) passages: Passages,
-    /// Ordinals in `folder.kept.opened` that the text tail already has, and those in `folder.kept.closed`.
+    /// Numbers of entries of `folder.kept.opened` and of `folder.kept.closed` that the text tail has.
     text_has: usize,
     text_closed: usize,
-    /// A redaction was met after other events: texts that were folded are to go.
+    /// `true` if a redaction came after other events: the folded texts have to go.
     redacted: bool,
-    /// An event could not be folded to its end.
+    /// `true` if an event could not be folded to its end.
     pub(super) failed: bool,
-    /// Why the log cannot be read beyond what is folded.
+    /// The reason why the log cannot be read beyond the folded events.
     pub(super) stopped: Option<String>,
 }
 
@@ -69,14 +68,14 @@ impl Tail {
         self.cursor.unwrap_or(Cursor::START)
     }
 
-    /// Whether it ends between two own events. Within an imported range there is no place to go on
-    /// from, and what the import brought is not worked out yet.
+    /// Returns `true` if the tail ends between two own events. An imported range can only be continued from its start,
+    /// and its rest is worked out at its end.
     pub(super) fn is_whole(&self) -> bool {
         self.cursor().position == self.folder.tally.position
     }
 
-    /// Folds what is new, until `enough` says so of the event folded last. Within an imported range the next call reads the
-    /// range from its start, and passes over what is folded.
+    /// Folds new events until `enough` returns true for the last one. Within an imported range the next call reads the
+    /// range from its start, and skips folded events.
     pub(super) fn fold(
         &mut self,
         base: &dyn Base,
@@ -116,7 +115,7 @@ impl Tail {
         self.cursor = Some(cursor);
         self.stopped = None;
         match stopped {
-            // What lies before the damage is answered from; whoever asks is told.
+            // Events before the damage are answered from; callers see `stopped`.
             Some(error @ LogError::Damaged { .. }) => {
                 self.stopped = Some(error.to_string());
                 Ok(())
@@ -126,7 +125,7 @@ impl Tail {
         }
     }
 
-    /// Whether it reaches the end of the log, as of its last refresh.
+    /// Returns `true` if the tail reaches the end of the log, as of its last refresh.
     pub(super) fn has_seen(&self, log: &Log) -> bool {
         let end = log.end();
         let event = self.folder.tally.event.unwrap_or(EventId::ZERO);
@@ -173,17 +172,17 @@ impl Tail {
         Ok(())
     }
 
-    /// The vectors of its passages.
+    /// Returns the vectors of the tail's passages.
     pub(super) fn rows_of_vectors(&self) -> &[Arc<Matrix>] {
         self.vectors.of(&self.folder.kept, &self.passages)
     }
 
-    /// The number of the first passage that is not there yet.
+    /// Returns the number of the next passage.
     pub(super) fn next_passage(&self) -> u64 {
         self.passages.of(self.folder.tally.next_ordinal).start
     }
 
-    /// The signature of the text of a version that it opened.
+    /// Returns the signature of the text of a version that the tail opened.
     pub(super) fn signature(&self, ordinal: u64) -> Option<Signature> {
         self.text.signature(self.passages.of(ordinal).start)
     }

@@ -1,4 +1,4 @@
-//! Going through versions in the order in which they came to be.
+//! Walks versions in the order in which they were made.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::error::{Result, ViewError};
 use crate::fold::{Family, Version};
 use crate::rows::{self, Facts, Row, Rows, TopicTag};
 
-/// Memories that stand out: one of these holds.
+/// The conditions of a memory that stands out; one of them is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandsOut {
-    /// At least so important, or pinned.
+    /// The least importance; a pinned memory passes, too.
     pub importance: Importance,
-    /// In one of these topics.
+    /// The topics.
     pub topics: Vec<TopicTag>,
-    /// Changed after this position.
+    /// The position after which the memory changed.
     pub after: Option<Position>,
 }
 
@@ -35,7 +35,7 @@ impl StandsOut {
 /// Calls `each` with every version of the files that has one of these ordinals.
 ///
 /// # Errors
-/// `Unusable` where rows or table lack one; what `each` fails with.
+/// `Unusable` if rows or table lack a version; any error of `each`.
 pub(super) fn each_filed(
     table: &Table,
     rows: &Rows,
@@ -59,7 +59,7 @@ pub(super) fn each_filed(
 }
 
 impl Views {
-    /// The texts of these passages, whether in the files or in the tail.
+    /// Returns the texts of these passages, from the files or the tail.
     pub(super) fn texts(&self, passages: Range<u64>) -> Result<Vec<String>> {
         if passages.is_empty() {
             return Ok(Vec::new());
@@ -94,11 +94,11 @@ impl Views {
         Ok(texts)
     }
 
-    /// Calls `each` with every living memory that stands out, that which changed last first. Reads the short records of
-    /// the others alone.
+    /// Calls `each` with every living memory that stands out, the last changed first. Of other memories it reads only
+    /// the row facts.
     ///
     /// # Errors
-    /// `Unusable` for a damaged record, and where the table lacks a version; as `each` fails.
+    /// `Unusable` for a damaged record, or if the table lacks a version; any error of `each`.
     pub fn each_that_stands_out(
         &self,
         by: &StandsOut,
@@ -113,7 +113,7 @@ impl Views {
                 each(version)?;
             }
         }
-        // A row that a later commit closed in the files holds in this snapshot.
+        // A row that a later commit closed in the file still holds in this snapshot.
         let now = self.tally().position;
         let mut found = Vec::new();
         for ordinal in (0..self.files.base.tally.next_ordinal).rev() {
@@ -135,7 +135,7 @@ impl Views {
         Ok(())
     }
 
-    /// The version of the tail with this number.
+    /// Returns the version of the tail with this number.
     pub(super) fn opened(&self, at: u64) -> Option<&Version> {
         let overlay = &self.tail.folder.kept;
         let (_, entity, from) = overlay.opened.get(at as usize)?;

@@ -1,6 +1,6 @@
-//! Waypoints of the log: where every so many-th event lies, so that a moment is found without
-//! reading a segment from its start. Hints, each with a check of its own and held against the log
-//! before it is used: a damaged file costs time, never a wrong answer.
+//! Waypoints of the log: the place of every so many-th event, so that a position is found without reading a segment
+//! from its start. Waypoints are hints, each with a check, and compared with the log before use: a damaged file costs
+//! time, never a wrong answer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -22,13 +22,13 @@ pub(super) struct Both<T> {
 }
 
 impl Both<Vec<Waypoint>> {
-    /// Takes up the waypoint at an event, if one belongs there.
+    /// Adds the waypoint at an event, if the event is due to have one.
     pub(super) fn note(&mut self, event: &Event<'_>) {
         let list = match event.own {
             true => &mut self.own,
             false => &mut self.imported,
         };
-        // A range that could not be read to its end is read again.
+        // A range that was not read to its end is read again.
         let is_known = |last: &Waypoint| event.position <= last.cursor.position;
         if !list.as_slice().last().is_some_and(is_known) {
             list.extend(Waypoint::at(event));
@@ -47,7 +47,7 @@ impl Both<Vec<Waypoint>> {
         }
     }
 
-    /// Writes them after those up to `base` of a generation.
+    /// Appends them to the files of a generation, after the waypoints up to `base`.
     pub(super) fn write(&self, generation: &Path, base: Position) -> Result<()> {
         write(&generation.join(WAYPOINTS_FILE), base, &self.own)?;
         write(&generation.join(IMPORTED_FILE), base, &self.imported)
@@ -55,7 +55,7 @@ impl Both<Vec<Waypoint>> {
 }
 
 impl Both<Kept> {
-    /// Those of a generation; none when they cannot be opened.
+    /// Opens the waypoints of a generation; returns empty ones if they cannot be opened.
     pub(super) fn open(generation: &Path) -> Both<Kept> {
         Both {
             own: Kept::open(&generation.join(WAYPOINTS_FILE)),
@@ -82,7 +82,7 @@ pub(super) enum Kept {
 
 impl Kept {
     fn open(path: &Path) -> Kept {
-        // Whatever is no file there may never answer.
+        // Reading something other than a file could wait for ever.
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
         match is_file.then(|| File::open(path)) {
             Some(Ok(file)) => Kept::File(Mutex::new(file)),
@@ -105,8 +105,8 @@ impl Waypoints for Kept {
     }
 }
 
-/// The number of indices below `count` for which `before` holds; it holds for the first ones.
-/// `None` when `before` cannot tell.
+/// Returns the number of indices below `count` for which `before` holds, which are the first ones. `None` if `before`
+/// cannot tell.
 fn partition_point(count: u64, mut before: impl FnMut(u64) -> Option<bool>) -> Option<u64> {
     let (mut low, mut high) = (0, count);
     while low < high {
@@ -126,7 +126,7 @@ fn read(file: &mut File, index: u64) -> Option<Waypoint> {
     Waypoint::parse(&bytes)
 }
 
-/// Writes the waypoints after `base` over whatever lies there beyond it.
+/// Writes the waypoints after `base`; overwrites later ones in the file.
 fn write(path: &Path, base: Position, waypoints: &[Waypoint]) -> Result<()> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -135,7 +135,7 @@ fn write(path: &Path, base: Position, waypoints: &[Waypoint]) -> Result<()> {
     let mut file = options.open(path).map_err(io("opening", path))?;
     let count = file.metadata().map_err(io("reading", path))?.len() / LEN;
     let known = |file: &mut File, index| Some(read(file, index)?.cursor.position <= base);
-    // Where one is damaged the hints begin anew.
+    // After a damaged waypoint the file begins anew.
     let kept = partition_point(count, |index| known(&mut file, index)).unwrap_or(0);
     let bytes: Vec<u8> = waypoints.iter().flat_map(Waypoint::encode).collect();
     let mut put = || {

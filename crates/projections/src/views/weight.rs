@@ -1,4 +1,4 @@
-//! The weight of a memory as of a position: worked out when it is asked for.
+//! The weight of a memory as of a position, computed on demand.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,9 +11,8 @@ use crate::error::Result;
 use crate::fold::{EntityId, InChain, Schedule, Tick, Version, day_of};
 
 impl Views {
-    /// The weight of a version at `position`, in parts per million. Without ticks it costs nothing;
-    /// with some the recalls that showed the memory are read, and the log too where some of those
-    /// were undone.
+    /// Returns the weight of a version at `position`, in parts per million. Costs nothing without ticks. With ticks,
+    /// reads the recalls that showed the memory, and the log if some of them were undone.
     pub fn weight_at(
         &self,
         log: &Log,
@@ -28,8 +27,8 @@ impl Views {
         self.weight_by(&schedule, log, entity, version, position)
     }
 
-    /// The same by the [schedule](Views::schedule_at) of that position, for who asks of many versions
-    /// at several positions.
+    /// As [`Views::weight_at`], with the [schedule](Views::schedule_at) of that position: for many versions at several
+    /// positions.
     pub fn weight_by(
         &self,
         schedule: &Schedule,
@@ -46,13 +45,13 @@ impl Views {
         Ok(schedule.weight_ppm(created, importance, &recalls))
     }
 
-    /// The ticks in force at `position`, as far as they count.
+    /// Returns the ticks in force at `position` that have an effect.
     pub fn schedule_at(&self, position: Position) -> Result<Arc<Schedule>> {
         let tally = self.tally();
         if tally.ticks == 0 {
             return Ok(Arc::default());
         }
-        // What is in force at a position that lies behind stays so.
+        // The ticks in force at an earlier position never change.
         if position < tally.position {
             return Ok(Arc::new(Schedule::of(self.ticks_in_force(position)?)));
         }
@@ -63,7 +62,7 @@ impl Views {
         Ok(Arc::clone(self.tail.schedule.get_or_init(|| now)))
     }
 
-    /// The ticks in force now that are for days after this one: those of a clock that was wrong.
+    /// Returns the ticks in force now for days after this one: those of a clock that was wrong.
     pub fn ticks_after(&self, day: u32) -> Result<Vec<Tick>> {
         if self.tally().ticks == 0 {
             return Ok(Vec::new());
@@ -85,7 +84,7 @@ impl Views {
         Ok(all.filter(move |tick| tick.held.holds(position)))
     }
 
-    /// UTC days of the recalls in force at `position` that showed a memory, ascending.
+    /// Returns the UTC days of the recalls in force at `position` that showed a memory, ascending.
     fn recall_days(&self, log: &Log, entity: EntityId, position: Position) -> Result<Vec<u32>> {
         let ids = self.ids_at(entity, position)?;
         let mut times = Vec::new();
@@ -94,7 +93,7 @@ impl Views {
                 return self.recall_days_in_force(log, &ids, position);
             }
         }
-        // One that showed several ids of the memory showed it once.
+        // A recall that showed several ids of the memory showed it once.
         times.sort_unstable();
         times.dedup_by_key(|(position, _)| *position);
         let mut days: Vec<u32> = times.iter().map(|(_, ms)| day_of(*ms)).collect();
@@ -102,8 +101,8 @@ impl Views {
         Ok(days)
     }
 
-    /// Adds position and time of the recalls up to `position` that showed an id; false where an
-    /// undo has a say in which of them count.
+    /// Adds position and time of the recalls up to `position` that showed an id. Returns `false` if an undo affects
+    /// which of them count.
     fn recall_times(
         &self,
         id: SubjectId,
@@ -129,7 +128,7 @@ impl Views {
         Ok(true)
     }
 
-    /// The same days, as the log says.
+    /// Returns the same days, read from the log.
     fn recall_days_in_force(
         &self,
         log: &Log,

@@ -1,4 +1,4 @@
-//! Gathers candidates: found by words, by meaning, and as neighbours of the best in their topics.
+//! Gathers the candidates of a recall: found by words, by meaning, and as neighbours of the best ones in their topics.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -16,20 +16,24 @@ use crate::views::Views;
 use crate::views::steps::{LeadIds, Order, Step};
 use icm_text::{Coverage, Found, InScope, Likeness, Prepared, STEM_ALIKE, Traits};
 
-/// The scope that is nobody's own.
+/// The scope that belongs to no project and no session.
 const GLOBAL: &str = "global";
-/// Steps within the topic that bring candidates, and that lend to [`Features::neighbours`].
+/// Steps in the topic whose memories become candidates and count for [`Features::neighbours`]: 2. A larger value adds
+/// candidates that are less related.
 const NEIGHBOUR_STEPS: usize = 2;
-/// Steps on either side that are of a candidate's window.
+/// Steps on either side of a candidate that belong to its window: 3. A larger value adds words that are less related.
 const WINDOW_STEPS: usize = 3;
-/// Versions of a topic that are looked at for those steps: a filter may leave few of them.
+/// Versions of a topic that are walked for those steps: 64, because a filter may leave few of them. A larger value
+/// costs time.
 const WALK_MAX: usize = 64;
-/// A text that has so many of the question's words has all of it, if each is in one memory alone: a pasted log has hundreds.
+/// Words of a question, each in one memory alone, that count as the whole question: 10; a pasted log has hundreds. A
+/// larger value lowers the coverage of long questions.
 const WORDS_ENOUGH: f64 = 10.0;
-/// A memory that has no word of the question is found by its meaning from this plain cosine on: the half of all texts that
-/// have nothing in common with it lie below.
+/// Least plain cosine of a memory that is found by meaning alone: 0.12; half of all unrelated texts lie below. A larger
+/// value finds fewer memories.
 const COSINE_LEAST: f32 = 0.12;
-/// The newest memories of a topic that say whether it is a transcript, and how many names must come back in how many.
+/// The newest memories of a topic that decide whether it is a transcript (64), and the names that must recur in them
+/// (2). Larger values take time, and fewer topics for transcripts.
 const TRANSCRIPT_SAMPLE: usize = 64;
 const TRANSCRIPT_NAMES: usize = 2;
 
@@ -40,25 +44,25 @@ pub(super) struct Candidates<'a> {
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) meaning: Option<&'a Meaning<'a>>,
     pub(super) sees: Sees<'a>,
-    /// The only passages that may be candidates, ascending; `None` where all may.
+    /// The only passages that may be candidates, ascending; `None` if all may.
     pub(super) allowed: Option<Vec<u64>>,
     /// The words of the query, if texts are compared with them.
     coverage: Option<Coverage<'a>>,
-    /// See [`Prepared::bits_of_words`]; none if texts are not compared with the words.
+    /// See [`Prepared::bits_of_words`]; empty if texts are not compared with the words.
     bits: Vec<u64>,
-    /// Each passage that was looked at, compared with the query.
+    /// The passages so far, compared with the query.
     texts: RefCell<FxHashMap<u64, Text>>,
     all: Vec<Candidate>,
 }
 
-/// The versions that may be seen.
+/// The visible versions.
 #[derive(Clone, Copy)]
 pub(super) struct Sees<'a> {
-    /// Those that held at the moment that is asked about.
+    /// Returns `true` for versions that held at the moment of the query.
     pub(super) held: &'a dyn Fn(u64) -> bool,
-    /// The passages of those of them that the query lets through.
+    /// Returns `true` for passages of those versions that pass the query's filters.
     pub(super) visible: &'a dyn Fn(u64) -> bool,
-    /// The moment lies before the checkpoint.
+    /// `true` if the moment lies before the checkpoint.
     pub(super) history: bool,
     pub(super) leads: &'a LeadIds,
 }
@@ -70,11 +74,11 @@ struct Text {
     likeness: Rc<Likeness>,
 }
 
-/// A version that may be an answer.
+/// A version that may be a result.
 struct Candidate {
     /// The passage.
     found: Found,
-    /// The version that it is of.
+    /// The version of the passage.
     ordinal: u64,
     tag: u32,
     step: Step,
@@ -84,31 +88,31 @@ struct Candidate {
     features: Features,
 }
 
-/// A candidate in its place.
+/// A candidate with its score.
 pub(super) struct Ranked {
     pub(super) found: Found,
     pub(super) features: Features,
     pub(super) cosine: Option<f32>,
     pub(super) score: f64,
-    /// How alike its words are to each word of the question; empty where words are not compared.
+    /// The likeness of its words to each word of the question; empty if words are not compared.
     pub(super) likeness: Rc<Likeness>,
     /// See [`Near::fit`].
     near: f64,
 }
 
 impl Ranked {
-    /// How sure it is that this is an answer, 0 to 1.
+    /// Returns how likely this is an answer, 0 to 1.
     pub(super) fn fit(&self, answered: &Answered) -> f64 {
         answered.fit(&self.features, self.near)
     }
 }
 
-/// The candidates that are shown.
+/// The candidates that are results.
 #[derive(Default)]
 pub(super) struct Best {
-    /// Those that fit, the best first.
+    /// The candidates that reach the floor, the best first.
     pub(super) ranked: Vec<Ranked>,
-    /// The best of all, where none fits.
+    /// The best of all candidates, if none reaches the floor.
     pub(super) nearest: Option<Ranked>,
     pub(super) answered: Answered,
 }
@@ -121,7 +125,7 @@ impl<'a> Candidates<'a> {
         meaning: Option<&'a Meaning<'a>>,
         sees: Sees<'a>,
     ) -> Result<Candidates<'a>> {
-        // Without coverage there is no fit.
+        // The fit needs the coverage.
         let compares = query.floor > 0.0 || query.ranking.compares_words();
         Ok(Candidates {
             views,
@@ -143,7 +147,7 @@ impl<'a> Candidates<'a> {
         })
     }
 
-    /// Looks at these, and leaves out what is found by nothing: by no word, and by a meaning that anything has.
+    /// Adds candidates, except for those found by no word and only by a cosine that any text has.
     pub(super) fn add(&mut self, found: Vec<Found>) -> Result<()> {
         self.look_at(found, false)
     }
@@ -191,7 +195,7 @@ impl<'a> Candidates<'a> {
         Ok(())
     }
 
-    /// Counts the words of the question that a version has in its topic or among its keywords, too.
+    /// Adds the words of the question that a version has in its topic or among its keywords.
     fn count_matched(&self, text: &mut Text, matched: u64) {
         let lacks = |(bits, alike): (&u64, &f32)| matched & bits != 0 && *alike < STEM_ALIKE;
         if !self.bits.iter().zip(text.likeness.iter()).any(lacks) {
@@ -206,7 +210,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// How near the scope of each is.
+    /// Returns the nearness of each candidate's scope.
     fn scopes_of(&self, found: &[Found]) -> Result<Vec<Nearness>> {
         let query = self.query;
         let mut near = vec![Nearness::Common; found.len()];
@@ -232,7 +236,7 @@ impl<'a> Candidates<'a> {
         Ok(near)
     }
 
-    /// Leaves the best passage of each version.
+    /// Keeps the best passage of each version.
     pub(super) fn keep_best_passages(&mut self) {
         let mut best: FxHashMap<u64, usize> = FxHashMap::default();
         self.weigh();
@@ -249,7 +253,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The text of a passage, compared with the query.
+    /// Returns the text of a passage, compared with the query.
     fn text(&self, passage: u64) -> Result<Text> {
         if let Some(text) = self.texts.borrow().get(&passage) {
             return Ok(text.clone());
@@ -268,7 +272,7 @@ impl<'a> Candidates<'a> {
         Ok(text)
     }
 
-    /// Gives what stands next to the best of them a chance: what its neighbours say may be more than its own.
+    /// Adds the neighbours of the best candidates: they may be better answers than their own words show.
     pub(super) fn add_neighbours(&mut self) -> Result<()> {
         self.weigh();
         let mut best: Vec<&Candidate> = self.all.iter().collect();
@@ -290,14 +294,14 @@ impl<'a> Candidates<'a> {
         self.look_at(self.prepared.score(&new)?, true)
     }
 
-    /// The topics of the candidates.
+    /// Returns the topics of the candidates.
     fn order(&self) -> Result<Order<'a>> {
         let tags: FxHashSet<u32> = self.all.iter().map(|candidate| candidate.tag).collect();
         let tags: Vec<u32> = tags.into_iter().collect();
         self.views.order(&tags, self.sees.history, self.sees.leads)
     }
 
-    /// The versions to be seen that stand before and after a candidate in its topic, the nearest first.
+    /// Returns the visible versions before and after a candidate in its topic, the nearest first.
     fn beside(&self, order: &Order<'_>, candidate: &Candidate, most: usize) -> [Vec<u64>; 2] {
         let (tag, step) = (candidate.tag, candidate.step);
         let nearest = |steps: &mut dyn Iterator<Item = Step>| {
@@ -311,19 +315,19 @@ impl<'a> Candidates<'a> {
         ]
     }
 
-    /// Whether a version is there as far as the query goes: what it leaves out is not.
+    /// Returns `true` if a version is visible and passes the query's filters.
     fn sees(&self, ordinal: u64) -> bool {
         let first = self.views.first_passage(ordinal);
         let listed = |allowed: &Vec<u64>| allowed.binary_search(&first).is_ok();
         (self.sees.visible)(first) && self.allowed.as_ref().is_none_or(listed)
     }
 
-    /// Works out what is relative to the other candidates.
+    /// Computes the features that are relative to the other candidates.
     fn weigh(&mut self) {
         let text = Span::of(self.all.iter().map(|one| one.found.scored.score));
         let meaning = Span::of(self.all.iter().filter_map(|one| one.near.meaning));
         let stand_in = Span::of(self.all.iter().filter_map(|one| one.near.stand_in));
-        // The vector of a question and a pasted log is that of the log.
+        // The vector of a question with a pasted log is that of the log.
         let kept = self.coverage.as_ref().map_or(1.0, Coverage::meaning_share);
         let known = self.meaning.map_or([0.0; 2], Meaning::known);
         let known = known.map(|known| kept * known);
@@ -342,7 +346,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Works out what the neighbours of each say.
+    /// Computes the features that depend on neighbours.
     fn look_beside(&mut self) -> Result<()> {
         let order = self.order()?;
         let places: FxHashMap<u64, usize> = (self.all.iter().enumerate())
@@ -376,7 +380,7 @@ impl<'a> Candidates<'a> {
             }
             if let Some(coverage) = &self.coverage {
                 let mut union = candidate.text.likeness.as_ref().clone();
-                // The nearer end of a long text beside it.
+                // The nearer end of a long neighbouring text.
                 let last = before.iter().map(|it| self.views.last_passage(*it));
                 let first = after.iter().map(|it| self.views.first_passage(*it));
                 for passage in last.chain(first) {
@@ -396,7 +400,7 @@ impl<'a> Candidates<'a> {
         Ok(())
     }
 
-    /// Whether a topic is a transcript: at least two names come back in at least half of its newest memories.
+    /// Returns `true` if a topic is a transcript: at least two names recur in at least half of its newest memories.
     fn is_transcript(&self, order: &Order<'_>, tag: u32) -> Result<bool> {
         let held = order
             .newest(tag)
@@ -414,7 +418,8 @@ impl<'a> Candidates<'a> {
         Ok(names.len() >= TRANSCRIPT_NAMES && 2 * names.values().sum::<usize>() >= all)
     }
 
-    /// The best of those that fit, at most `most`. `known` is how well the built-in model knows the words of the query.
+    /// Returns the best candidates that reach the floor, at most `most`. `known` is the built-in model's knowledge of
+    /// the query's words.
     pub(super) fn best(mut self, most: usize, known: f64) -> Result<Best> {
         self.weigh();
         if self.query.ranking.looks_beside() {
@@ -447,7 +452,7 @@ impl<'a> Candidates<'a> {
         })
     }
 
-    /// Whether the question is answered at all, by the best of all candidates.
+    /// Returns the evidence of the best candidates that the question is answered at all.
     fn answered(&self, ranked: &[Ranked], known: f64) -> Answered {
         let best = &ranked[..ranked.len().min(ranking::BEST)];
         let kept = self.coverage.as_ref().map(Coverage::meaning_share);
@@ -469,7 +474,7 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// The better one first.
+/// Orders the better candidate first.
 fn order(a: &Ranked, b: &Ranked) -> Ordering {
     let by_score = b.score.total_cmp(&a.score);
     let by_words = b.found.scored.score.total_cmp(&a.found.scored.score);
@@ -477,7 +482,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 }
 
 impl Views {
-    /// How important a version is; 0 where that is not known.
+    /// Returns the importance of a version; 0 if unknown.
     fn importance(&self, ordinal: u64) -> u8 {
         let next = self.files.base.tally.next_ordinal;
         let facts = match ordinal.checked_sub(next) {
@@ -487,7 +492,7 @@ impl Views {
         facts.map_or(0, |facts| facts.importance.code())
     }
 
-    /// The memory of a version as a number, by which equally good ones are in order; 0 beyond what there is.
+    /// Returns the memory of a version as a number, which orders equally good ones; 0 for an unknown ordinal.
     pub(super) fn tie(&self, ordinal: u64, leads: &LeadIds) -> u128 {
         let next = self.files.base.tally.next_ordinal;
         let entity = match ordinal.checked_sub(next) {
@@ -500,7 +505,7 @@ impl Views {
         entity.map_or(0, |entity| u128::from_be_bytes(leads.of(entity).0))
     }
 
-    /// The tag of a version's topic.
+    /// Returns the tag of a version's topic.
     fn topic_tag(&self, ordinal: u64) -> u32 {
         let next = self.files.base.tally.next_ordinal;
         let Some(at) = ordinal.checked_sub(next) else {
@@ -517,7 +522,7 @@ impl Views {
         self.tail.passages.of(ordinal).end - 1
     }
 
-    /// The words and traits of a passage; `None` where they are damaged.
+    /// Returns the words and traits of a passage; `None` if they are damaged.
     fn entry(&self, passage: u64) -> Option<Entry<'_>> {
         match passage < self.files.base.passages {
             true => self.files.forward.get(passage),

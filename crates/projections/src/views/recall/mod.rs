@@ -1,4 +1,4 @@
-//! Recall: what words find and what meaning finds, ranked as one.
+//! Recall: finds memories by words and by meaning, and ranks both together.
 
 mod candidates;
 mod query;
@@ -27,48 +27,49 @@ use similarity::{Meaning, known};
 
 pub use query::{AskedModel, RecallQuery};
 
-/// Passages of one text that are compared with the question, at most.
+/// Passages of one text that are compared with the question, at most: 4. A larger value costs time.
 const PASSAGES_OF_ONE: usize = 4;
-/// So many times as many passages are asked for, where long texts take places of others, up to so many times in all. Raised,
-/// fewer searches bring more than is needed; and more memories are found beside very long ones.
+/// If long texts take the places of others, a search asks for 4 times as many passages again, up to 64 times in all. A
+/// larger first value makes fewer searches that bring more than needed; a larger second one finds more beside very long
+/// texts.
 const ASKED_AGAIN: usize = 4;
 const ASKED_MORE: usize = 64;
 
-/// One memory that was found.
+/// One result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallHit {
     /// Larger is better.
     pub score: f32,
-    /// How sure it is that this answers the query, 0 to 1, whatever else was found.
+    /// The likelihood that this answers the query, 0 to 1, regardless of the other results.
     pub fit: f64,
     /// The words of the query that matched.
     pub matched: Vec<String>,
-    /// The features that the score is the sum of.
+    /// The features that add up to the score.
     pub features: Features,
-    /// The cosine with the query; `None` where there was none to look at.
+    /// The cosine with the query; `None` without a vector to compare.
     pub cosine: Option<f32>,
-    /// The number among the [passages](icm_text::passages) of its text it was found by, from 0; `None` where that is one.
+    /// The [passage](icm_text::passages) of its text by which it was found, from 0; `None` if the text has one passage.
     pub passage: Option<usize>,
     /// The row as of the basis.
     pub version: Version,
 }
 
-/// The results, and how they were found.
+/// The results, and the facts about the search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
     /// Best first; of equal scores the one whose words match better, then the one with the smaller id.
     pub hits: Vec<RecallHit>,
-    /// The best of what was found, where all of it lies below the floor.
+    /// The best candidate, if all candidates lie below the floor.
     pub nearest: Option<RecallHit>,
-    /// For `--explain`; its own hits are empty.
+    /// The terms and statistics for `--explain`; its own hits are empty.
     pub text: TextAnswer,
-    /// How far the model is that was asked; `None` where it was the built-in one.
+    /// The progress of the chosen model; `None` for the built-in one.
     pub asked: Option<Embedded>,
-    /// How the vectors of the files were searched, if they were.
+    /// The way in which the vectors of the files were searched, if they were.
     pub searched: Option<Searched>,
-    /// How much the built-in model's meaning counts, 0 to 1, by how well it knows the words of the query.
+    /// The weight of the built-in model's meaning, 0 to 1, by its knowledge of the query's words.
     pub known: f64,
-    /// The evidence that the fit of all results is of.
+    /// The evidence behind the fit of all results.
     pub answered: Answered,
 }
 
@@ -106,7 +107,7 @@ impl Views {
             leads: &leads,
         };
         let mut searched = None;
-        // A number, or the name of a file, is near to anything: what it means finds nothing.
+        // A number or a file name is near to any text, so its meaning finds nothing.
         let by_words = query.ranking.finds_by_words();
         let means = query.ranking.meaning > 0.0 && (!by_words || has_prose(query.text));
         let known = known(query);
@@ -119,7 +120,7 @@ impl Views {
                 self.files
                     .text
                     .prepare(&self.tail.text, &text_query, sight)?;
-            // Nothing is found or ranked by a meaning that does not count.
+            // A meaning with weight 0 finds and ranks nothing.
             let meaning = match means && (known > 0.0 || query.model.is_some()) {
                 true => Some(self.meaning(query, known)?),
                 false => None,
@@ -153,11 +154,11 @@ impl Views {
         })
     }
 
-    /// At most `limit` versions of a topic and scope that hold now and may be as alike to a text as `least_ppm`: where there are
-    /// more, those that are most like it.
+    /// Returns at most `limit` versions of a topic and scope that hold now and may be at least `least_ppm` alike to a
+    /// text; if there are more, those most like it.
     ///
     /// # Errors
-    /// As [`Views::recall`].
+    /// The errors of [`Views::recall`].
     pub fn near(
         &self,
         sought: &Sought<'_>,
@@ -173,7 +174,7 @@ impl Views {
                 false
             })
         };
-        // Near texts are told by the whole: a further passage has no signature.
+        // Near texts are compared as a whole: a further passage has no signature.
         let signature = |passage| match self.tail.passages.version(passage) {
             (ordinal, 0) => self.files.rows.signature(ordinal),
             _ => None,
@@ -193,8 +194,7 @@ impl Views {
         }
     }
 
-    /// Whether a version held at `position` and is one that may be shown; `None` where its record is
-    /// damaged.
+    /// Returns `true` if a version held at `position` and passes the query's filters; `None` if its record is damaged.
     fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
         let fits = |facts: &Facts, tag: TopicTag, id: SubjectId| {
             query.facts.fits(facts)
@@ -216,7 +216,7 @@ impl Views {
         })
     }
 
-    /// Whether a version held at `position`; `None` where its record is damaged.
+    /// Returns `true` if a version held at `position`; `None` if its record is damaged.
     fn holds(&self, ordinal: u64, position: Position) -> Option<bool> {
         let overlay = &self.tail.folder.kept;
         let next = self.files.base.tally.next_ordinal;
@@ -233,12 +233,12 @@ impl Views {
         })
     }
 
-    /// The version of a passage.
+    /// Returns the version of a passage.
     fn version_of(&self, passage: u64) -> u64 {
         self.tail.passages.version(passage).0
     }
 
-    /// The passages that words find, of `most` versions at the most: the best ones of each.
+    /// Returns the passages that words find, of at most `most` versions: the best ones of each.
     fn promising(&self, prepared: &Prepared<'_>, most: usize) -> Result<Vec<Found>> {
         let mut asked = most;
         loop {
@@ -253,7 +253,7 @@ impl Views {
         }
     }
 
-    /// Leaves [`PASSAGES_OF_ONE`] passages at most of each of the first `most` versions; returns how many versions there are.
+    /// Keeps at most [`PASSAGES_OF_ONE`] passages of each of the first `most` versions; returns the number of versions.
     fn keep_of_each<T>(&self, most: usize, found: &mut Vec<T>, passage: fn(&T) -> u64) -> usize {
         let mut taken: FxHashMap<u64, usize> = FxHashMap::default();
         found.retain(|found| {
@@ -268,7 +268,7 @@ impl Views {
         taken.len()
     }
 
-    /// The passages that are nearest in meaning, of `most` versions at the most; and how the files were searched.
+    /// Returns the passages nearest in meaning, of at most `most` versions, and how the files were searched.
     fn nearest(
         &self,
         meaning: &Meaning<'_>,
@@ -298,7 +298,7 @@ impl Views {
     ) -> Result<RecallHit> {
         let (ordinal, nth) = self.tail.passages.version(ranked.found.ordinal);
         let passages = self.tail.passages.of(ordinal);
-        // The first passage has the row.
+        // The row is stored with the first passage.
         let first = match nth {
             0 => Some(ranked.found.place),
             _ => {
@@ -318,7 +318,7 @@ impl Views {
         })
     }
 
-    /// The best of what words and meaning find.
+    /// Returns the best results by words and meaning.
     fn rank(
         &self,
         query: &RecallQuery<'_>,
@@ -339,8 +339,8 @@ impl Views {
             false => Vec::new(),
         };
         if let Some(meaning) = meaning {
-            // If words bring few, meaning brings more. Up to `candidates` results it is the same however many are asked for, so
-            // that one page follows on another.
+            // If words bring few candidates, meaning brings more. Up to `candidates` results, the number does not
+            // depend on the limit, so that pages of results follow one another.
             let versions = found.iter().map(|found| self.version_of(found.ordinal));
             let versions: FxHashSet<u64> = versions.collect();
             let few = weights.candidates.saturating_sub(versions.len());
@@ -362,7 +362,8 @@ impl Views {
     }
 }
 
-/// The words of the question that a version has, whatever their endings; where it has none, those that its words are like.
+/// Returns the words of the question that a version has, with any ending; without one, the words that its words are
+/// like.
 fn matched(prepared: &Prepared<'_>, ranked: &Ranked) -> Vec<String> {
     let matched = prepared.matched_words(&ranked.found);
     if !matched.is_empty() {
@@ -373,8 +374,8 @@ fn matched(prepared: &Prepared<'_>, ranked: &Ranked) -> Vec<String> {
     alike.map(|((word, _), _)| word.text.clone()).collect()
 }
 
-/// Of more than `limit` those that are most like a text, the most alike first, and before all who say the same; of equal ones
-/// the newer.
+/// Returns the `limit` versions most like a text if there are more: equal texts first, then by similarity, of equal
+/// ones the newer first.
 fn most_alike(mut versions: Vec<Version>, sought: &Sought<'_>, limit: usize) -> Vec<Version> {
     if versions.len() > limit {
         versions.sort_by_cached_key(|version| {

@@ -1,4 +1,4 @@
-//! A question, and how it is answered.
+//! The query of a recall, with its filters and its ranking.
 
 use crate::ranking::Ranking;
 use crate::rows::{FactFilter, TopicTag};
@@ -6,34 +6,34 @@ use crate::views::embedded::ModelId;
 use icm_log::SubjectId;
 use icm_text::InScope;
 
-/// A question, and how it is answered.
+/// The query of a recall, with its filters and its ranking.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecallQuery<'a> {
-    /// Words.
+    /// The words of the query.
     pub text: &'a str,
-    /// Exact topic, or everything below it when it ends with `/`.
+    /// The topic, or everything below it if it ends with `/`.
     pub topic: Option<&'a str>,
-    /// Only memories with this keyword.
+    /// The keyword that results have.
     pub keyword: Option<&'a str>,
-    /// Only these scopes; where none is named, any.
+    /// The scopes of results; if empty, every scope.
     pub scopes: &'a [InScope<'a>],
     /// The caller's own scopes.
     pub own: &'a [InScope<'a>],
     /// The scopes of a session's parents and children.
     pub kin: &'a [InScope<'a>],
-    /// Only memories (or concepts) with such facts.
+    /// The facts that results have; concepts instead of memories, if so set.
     pub facts: FactFilter,
-    /// None of these topics, by their tags.
+    /// Excluded topics, by their tags.
     pub without: &'a [TopicTag],
-    /// None of these memories: the ids that they are shown under and those that key them, in order.
+    /// Excluded memories, ascending: the ids that they are shown under, and the ids that key them.
     pub hidden: &'a [SubjectId],
-    /// Most results.
+    /// The largest number of results.
     pub limit: usize,
-    /// The least [`RecallHit::fit`](super::RecallHit::fit) of a result, 0 to 1; with 0 everything is shown.
+    /// The least [`RecallHit::fit`](super::RecallHit::fit) of a result, 0 to 1; 0 shows every result.
     pub floor: f64,
-    /// The weights.
+    /// The weights of the ranking.
     pub ranking: Ranking,
-    /// Meaning by another model than the built-in one.
+    /// The model that replaces the built-in one, if one is chosen.
     pub model: Option<AskedModel<'a>>,
 }
 
@@ -42,6 +42,6 @@ pub struct RecallQuery<'a> {
 pub struct AskedModel<'a> {
     /// The model.
     pub id: ModelId<'a>,
-    /// Its vector of the query.
+    /// The model's vector of the query.
     pub query: &'a [f32],
 }

@@ -1,4 +1,4 @@
-//! How near versions are to a query in meaning: by the model that is asked, and by the built-in one.
+//! The similarity of versions and a query in meaning: by the chosen model, and by the built-in one.
 
 use super::query::RecallQuery;
 use crate::error::Result;
@@ -8,40 +8,39 @@ use crate::views::embedded::{CosineScale, Embedded};
 use crate::views::meaning::{self, Cosines};
 use icm_vectors::Searched;
 
-/// A query by its meaning.
+/// The meaning of a query.
 pub(super) struct Meaning<'a> {
     main: Cosines<'a>,
-    /// How well the built-in model knows the words of the query, 0 to 1.
+    /// The built-in model's knowledge of the query's words, 0 to 1.
     known: f64,
-    /// How far a model is that is not built in.
+    /// The progress of a model that is not built in.
     pub(super) embedded: Option<Embedded>,
-    /// The scale of its cosines.
+    /// The scale of that model's cosines.
     scale: Option<CosineScale>,
-    /// The built-in model, where the one that is asked has no vectors of some versions.
+    /// The built-in model, if the chosen model lacks vectors of some versions.
     stand_in: Option<Cosines<'a>>,
 }
 
-/// How near a version is to the query in meaning.
+/// The similarity of a version and the query in meaning.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Near {
-    /// The plain cosine by the model that is asked, or the one that stands in for it.
+    /// The plain cosine by the chosen model, or by the built-in one that stands in for it.
     pub(super) cosine: Option<f32>,
-    /// The cosine that ranks, by the model that is asked; `None` where there is no vector (yet).
+    /// The ranking cosine by the chosen model; `None` without a vector (yet).
     pub(super) meaning: Option<f64>,
-    /// The same by the built-in model, looked at where the model that is asked has no vectors of some versions: it
-    /// ranks those.
+    /// The ranking cosine by the built-in model, for versions that lack a vector of the chosen model.
     pub(super) stand_in: Option<f64>,
-    /// The cosine that ranks, times how well the query is known; of a chosen model by its scale.
+    /// The ranking cosine times the knowledge of the query's words; for a chosen model, the cosine on its scale.
     pub(super) fit: f64,
 }
 
 impl Meaning<'_> {
-    /// Whether the model that is asked has a vector of a version.
+    /// Returns `true` if the chosen model has a vector of a version.
     fn covers(&self, ordinal: u64) -> bool {
         (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
     }
 
-    /// How much of the model's meaning counts, and of that of the one that stands in for it; 0 to 1.
+    /// Returns the weight of the meaning by the chosen model, and by the one that stands in for it; 0 to 1.
     pub(super) fn known(&self) -> [f64; 2] {
         let main = if self.embedded.is_some() {
             1.0
@@ -51,13 +50,13 @@ impl Meaning<'_> {
         [main, self.known]
     }
 
-    /// Returns how many models say what is near: the one that is asked, and one that stands in for it.
+    /// Returns the number of models that find near passages: the chosen one, and one that stands in for it.
     pub(super) fn models(&self) -> usize {
         1 + usize::from(self.stand_in.is_some())
     }
 
-    /// The `most` visible passages that are nearest, of those listed if there is a list; as many again of
-    /// those that only the stand-in knows; and how the files were searched.
+    /// Returns the `most` nearest visible passages, restricted to `listed` if given; as many again of the passages that
+    /// only the stand-in knows; and how the files were searched.
     pub(super) fn nearest(
         &self,
         most: usize,
@@ -72,7 +71,7 @@ impl Meaning<'_> {
         Ok((near, searched))
     }
 
-    /// How near a version is in meaning.
+    /// Returns the similarity of a version in meaning.
     pub(super) fn of(&self, ordinal: u64) -> Result<Near> {
         let mut near = Near::default();
         if let Some(stand_in) = &self.stand_in {
@@ -92,8 +91,7 @@ impl Meaning<'_> {
 }
 
 impl Views {
-    /// The meaning of the query by the model that is asked for, and by the built-in one for what that has
-    /// no vectors of.
+    /// Returns the meaning of the query by the chosen model, and by the built-in one for versions without a vector.
     pub(super) fn meaning(&self, query: &RecallQuery<'_>, known: f64) -> Result<Meaning<'_>> {
         let built_in = || -> Result<Cosines<'_>> {
             Ok(Cosines::new(
@@ -130,8 +128,7 @@ impl Views {
     }
 }
 
-/// Returns how much the built-in model's meaning of a query counts, 0 to 1. Where meaning is all that ranks, it counts
-/// in full.
+/// Returns the weight of the built-in model's meaning of a query, 0 to 1. It is 1 if only meaning ranks.
 pub(super) fn known(query: &RecallQuery<'_>) -> f64 {
     match query.ranking.finds_by_words() {
         true => meaning::embedder()

@@ -2,7 +2,7 @@
 
 use crate::error::VectorError;
 
-/// The most numbers in a vector.
+/// Largest number of dimensions: 4,096. A larger value makes sums in `dot` coarser.
 pub const MAX_DIM: usize = 4_096;
 
 const MAGIC: &[u8; 8] = b"ICMVECS\0";

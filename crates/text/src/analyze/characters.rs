@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longest term in bytes; longer ones are cut at a character.
+/// Bytes of the longest term: 64; longer terms are cut at a character. A larger value takes more room in the index.
 pub(crate) const TERM_LEN_MAX: usize = 64;
 
 /// Returns the form in which keywords and words are compared: folded, and cut to [`TERM_LEN_MAX`] bytes.

@@ -23,7 +23,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-icm, files = sys.argv[1], [file for file in sys.argv[2:] if file != "--pairs"]
+icm, files = str(Path(sys.argv[1]).absolute()), [file for file in sys.argv[2:] if file != "--pairs"]
 show_pairs = "--pairs" in sys.argv
 pairs = []
 for file in files:

@@ -91,6 +91,11 @@ impl Pair<'_> {
         changes.any(|word| !self.older.has_like(word))
     }
 
+    /// Returns `true` if only the newer statement has a word such as *now*.
+    fn begins(&self) -> bool {
+        self.newer.any(Role::Now) && !self.older.any(Role::Now)
+    }
+
     fn says_the_same(&self) -> bool {
         let differs = |hunk: &Hunk| {
             self.older.words[hunk.older.clone()]
@@ -153,7 +158,8 @@ impl Pair<'_> {
             self.older.words[hunk.older.clone()].iter().any(is_other)
                 && self.newer.words[hunk.newer.clone()].iter().any(is_other)
         });
-        days && (numbers || others) && !self.tells_change() && !self.newer.any(Role::End)
+        let ends = self.newer.any(Role::End);
+        days && (numbers || others) && !self.tells_change() && !self.begins() && !ends
     }
 
     /// Returns `true` if both statements have values of a kind, and each has one that the other lacks.
@@ -243,7 +249,8 @@ impl Pair<'_> {
                 .iter()
                 .any(|word| shared(word) && word.text != ended.text)
         };
-        ended.map(|(_, word)| word).any(has_subject) && words.iter().any(is_new)
+        let is_told = words.iter().any(|word| is_new(word) || word.has(Role::End));
+        ended.map(|(_, word)| word).any(has_subject) && is_told
     }
 
     /// Returns `true` if the same role has another holder.
@@ -278,7 +285,14 @@ impl Pair<'_> {
             .is_some_and(|word| {
                 ["the", "der", "die", "das", "le", "la", "l", "el"].contains(&word.text.as_str())
             });
-        names && shared >= 2 && (role && the || self.tells_change())
+        let mut news = self
+            .newer
+            .content()
+            .filter(|word| !self.older.has_like(word));
+        let verb = self.older.words.get(self.older.pivot);
+        let holds = verb.is_some_and(|verb| verb.has(Role::Holds) && self.newer.has_like(verb));
+        let only_name = news.next().is_some() && news.next().is_none();
+        names && shared >= 2 && (role && the || holds && only_name || self.tells_change())
     }
 
     /// Returns `true` for the first word of its statement, which may be a name.
@@ -292,6 +306,7 @@ impl Pair<'_> {
         let verb = older.words.get(older.pivot);
         if !older.knows_verb
             || older.any(Role::Many)
+            || older.any(Role::Holds)
             || verb.is_some_and(|word| word.has(Role::Past))
         {
             return false;
@@ -397,7 +412,10 @@ impl Pair<'_> {
             of.words[range].iter().any(|word| word.has(Role::Verb))
         };
         let is = self.older.words[pivot].has(Role::Copula)
-            && hunk.older.start == pivot + 1
+            && hunk.older.start > pivot
+            && self.older.words[pivot + 1..hunk.older.start]
+                .iter()
+                .all(|word| word.has(Role::Function))
             && !verbs(self.older, hunk.older.clone())
             && !verbs(self.newer, hunk.newer.clone());
         let named_before = self.aligned.common.iter().any(|(older, newer)| {
@@ -409,7 +427,9 @@ impl Pair<'_> {
                 && !word.has(Role::User)
                 && word.is_content()
         });
-        (is_same_verb || named_before) && (has_verb || related && is) && self.keeps_units(hunk)
+        (is_same_verb || named_before)
+            && (has_verb || (related || self.begins()) && is)
+            && self.keeps_units(hunk)
     }
 
     /// Returns `true` if the numbers on both sides of a hunk have the same units.

@@ -15,10 +15,11 @@ const LEN_MAX: usize = 1_200;
 const VALUE_WORDS: usize = 3;
 
 /// Roles of a word that can be the first verb of a statement.
-const VERBS: [Role; 5] = [
+const VERBS: [Role; 6] = [
     Role::Copula,
     Role::Verb,
     Role::Many,
+    Role::Holds,
     Role::Change,
     Role::End,
 ];
@@ -136,6 +137,7 @@ impl Statement {
             at > 0
                 && word.kind == Kind::Word
                 && VERBS.iter().any(|role| word.has(*role))
+                && !words[at - 1].has(Role::BeforeNoun)
                 && (words[at - 1].has(Role::Pronoun) || words[..at].iter().any(Word::is_content))
         });
         let pivot = verb.unwrap_or_else(|| words.len().saturating_sub(VALUE_WORDS));

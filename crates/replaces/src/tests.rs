@@ -29,7 +29,11 @@ fn another_value_of_the_same_thing_replaces_the_first() {
          Max works at Acme. || Max works at Globex now.
          Der Server steht in Bonn. || Der Server steht in Kiel.
          Le bureau ferme à 18 h. || Le bureau ferme à 19 h.
-         La reunión es a las 10:00. || La reunión es a las 12:00.",
+         La reunión es a las 10:00. || La reunión es a las 12:00.
+         The weekly call is on Tuesday at 10 || The weekly call is now on Wednesday at 11
+         Das Team sitzt in Raum 12 || Das Team sitzt jetzt in Raum 14
+         Das Büro ist in der Hauptstraße 3 || Das Büro ist jetzt in der Lindenallee 4
+         Le serveur est à Paris || Le serveur est maintenant à Lyon",
     );
 }
 
@@ -37,7 +41,8 @@ fn another_value_of_the_same_thing_replaces_the_first() {
 fn a_value_that_has_ended_is_replaced() {
     replaces(
         Reason::Ended,
-        "We use Jenkins for builds || We switched from Jenkins to GitHub Actions for builds
+        "We pay for a Figma subscription || We cancelled the Figma subscription
+         We use Jenkins for builds || We switched from Jenkins to GitHub Actions for builds
          The user's editor is Vim. || The user stopped using Vim, it is Helix.
          Der Nutzer isst in der Kantine. || Der Nutzer isst daheim, in die Kantine geht er nicht mehr.
          Zoé mange à la cantine. || Zoé ne mange plus à la cantine mais à la maison.
@@ -72,7 +77,8 @@ fn the_opposite_replaces_what_it_denies() {
 fn another_holder_of_a_role_replaces_the_first() {
     replaces(
         Reason::AnotherHolder,
-        "Priya is the lead of payments. || Tomasz took over as lead of payments.",
+        "Priya is the lead of payments. || Tomasz took over as lead of payments.
+         Ada leads the platform team || Bruno leads the platform team now",
     );
 }
 
@@ -98,7 +104,11 @@ fn another_subject_person_event_or_exception_stands_beside() {
                  The outbound flight leaves on Monday at 09:10. || The flight back leaves on Wednesday at 18:45.
                  Rent for the flat is 1,150 a month. || Heating for the flat is 180 a month.
                  Le club ouvre à 7 h en semaine. || Le dimanche, le club ouvre à 9 h.
-                 Mia is allergic to peanuts. || Mia is allergic to cat hair.";
+                 Mia is allergic to peanuts. || Mia is allergic to cat hair.
+                 Timeouts for reads are 5 seconds || Timeouts for writes are 20 seconds
+                 Ada leads the platform team || Ada leads the hiring committee
+                 The API listens on port 8080 || The admin API listens on port 9090
+                 The backup runs on Mondays at 3 || The backup runs on Sundays at 5";
     for (older, newer) in pairs(lines) {
         let (verdict, reason) = judged(older, newer);
         assert_ne!(verdict, Verdict::Yes, "{older} || {newer}: {reason:?}");

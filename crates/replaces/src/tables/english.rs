@@ -18,15 +18,23 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Verb,
         "live* work* use* using run* host* serve* store* keep* kept build* built cost* charge* listen* start* begin* end* leave* \
-         depart* arrive* land* take* get* need* require* meet* open* close* call* named belong* own* lead* report* weigh* \
-         measure* drive* drink* eat* write* written deploy* compile* format* style* track* manage* live* reside* stay* sit* \
-         point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* maintain* go goes teach* \
+         depart* arrive* land* take* get* need* require* meet* open* close* call* named belong* report* weigh* \
+         measure* drive* drink* eat* write* written deploy* compile* format* style* track* live* reside* stay* sit* \
+         point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* go goes teach* \
          train* sleep* wear* read* expect* connect* bill* book* schedul* set due locate* install* studies study* \
          hang* chat* indent* lint* contain*",
     ),
     (
+        Role::BeforeNoun,
+        "for of in on at to by with from into per the a an",
+    ),
+    (
+        Role::Holds,
+        "lead leads own owns manage manages maintain maintains head heads chair chairs",
+    ),
+    (
         Role::Many,
-        "depend* prefer* want* like* dislike* love* hate* allergic speak* buy* visit* knows know* enjoy* learn* collect* owns has have",
+        "depend* prefer* want* like* dislike* love* hate* allergic speak* buy* visit* knows know* enjoy* learn* collect* has have",
     ),
     (
         Role::Past,

@@ -17,9 +17,14 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Verb,
         "habit* travaill* utilis* tourne* heberg* stock* coute* commenc* demarr* redemarr* lieu part_a partent arrive* prend \
-         prennent mange* boi* appelle* appartient dirig* gere* suit suivent mesure* pese* vit vivent fait font mis ecrit \
+         prennent mange* boi* appelle* appartient suit suivent mesure* pese* vit vivent fait font mis ecrit \
          ecrits redige* developp* construit chiffre* limit* ouvre ferme dure* se_trouve loge* reside* compte* roule* etudi*",
     ),
+    (
+        Role::BeforeNoun,
+        "pour de du des le la les l un une a au aux sur en",
+    ),
+    (Role::Holds, "dirige gere pilote anime"),
     (
         Role::Many,
         "aime* adore* deteste* allergique parle* achet* visit* connai* abonne* ont",

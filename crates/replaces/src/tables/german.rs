@@ -19,10 +19,15 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Verb,
         "wohn* arbeit* nutz* benutz* verwend* lauf* gehost* gespeicher* betragt kostet kosten beginn* begann start* ende* lieg* \
-         steh* heisst heissen gehor* leite* braucht brauchen fahr* trink* isst essen gebaut baut betreib* studier* lern* nimmt \
-         nehmen trainier* feier* bleib* geht gehen gilt findet stattfindet dauert macht eingelagert eingereicht verwalt* \
+         steh* heisst heissen gehor* sitz* befindet braucht brauchen fahr* trink* isst essen gebaut baut betreib* studier* lern* nimmt \
+         nehmen trainier* feier* bleib* geht gehen gilt findet stattfindet dauert macht eingelagert eingereicht \
          zustandig schlaft trag* lebt leben wiegt misst zahlt nutzt ablauft kommt",
     ),
+    (
+        Role::BeforeNoun,
+        "fur von mit bei auf in im am aus zu zum zur der die das den dem des ein eine einen einem einer",
+    ),
+    (Role::Holds, "leitet verantwortet betreut verwaltet"),
     (
         Role::Many,
         "mag mogen liebt hasst allergisch spricht sprechen kauft* gekauft besucht* kennt hat haben",

@@ -21,6 +21,10 @@ pub(crate) enum Role {
     Copula,
     /// A verb with one object at a time: *lives*, *runs*, *costs*.
     Verb,
+    /// An article or a preposition: a noun follows, never the verb of the statement.
+    BeforeNoun,
+    /// A verb of having a role. The subject may have it of many things, a thing mostly has one subject: *leads*.
+    Holds,
     /// A verb that may have many objects at once: *likes*, *speaks*, *bought*.
     Many,
     /// A verb in the past, for events that may happen again with other values.

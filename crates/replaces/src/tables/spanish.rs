@@ -17,9 +17,14 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Verb,
         "viv* trabaj* usa usan utiliz* corre aloj* guard* cuesta cuestan empiez* comienz* sale salen llega llegan toma toman \
-         come comen bebe llama pertenec* dirig* gestion* encarga mide pesa conduce apunta apuntan registr* comunic* hace \
+         come comen bebe llama pertenec* encarga mide pesa conduce apunta apuntan registr* comunic* hace \
          dura compil* abre cierra lleva necesit* queda estudi*",
     ),
+    (
+        Role::BeforeNoun,
+        "para de del el la los las un una en con por",
+    ),
+    (Role::Holds, "dirige lidera gestiona coordina"),
     (
         Role::Many,
         "gusta gustan encanta odia alergic* habla hablan compr* visit* conoce tiene tienen",

@@ -1,6 +1,8 @@
-//! `acked`: two slots that name the newest acknowledged event. Written without a sync after the
-//! sync of the log, so a slot never names what is not durable; it is the evidence that tells a torn
-//! tail from damage, and lets an open start reading near the end.
+//! The file `acked`: two slots that name the newest acknowledged event.
+//!
+//! A slot is written after the sync of the log, without a sync of its own. It therefore never names an event that is
+//! not durable. Slots are the evidence that tells a torn tail from damage, and let an open start reading near the
+//! chain's end.
 
 use std::io;
 use std::path::Path;
@@ -12,25 +14,25 @@ use icm_event::id::{EventId, OriginId, Seq};
 
 /// Bytes of a slot.
 pub const SLOT_LEN: usize = 96;
-/// Where the two slots lie, a sector apart.
+/// Offsets of the two slots, a sector apart.
 pub const SLOT_OFFSETS: [u64; 2] = [0, 512];
 
 const MAGIC: [u8; 4] = *b"ACK1";
 
-/// The newest acknowledged event of a chain.
+/// A slot: the newest acknowledged event of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// Rises with every slot written.
+    /// Number of the slot; it rises with every slot that is written.
     pub generation: u64,
     /// The chain.
     pub origin: OriginId,
-    /// Place in it.
+    /// Place of the event in the chain.
     pub seq: Seq,
-    /// The event.
+    /// Id of the event.
     pub event: EventId,
-    /// First seq of the segment it lies in.
+    /// First seq of the event's segment.
     pub segment: Seq,
-    /// Offset of its record in that segment, in bytes.
+    /// Offset of the event's record in that segment, in bytes.
     pub offset: u64,
 }
 
@@ -50,7 +52,7 @@ impl Slot {
         bytes
     }
 
-    /// Reads a slot; `None` when it was never written or is not whole.
+    /// Reads a slot; `None` if it was never written or is not whole.
     pub fn parse(bytes: &[u8]) -> Option<Slot> {
         let bytes = bytes.first_chunk::<SLOT_LEN>()?;
         let check = u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
@@ -76,7 +78,7 @@ impl Slot {
     }
 }
 
-/// The newest whole slot, if any.
+/// Returns the newest whole slot, if there is one.
 pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Slot>> {
     let path = dir.join(ACKED_FILE);
     match disk::read_all(disk, &path, 64 * 1_024) {
@@ -86,20 +88,20 @@ pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Slot>> {
             .max_by_key(|slot| slot.generation)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
-        // Whatever lies there is no evidence.
+        // A folder of this name is no evidence.
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
         Err(error) => Err(at("reading", &path)(error)),
     }
 }
 
-/// Opens the file for writing slots.
+/// Opens the file for writing slots, and creates it if it is absent.
 pub fn open(disk: &dyn Disk, dir: &Path) -> Result<std::sync::Arc<dyn DiskFile>> {
     let path = dir.join(ACKED_FILE);
     disk.open(&path, OpenMode::Create)
         .map_err(at("opening", &path))
 }
 
-/// Writes a slot over the older of the two. Not synced.
+/// Writes a slot over the older one. Does not sync.
 pub fn write(file: &dyn DiskFile, slot: &Slot) -> io::Result<()> {
     file.write_at(&slot.encode(), SLOT_OFFSETS[(slot.generation % 2) as usize])
 }

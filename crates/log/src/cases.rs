@@ -1,28 +1,30 @@
-//! The opening case table: what is done with what a chain's end, its acknowledged slots and its
-//! neighbours look like. [`decide`] is a pure function of an [`Observation`]; one test a row.
+//! The opening case table: the action for each state in which a chain's end can be found.
+//!
+//! The state is that of the end, of the acknowledged slots and of the neighbours. [`decide`] is a pure function of an
+//! [`Observation`]; each row has a test.
 
 use serde::{Deserialize, Serialize};
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Case {
-    /// Ends cleanly, and the slot's event is present with that id.
+    /// The chain ends cleanly, and the slot's event is present with that id.
     A,
-    /// Own chain, a check fails and nothing says the record was durable: torn.
+    /// Own chain: a check fails, and nothing says that the record was durable. The tail is torn.
     B,
-    /// Own chain, the first check fails although the record was durable: damage.
+    /// Own chain: the first check fails although the record was durable. The record is damaged.
     C,
-    /// The newest segment never got its first record: torn creation.
+    /// The newest segment never got its first record: its creation is torn.
     D,
     /// A gap or overlap between segments that nothing explains.
     E,
-    /// A valid head names another event before it than there is.
+    /// A valid head names another event before it than the one that is there.
     F,
-    /// Written by a newer version.
+    /// A newer version wrote the record.
     G,
-    /// The head is whole, the payload is not.
+    /// The head is whole, the payload is damaged.
     H,
-    /// The body is withheld and no redaction is known.
+    /// The body is withheld, and no redaction of it is known.
     I,
     /// A foreign chain reaches further than any learned range.
     J,
@@ -30,30 +32,30 @@ pub enum Case {
     K,
     /// A foreign chain is shorter than a learned range, or damaged within it.
     L,
-    /// Ends before the slot's event, or its id differs.
+    /// The chain ends before the slot's event, or its id differs.
     M,
 }
 
-/// What is done about it.
+/// The action for a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Open.
+    /// Open the store.
     Open,
-    /// The writer moves everything from the first record of the batch to `torn/` and truncates; a
-    /// reader takes what is before for the end.
+    /// The writer moves everything from the first record of the batch to `torn/` and truncates the segment. A reader
+    /// takes the place before the batch for the end.
     SetAside,
-    /// Open what is before read-only, refuse writes, name `icm log repair`.
+    /// Open the chain up to that place read-only, refuse writes, name `icm log repair`.
     Refuse,
-    /// Read-only, never called damage.
+    /// Open read-only. The chain is never called damaged.
     RefuseNewer,
-    /// Open; the payload shows as withheld.
+    /// Open the store and show the payload as withheld.
     Withhold,
-    /// Open; say so.
+    /// Open the store and report the finding.
     Notice,
-    /// Keep, export, count; no position and no fold until learned. The lock holder cuts invalid
-    /// records before appending.
+    /// Keep, export and count the events; without a position or a fold until they are learned. The lock holder cuts
+    /// invalid records before it appends.
     Keep,
-    /// Never truncated; a peer's copy refills it.
+    /// Never truncate; a peer's copy refills the chain.
     Refill,
 }
 
@@ -147,40 +149,40 @@ impl Case {
             .expect("every case has a row")
     }
 
-    /// Its short name.
+    /// Returns the short name of the case.
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// When it holds.
+    /// Returns the condition of the case, in words.
     pub fn condition(self) -> &'static str {
         self.row().2
     }
 
-    /// What is done.
+    /// Returns the action for the case.
     pub fn action(self) -> Action {
         self.row().3
     }
 }
 
-/// What is wrong with a record, if anything.
+/// The state of the record at the observed place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordState {
     /// Every record up to a clean end is good.
     Good,
     /// The first check of a record fails, or the file ends within it.
     FirstCheckBad,
-    /// Head good, body not.
+    /// The head is good, the body is not.
     SecondCheckBad,
-    /// Head and body good, but `prev` or `seq` do not follow.
+    /// Head and body are good, but `prev` or `seq` do not follow.
     ChainBroken,
-    /// Head good, body withheld without a known redaction.
+    /// The head is good, the body is withheld, and no redaction of it is known.
     Withheld,
-    /// A newer version wrote it.
+    /// A newer version wrote the record.
     Newer,
 }
 
-/// What the acknowledged slots say about the chain.
+/// The evidence of the acknowledged slots about a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotState {
     /// No slot names this chain.
@@ -191,21 +193,21 @@ pub enum SlotState {
     Missing,
 }
 
-/// What was seen at a place of a chain.
+/// The state of a chain at one place, as it was observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
-    /// This machine's own chain (or one it continues).
+    /// `true` for this machine's own chain, or one that it continues.
     pub own: bool,
-    /// The record looked at, or the end when all are good.
+    /// State of the observed record, or of the end if all records are good.
     pub record: RecordState,
-    /// A later valid record has `synced` at or above the record's seq, or a slot names that seq or
-    /// a later one. For an incomplete batch: for any of its events.
+    /// A later valid record has `synced` at or above the record's seq, or a slot names that seq or a later one. For an
+    /// incomplete batch this counts for any of its events.
     pub evidence: bool,
     /// The last batch lacks its last event.
     pub batch_open: bool,
     /// The record would be the first of the newest segment, or the segment has no whole header.
     pub starts_newest_segment: bool,
-    /// The slots.
+    /// The evidence of the slots.
     pub slot: SlotState,
     /// Segments neither meet nor branch here.
     pub segment_gap: bool,
@@ -230,7 +232,7 @@ impl Observation {
     };
 }
 
-/// The row of the table that an observation falls under.
+/// Returns the case of the table for an observation.
 pub fn decide(seen: &Observation) -> Case {
     match seen.record {
         RecordState::Newer => return Case::G,
@@ -253,7 +255,7 @@ pub fn decide(seen: &Observation) -> Case {
     }
     match seen.record {
         RecordState::FirstCheckBad if seen.evidence => Case::C,
-        // A store that has lost what it acknowledged is left as it is found.
+        // A store that has lost acknowledged events is left as it was found.
         RecordState::FirstCheckBad | RecordState::SecondCheckBad
             if seen.slot == SlotState::Missing =>
         {

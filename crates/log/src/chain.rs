@@ -16,7 +16,7 @@ pub(crate) struct SegmentFile {
     pub(crate) path: PathBuf,
 }
 
-/// The origins that have a folder, in order.
+/// Returns the origins that have a folder, sorted.
 pub(crate) fn origins(disk: &dyn Disk, store: &Path) -> Result<Vec<OriginId>> {
     let dir = store.join(LOG_DIR);
     let entries = match disk.read_dir(&dir) {
@@ -32,8 +32,8 @@ pub(crate) fn origins(disk: &dyn Disk, store: &Path) -> Result<Vec<OriginId>> {
     Ok(origins)
 }
 
-/// The segments of a chain, oldest first; none when the folder is absent. A file that lies there
-/// under another name is no segment.
+/// Returns the segments of a chain, oldest first; an empty list if the folder is absent. Files with other names are not
+/// segments.
 pub(crate) fn segments(
     disk: &dyn Disk,
     store: &Path,
@@ -59,19 +59,19 @@ pub(crate) fn segments(
     Ok(segments)
 }
 
-/// Whether a chain branches.
+/// Returns `true` if a chain branches.
 pub(crate) fn branches(segments: &[SegmentFile]) -> bool {
     first_branches(segments).is_some()
 }
 
-/// Where a chain first branches: two of its segments start with events of one seq.
+/// Returns the seq at which a chain first branches: two of its segments start with an event of that seq.
 pub(crate) fn first_branches(segments: &[SegmentFile]) -> Option<Seq> {
     let firsts = |pair: &[SegmentFile]| [pair[0].name.first_seq, pair[1].name.first_seq];
     let mut pairs = segments.windows(2).map(firsts);
     pairs.find(|[one, other]| one == other).map(|[seq, _]| seq)
 }
 
-/// The index of the segment that holds `seq`, if the chain reaches that far.
+/// Returns the index of the segment that would hold `seq`, or `None` if every segment starts after it.
 pub(crate) fn holding(segments: &[SegmentFile], seq: Seq) -> Option<usize> {
     segments
         .partition_point(|segment| segment.name.first_seq <= seq)

@@ -1,9 +1,9 @@
-//! What a copy of a live store holds: for each file how far it goes, so that the copy ends with a
-//! whole, durable batch whatever others append meanwhile.
+//! The plan of a copy of a live store: the length of each file, so that the copy ends with a whole, durable batch.
+//! Others may append meanwhile.
 //!
-//! `acked` is read first, then the folders are listed, then the chain's end is looked at: so nothing
-//! that the copy says was acknowledged lies beyond what it holds, and a chain that is minted
-//! meanwhile is not half in it. Segments only grow, so what is copied later is what was seen.
+//! The order of steps is: read `acked`, list the folders, examine the chain's end. So every event that the copy calls
+//! acknowledged is in it, and a chain that is minted meanwhile is not half in it. Segments only grow, so bytes that are
+//! copied later are the bytes that were planned.
 
 use std::path::{Path, PathBuf};
 
@@ -18,48 +18,48 @@ use crate::store_file::StoreFile;
 use icm_event::id::OriginId;
 use icm_event::segment::SegmentName;
 
-/// What `fingerprint` says in a copy: no machine and folder have it, so the next write to the copy
-/// mints an origin wherever it lies.
+/// The `fingerprint` in `store.toml` of a copy. No machine and folder have this one, so the next write to the copy
+/// mints an origin, in any folder.
 const NO_FINGERPRINT: &str = "00000000000000000000000000000000";
 
 /// A file of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyFile {
-    /// Below the store, with `/` between folder and file.
+    /// Path below the store, with `/` between folder and file.
     pub name: String,
-    /// What it holds.
+    /// Contents of the file.
     pub content: CopyContent,
 }
 
-/// What a file of a copy holds.
+/// The contents of a file of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CopyContent {
     /// These bytes.
     Bytes(Vec<u8>),
     /// The first `len` bytes of a file.
     Start {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// How many of its bytes.
+        /// Number of bytes.
         len: u64,
     },
 }
 
-/// A copy that can be made.
+/// The files of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyPlan {
-    /// Newest event of the walk; durable.
+    /// The newest event of the walk; it is durable.
     pub tip: Tip,
-    /// Every file, `store.toml` first.
+    /// All files, `store.toml` first.
     pub files: Vec<CopyFile>,
 }
 
 impl Log {
-    /// What a copy of this store holds now: everything that was acknowledged before the call.
-    /// `None` while nothing was written. Takes no lock and changes nothing.
+    /// Returns the plan of a copy with everything that was acknowledged before the call. `None` if nothing was ever
+    /// written. Takes no lock and changes nothing.
     ///
     /// # Errors
-    /// `Damaged`, `NewerFormat` or `NotWritable` where the log is not in order.
+    /// `Damaged`, `NewerFormat` or `NotWritable` if the log is not in order.
     pub fn plan_copy(&self) -> Result<Option<CopyPlan>> {
         let acked_path = self.dir.join(ACKED_FILE);
         let acked = disk::read_all(&*self.disk, &acked_path, 64 * 1_024).ok();
@@ -97,7 +97,7 @@ impl Log {
         }))
     }
 
-    /// Where the last whole batch of a chain ends.
+    /// Returns the place at which the last whole batch of a chain ends.
     fn end_of(&self, origin: OriginId) -> Result<Option<TipPlace>> {
         let slot = acked::read(&*self.disk, &self.dir)?.filter(|slot| slot.origin == origin);
         Ok(self.examined(origin, slot.as_ref())?.tip)
@@ -118,7 +118,8 @@ impl Log {
             let file = file.map_err(at("opening", path))?;
             let len = match segment.name == end.segment.name {
                 true => {
-                    // What the copy holds must not be lost here: the copy would know more.
+                    // Made durable before the copy exists: after a power cut the copy must not know more than this
+                    // store.
                     file.sync().map_err(at("syncing", path))?;
                     end.end
                 }
@@ -170,7 +171,7 @@ fn bytes_of(name: &str, bytes: Vec<u8>) -> CopyFile {
     }
 }
 
-/// The text of `store.toml` for a copy: the same origin and secret, bound to no folder.
+/// Returns the text of `store.toml` for a copy: the same origin and secret, bound to no folder.
 fn unbound(store: &StoreFile) -> String {
     let copy = StoreFile {
         fingerprint: NO_FINGERPRINT.to_owned(),
@@ -179,13 +180,13 @@ fn unbound(store: &StoreFile) -> String {
     copy.to_text()
 }
 
-/// Whether `store.toml` is that of a copy to which nothing was written yet.
+/// Returns `true` if this is the `store.toml` of a copy that nothing was written to yet.
 pub fn is_unbound(store_file: &[u8]) -> bool {
     StoreFile::read(store_file, Path::new(""))
         .is_ok_and(|store| store.fingerprint == NO_FINGERPRINT)
 }
 
-/// Whether a copy may hold a file of this name: `store.toml`, `acked`, a segment, torn bytes.
+/// Returns `true` if a copy may hold a file of this name: `store.toml`, `acked`, a segment, torn bytes.
 pub fn is_copy_file(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
     match parts[..] {
@@ -202,10 +203,10 @@ pub fn is_copy_file(name: &str) -> bool {
     }
 }
 
-/// What must hold of a restored copy before it is used.
+/// Checks a restored copy before it is used.
 ///
 /// # Errors
-/// `NotAStore` where `store.toml` is bound to a folder: a write would go on under its origin.
+/// `NotAStore` if `store.toml` is bound to a folder: a write would continue under the origin of that folder.
 pub fn check_unbound(dir: &Path, store_file: &[u8]) -> Result<()> {
     match is_unbound(store_file) {
         true => Ok(()),

@@ -8,16 +8,16 @@ use thiserror::Error;
 use crate::cases::Case;
 use icm_event::id::{OriginId, Seq};
 
-/// Why the log could not do what was asked.
+/// The reason for which the log could not do what was asked.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The operating system said no.
+    /// The operating system reported an error.
     #[error("{doing} {}: {source}", .path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// To what.
+        /// Path of the file or folder.
         path: PathBuf,
         /// The error.
         source: io::Error,
@@ -25,27 +25,27 @@ pub enum LogError {
     /// Somebody else holds the lock.
     #[error("another process has been writing for more than {waited_ms} ms")]
     Busy {
-        /// How long it was waited for.
+        /// Time waited for the lock, in milliseconds.
         waited_ms: u64,
     },
-    /// The log is damaged: writes are refused, what lies before can be read.
+    /// The log is damaged. Writes are refused; the events before the damage can be read.
     #[error("{}, at seq {seq} in {} (byte {offset_bytes}): {what}", .case.name(), .file.display())]
     Damaged {
         /// Row of the case table.
         case: Case,
         /// File, relative to the store.
         file: PathBuf,
-        /// First event that cannot be trusted.
+        /// Seq of the first event that cannot be trusted.
         seq: Seq,
-        /// Where in the file.
+        /// Offset in the file, in bytes.
         offset_bytes: u64,
-        /// What is wrong.
+        /// The defect.
         what: String,
     },
-    /// Written by a newer version: writes are refused.
+    /// A newer version wrote something that this version cannot read. Writes are refused.
     #[error("{what}")]
     NewerFormat {
-        /// What is too new.
+        /// The part that is too new.
         what: String,
     },
     /// The folder is no store, or its `store.toml` cannot be read.
@@ -53,7 +53,7 @@ pub enum LogError {
     NotAStore {
         /// The folder or file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         why: String,
     },
     /// The store cannot be written.
@@ -61,10 +61,10 @@ pub enum LogError {
     NotWritable {
         /// The folder or file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// No space left. Nothing was lost; the append did not happen.
+    /// The disk is full. Nothing was lost, and nothing was appended.
     #[error("no space left for {}: the disk is full, or a limit is reached", .path.display())]
     NoSpace {
         /// The file that could not grow.
@@ -73,55 +73,55 @@ pub enum LogError {
     /// An event or batch exceeds a ceiling.
     #[error("{what} is {len}, the limit is {max}")]
     TooLarge {
-        /// What.
+        /// The part that is too large.
         what: &'static str,
-        /// How much it is.
+        /// Its size.
         len: usize,
-        /// Ceiling.
+        /// The ceiling.
         max: usize,
     },
-    /// A bundle is cut, changed, or none at all; nothing of it was taken.
+    /// A file is cut, changed, or not a bundle. Nothing was taken from it.
     #[error("{} is not whole (byte {offset_bytes}): {what}", .path.display())]
     BadBundle {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// Offset in the file, in bytes.
         offset_bytes: u64,
-        /// What is wrong.
+        /// The defect.
         what: String,
     },
-    /// What a bundle holds does not join up with what is here; nothing of it was taken.
+    /// The events of a bundle do not join the events of the store. Nothing was taken from the bundle.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Gaps(Vec<Gap>),
-    /// A bundle is forged to be slow to read; nothing of it was taken.
+    /// A bundle would make the log slow to read, so it is forged. Nothing was taken from it.
     #[error("{what}: no store gets so by itself")]
     TooTangled {
-        /// What there is too much of.
+        /// The part that is beyond any real store.
         what: String,
     },
-    /// The event that a cursor names is not there any more.
+    /// The event that a cursor names is no longer in the log.
     #[error("the log no longer holds what the cursor at position {position} names")]
     StaleCursor {
-        /// Its position.
+        /// Position of the cursor.
         position: u64,
     },
 }
 
-/// Events that are missing between what is held and what was brought.
+/// Missing events between the events of the store and those of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("need origin {origin} from seq {from_seq}")]
 pub struct Gap {
     /// The chain.
     pub origin: OriginId,
-    /// The first event that is missing.
+    /// Seq of the first missing event.
     pub from_seq: Seq,
 }
 
-/// Shorthand.
+/// The result of an operation of the log.
 pub type Result<T> = std::result::Result<T, LogError>;
 
-/// Adds what was being done to an [`io::Error`], telling a full disk and a store that cannot be
-/// written from the rest. What only reads says "reading": it is never about writing.
+/// Adds the failed operation to an [`io::Error`], and tells a full disk and a store that cannot be written from other
+/// errors. Callers that only read say "reading"; such an error never becomes `NotWritable`.
 pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LogError {
     let path = path.to_owned();
     move |source| match source.kind() {

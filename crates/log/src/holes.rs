@@ -1,6 +1,6 @@
-//! What repairs have explained: places where a chain lacks events, and a `log.repaired` says so.
+//! Holes that repairs have explained: a chain lacks events there, and a `log.repaired` says so.
 //!
-//! The normal path never asks: only whoever meets a gap has the heads read for what explains it.
+//! The heads are read for explanations only when a reader meets a gap.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ use icm_event::segment::HEADER_LEN;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A place where a chain does not go on with the event that comes next.
+/// A place at which a chain does not continue with the next event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) origin: OriginId,
-    /// The event before; zero at the start of the chain.
+    /// Id of the event before the gap; zero at the start of the chain.
     pub(crate) last: EventId,
-    /// The event after.
+    /// Id of the event after the gap.
     pub(crate) next: EventId,
-    /// The first seq that is not there.
+    /// Seq of the first missing event.
     pub(crate) from: Seq,
-    /// The last one; one less where only `prev` does not fit.
+    /// Seq of the last missing event. `from - 1` if no event is missing, but `prev` does not match.
     pub(crate) to: Seq,
 }
 
-/// A hole, and the position of the repair that explains it, where its author is walked.
+/// A hole, and the position of the repair that explains it, by the repair's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Explained {
     pub(crate) hole: Hole,
     pub(crate) position: Position,
 }
 
-/// All holes that repairs have explained, and the events whose payload they say is gone.
+/// The holes that repairs have explained, and the events whose payload they declare lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Holes {
     pub(crate) holes: Vec<Explained>,
@@ -45,7 +45,7 @@ pub(crate) struct Holes {
 }
 
 impl Holes {
-    /// What a head says, if it is that of a repair.
+    /// Adds the statements of a head, if it is that of a repair.
     pub(crate) fn note(&mut self, head: &icm_event::head::Head<'_>, own: &[OriginId]) {
         if head.kind() != Kind::LOG_REPAIRED {
             return;
@@ -53,7 +53,7 @@ impl Holes {
         let Ok(Facts::Repaired(facts)) = Facts::of(head) else {
             return;
         };
-        // What somebody else says of this machine's chains explains nothing.
+        // Statements of other machines about this machine's chains explain nothing.
         let author_is_own = own.contains(&head.origin());
         let position = head.position();
         let fits = |hole: &Hole| author_is_own || !own.contains(&hole.origin);
@@ -63,8 +63,8 @@ impl Holes {
         self.payloads.extend(head.refs().map(|id| (id, position)));
     }
 
-    /// The repair that explains a gap. What was brought back since may have made a hole smaller, so a
-    /// gap within a hole is explained, and an end of it that is the hole's has to be that event.
+    /// Returns the repair that explains a gap. Events that came back may have made a hole smaller, so a gap within a
+    /// hole is explained. An end that the gap shares with the hole must have the hole's event.
     pub(crate) fn explain(&self, gap: &Gap) -> Option<Explained> {
         let fits = |hole: &Hole| {
             hole.origin == gap.origin
@@ -76,14 +76,14 @@ impl Holes {
         self.holes.iter().rev().copied().find(|it| fits(&it.hole))
     }
 
-    /// The repair that says that an event is gone.
+    /// Returns the repair that declares an event lost.
     pub(crate) fn covering(&self, origin: OriginId, seq: Seq) -> Option<Explained> {
         let fits =
             |hole: &Hole| hole.origin == origin && hole.from_seq <= seq && seq <= hole.to_seq;
         self.holes.iter().rev().copied().find(|it| fits(&it.hole))
     }
 
-    /// Whether an event at this seq lies within or directly beside a hole: its batch may be cut.
+    /// Returns `true` if an event at this seq lies within or directly beside a hole. Its batch may be cut.
     pub(crate) fn touches(&self, origin: OriginId, seq: Seq) -> bool {
         self.holes.iter().any(|Explained { hole, .. }| {
             hole.origin == origin
@@ -92,19 +92,19 @@ impl Holes {
         })
     }
 
-    /// The hole in which a chain ends, if it ends at `last`.
+    /// Returns the hole in which a chain ends, if `last` is its last event.
     pub(crate) fn at_end(&self, origin: OriginId, last: Seq) -> Option<Explained> {
         let next = Seq(last.0.saturating_add(1));
         self.covering(origin, next)
     }
 
-    /// Reads the heads of all chains; `own` are those that are walked.
+    /// Reads the heads of all chains. `own` names the walked chains.
     pub(crate) fn collect(disk: &dyn Disk, store: &Path, own: &[OriginId]) -> Result<Holes> {
         let mut holes = Holes::default();
         for origin in chain::origins(disk, store)? {
             for segment in chain::segments(disk, store, origin)? {
                 let (start, end) = (HEADER_LEN as u64, u64::MAX);
-                // What cannot be read explains nothing; whoever reads there says so.
+                // A segment that cannot be read explains nothing; readers of that segment report the error.
                 let Ok(mut scan) = SegmentScan::open(disk, &segment.path, start, end) else {
                     continue;
                 };
@@ -121,28 +121,28 @@ impl Holes {
     }
 }
 
-/// What a log knows of holes, for as long as its newest event stays the same.
+/// The holes that a log knows. They hold as long as its newest event stays the same.
 #[derive(Default)]
 pub(crate) struct KnownHoles {
-    /// Of a repair that is going on and whose event is not written yet.
+    /// Holes of a repair that is under way; its event is not written yet.
     pub(crate) pending: Vec<Hole>,
     found: Option<(Option<EventId>, Vec<OriginId>, Arc<Holes>)>,
 }
 
 impl KnownHoles {
-    /// Has the heads read again by whoever asks next.
+    /// Forgets the holes, so the next caller reads the heads again.
     pub(crate) fn forget(&mut self) {
         self.found = None;
     }
 }
 
-/// Explanations for who meets a gap.
+/// Finds explanations for gaps.
 pub(crate) struct Explainer<'a> {
     pub(crate) disk: &'a dyn Disk,
     pub(crate) store: &'a Path,
-    /// The chains that are walked.
+    /// The walked chains.
     pub(crate) own: Vec<OriginId>,
-    /// The newest event, where it is known: what was read for it still holds.
+    /// The newest event, if known. Holes that were read at the same newest event still hold.
     pub(crate) tip: Option<EventId>,
     pub(crate) known: &'a Mutex<KnownHoles>,
 }
@@ -209,7 +209,7 @@ mod tests {
     fn a_gap_is_explained_by_the_hole_that_it_fits() {
         let explains = |gap: &Gap| holes().explain(gap).is_some();
         assert!(explains(&gap(41, 44, 3, 4)));
-        // Made smaller from either side, or from both.
+        // The hole was made smaller from either side, or from both.
         assert!(explains(&gap(41, 42, 3, 7)));
         assert!(explains(&gap(43, 44, 7, 4)));
         assert!(explains(&gap(42, 43, 7, 8)));

@@ -1,7 +1,8 @@
-//! The mark of files that were written anew. Who only appends is seen by where the log ends; who
-//! takes a body out of a file, puts one back or fills a hole leaves the end as it was. So whoever
-//! changes bytes that others may have read changes this mark after the files, and whoever keeps what
-//! it read compares.
+//! The mark that counts rewrites of log files.
+//!
+//! An append moves the end of the log, but removing a body, restoring one or filling a hole may not. Code that changes
+//! bytes which others may have read therefore changes the mark afterwards. Code that keeps what it read compares the
+//! mark.
 
 use std::path::Path;
 
@@ -12,19 +13,18 @@ use crate::layout::REWRITTEN_FILE;
 
 const LEN_MAX: u64 = 256;
 
-/// What the mark said. All that matters is whether it is another one; a store without the file has
-/// one mark, too.
+/// The contents of the mark; only equality matters. A store without the file has an (empty) mark, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rewritten(Vec<u8>);
 
 impl Rewritten {
-    /// A mark that cannot be read is like none: what it says next is another one.
+    /// Reads the mark. A mark that cannot be read counts as absent, so it differs from the next one that can.
     pub(crate) fn read(disk: &dyn Disk, store: &Path) -> Rewritten {
         let path = store.join(REWRITTEN_FILE);
         Rewritten(disk::read_all(disk, &path, LEN_MAX).unwrap_or_default())
     }
 
-    /// Writes another mark; durable when it returns.
+    /// Writes a new mark. Durable when it returns.
     pub(crate) fn renew(disk: &dyn Disk, store: &Path, env: &dyn Env) -> Result<()> {
         let path = store.join(REWRITTEN_FILE);
         let mark: String = random_16(env)

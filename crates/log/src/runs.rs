@@ -1,5 +1,5 @@
-//! The runs of a chain: its events as they lie in the files, each naming the one before. A chain
-//! that is whole is one run; where events are missing, and where it branches, another one starts.
+//! The runs of a chain: consecutive events in the files, each naming the one before. A whole chain is one run. Another
+//! run starts where events are missing, and where the chain branches.
 
 use std::path::{Path, PathBuf};
 
@@ -16,52 +16,52 @@ use icm_event::segment::HEADER_LEN;
 /// Consecutive events of one chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The event before the first one; zero for the start of the chain.
+    /// Id of the event before the first one; zero at the start of the chain.
     pub(crate) base: EventId,
-    /// Seq of the first one.
+    /// Seq of the first event.
     pub(crate) from_seq: Seq,
     pub(crate) ids: Vec<EventId>,
-    /// Where the records lie, in order.
+    /// Places of the records, in order.
     pub(crate) parts: Vec<RunPart>,
     whole: Whole,
 }
 
-/// How far the last whole batch of a run goes.
+/// The part of a run up to its last whole batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Whole {
     events: usize,
     parts: usize,
-    /// In the last of these parts, in bytes.
+    /// Offset of the end in the last of these parts, in bytes.
     end: u64,
 }
 
-/// Records back to back in a file.
+/// A part of a file with records back to back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunPart {
     pub(crate) path: PathBuf,
-    /// In bytes.
+    /// Offsets in bytes.
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
 impl Run {
-    /// Seq of the last one.
+    /// Returns the seq of the last event.
     pub(crate) fn to_seq(&self) -> Seq {
         Seq(self.from_seq.0 + self.ids.len() as u64 - 1)
     }
 
-    /// The last one.
+    /// Returns the id of the last event.
     pub(crate) fn head(&self) -> EventId {
         *self.ids.last().expect("a run has an event")
     }
 
-    /// The event at a seq.
+    /// Returns the id of the event at `seq`, if the run contains it.
     pub(crate) fn id_at(&self, seq: Seq) -> Option<EventId> {
         let index = seq.0.checked_sub(self.from_seq.0)?;
         self.ids.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// The events from one seq to another, both included, as far as they are in it.
+    /// Returns the ids of the run's events between two seqs, both included.
     pub(crate) fn ids_between(&self, from: Seq, to: Seq) -> &[EventId] {
         let place = |seq: u64| usize::try_from(seq.saturating_sub(self.from_seq.0));
         let len = self.ids.len();
@@ -70,7 +70,7 @@ impl Run {
         self.ids.get(from..to).unwrap_or_default()
     }
 
-    /// Without the events of a batch that is not all there.
+    /// Returns the run without the events of an incomplete batch at its end; `None` if no event is left.
     pub(crate) fn trimmed(mut self) -> Option<Run> {
         self.ids.truncate(self.whole.events);
         self.parts.truncate(self.whole.parts);
@@ -81,11 +81,11 @@ impl Run {
     }
 }
 
-/// The runs of a chain up to `until`, by first seq, base, first event. Hands out every event on the way. What cannot be
-/// read of a segment is passed over, up to the next segment.
+/// Returns the runs of a chain up to `until`, sorted by first seq, base, first event. Hands out every event while
+/// reading. After a record that cannot be read, the rest of the segment is skipped.
 ///
 /// # Errors
-/// `NewerFormat` where a newer version wrote a record.
+/// `NewerFormat` if a newer version wrote a record.
 pub(crate) fn runs_of(
     disk: &dyn Disk,
     store: &Path,
@@ -116,7 +116,7 @@ pub(crate) fn runs_of(
                 break;
             }
             let (seq, prev) = (head.seq(), head.prev());
-            // What a file says twice is there once.
+            // An event that lies in the files twice counts once.
             if runs.iter().any(|run| run.id_at(seq) == Some(id)) {
                 current = None;
                 continue;
@@ -164,15 +164,15 @@ pub(crate) fn runs_of(
 /// A part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// Which run.
+    /// Index of the run.
     pub(crate) run: usize,
     /// Seq of the first event.
     pub(crate) from: Seq,
-    /// Seq of the last one.
+    /// Seq of the last event.
     pub(crate) to: Seq,
 }
 
-/// What leads from event `from` to event `head` at `to`, newest first, also over what is missing of it.
+/// Returns the stretches that lead from event `from` to event `head` at `to`, newest first. Skips missing events.
 pub(crate) fn leading_to(runs: &[Run], from: Seq, to: Seq, head: EventId) -> Vec<Stretch> {
     let (mut to, mut head) = (to, head);
     let mut found = Vec::new();
@@ -200,8 +200,8 @@ pub(crate) fn leading_to(runs: &[Run], from: Seq, to: Seq, head: EventId) -> Vec
     found
 }
 
-/// Keeps the runs that can be reached from the start of the chain: over events that are there, and
-/// over holes that a repair explains.
+/// Keeps the runs that can be reached from the start of the chain, over events that are there and holes that a repair
+/// explains.
 pub(crate) fn connected(runs: Vec<Run>, origin: OriginId, holes: &[Hole]) -> Vec<Run> {
     let mut kept: Vec<Run> = Vec::new();
     for run in runs {
@@ -222,8 +222,8 @@ pub(crate) fn connected(runs: Vec<Run>, origin: OriginId, holes: &[Hole]) -> Vec
     kept
 }
 
-/// Whether a repair lets a chain go on with this event although those before it are missing. What was
-/// brought back since may have made its hole smaller.
+/// Returns `true` if a repair lets a chain continue with this event although the events before it are missing. Events
+/// that came back may have made the hole smaller.
 pub(crate) fn bridges(hole: &Hole, origin: OriginId, seq: Seq, event: EventId) -> bool {
     let next = hole.to_seq.0.saturating_add(1);
     hole.origin == origin

@@ -1,4 +1,4 @@
-//! Reading the records of one segment, forward, in chunks.
+//! Reads the records of one segment, forward, in chunks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,55 +10,55 @@ use icm_event::id::EventId;
 use icm_event::record::{self, FRAME_LEN, Parsed, Record, Shape};
 use icm_wait::{Deadline, PAUSE_MIN};
 
-/// Bytes read at first, and at most.
+/// Bytes of the first read, and of the longest. Raised, a scan makes fewer reads and reads more in vain.
 const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
-/// Bytes before a record that are read with it on the way back.
+/// Bytes before a record that are read together with it on the way back. Raised, a backward scan makes fewer reads.
 const BACK_LEN: u64 = 64 * 1_024;
 
-/// Shortest pauses for which bytes that don't parse are read again before they count as no record. More of them give a
-/// writer more time to finish a record.
+/// Number of shortest pauses in which bytes that don't parse are read again before they count as no record. Raised, a
+/// writer has more time to finish a record.
 const PAUSES_FOR_A_WRITER: u32 = 3;
 
-/// What a step of a scan met.
+/// The result of a step of a scan.
 pub(crate) enum Step<'a> {
     /// A record whose first check is good.
     Record {
-        /// Where it starts in the file.
+        /// Offset of the record in the file.
         offset: u64,
         record: Record<'a>,
-        /// Its event id: what the next record names as its `prev`, or a hash where there is none.
+        /// Id of the event: the `prev` of the next record, or a hash if no record follows it.
         id: EventId,
     },
-    /// The end: nothing but zeros (or nothing at all) follows.
+    /// The end: only zeros follow, or nothing.
     End,
-    /// Bytes that are no record.
+    /// Bytes that are not a record.
     Bad { offset: u64 },
     /// A frame that a newer version wrote.
     Newer { offset: u64 },
 }
 
-/// A place in a segment file.
+/// A scan of a segment file, with its place in the file.
 pub(crate) struct SegmentScan {
     path: PathBuf,
     file: Arc<dyn DiskFile>,
     buffer: Vec<u8>,
     /// File offset of `buffer[0]`.
     base: u64,
-    /// Place of the next record in `buffer`.
+    /// Index of the next record in `buffer`.
     at: usize,
-    /// Shape of the record at `at`, when the step before looked ahead.
+    /// Shape of the record at `at`, if the last step looked ahead.
     ahead: Option<Shape>,
-    /// Read nothing at or beyond this offset.
+    /// Offset at which reading stops.
     limit: u64,
-    /// `limit` is the length that the file had.
+    /// `true` if `limit` is the length that the file had.
     to_end: bool,
-    /// Bytes read next, at least; grows, as whoever read on so far will read on.
+    /// Least number of bytes of the next read. Grows, since a scan that got this far is likely to go on.
     chunk: usize,
     hash_all: bool,
 }
 
 impl SegmentScan {
-    /// Starts at `offset`. What lies at `limit` and beyond is taken for absent.
+    /// Starts a scan at `offset`. Bytes from `limit` on count as absent.
     pub(crate) fn open(
         disk: &dyn Disk,
         path: &Path,
@@ -77,7 +77,7 @@ impl SegmentScan {
         Ok(SegmentScan { to_end, ..scan })
     }
 
-    /// The same of a file that is open.
+    /// Starts a scan of a file that is open already.
     pub(crate) fn of(file: Arc<dyn DiskFile>, path: &Path, offset: u64, limit: u64) -> SegmentScan {
         SegmentScan {
             path: path.to_owned(),
@@ -93,7 +93,7 @@ impl SegmentScan {
         }
     }
 
-    /// Takes every id from a hash of the head, trusting no `prev`.
+    /// Makes the scan hash the head for every id, instead of trusting the next `prev`.
     pub(crate) fn hashing(mut self) -> SegmentScan {
         self.hash_all = true;
         self
@@ -123,7 +123,7 @@ impl SegmentScan {
         Ok(())
     }
 
-    /// The shape of the record `skip` bytes after `at`, reading more where needed.
+    /// Parses the record `skip` bytes after `at`, reading more if necessary.
     fn shape_at(&mut self, skip: usize) -> Result<Parsed> {
         self.fill(skip + FRAME_LEN)?;
         let mut parsed = record::parse(&self.buffer[self.at + skip..]);
@@ -134,7 +134,7 @@ impl SegmentScan {
         Ok(parsed)
     }
 
-    /// Whether everything from `at` to the end of the file is zero.
+    /// Returns `true` if all bytes from `at` to the end of the file are zero.
     fn rest_is_zero(&mut self) -> Result<bool> {
         loop {
             self.fill(self.chunk)?;
@@ -149,7 +149,7 @@ impl SegmentScan {
         }
     }
 
-    /// The next record.
+    /// Returns the next record, or the reason for which there is none.
     pub(crate) fn step(&mut self) -> Result<Step<'_>> {
         let offset = self.base + self.at as u64;
         let mut met = match self.ahead.take() {
@@ -157,8 +157,8 @@ impl SegmentScan {
             None => self.look()?,
         };
         if met.is_none() {
-            // A reader without the lock can see a record half written. It can also hold zeros in its buffer over which a
-            // writer of an earlier version has written since, or which a writer has cut.
+            // A reader without the lock can see a record half written. Its buffer can also hold zeros that a writer of
+            // an earlier version has overwritten since, or that a writer has cut off.
             let soon = Deadline::after(PAUSE_MIN * PAUSES_FOR_A_WRITER);
             let mut again = || self.read_anew(offset).and_then(|()| self.look());
             met = icm_wait::until(soon, || again().transpose()).transpose()?;
@@ -171,7 +171,7 @@ impl SegmentScan {
         }
     }
 
-    /// Returns the record, the newer frame or the end that lies here; `None` for bytes that are none of them.
+    /// Returns the record, the newer frame or the end at the current offset; `None` for other bytes.
     fn look(&mut self) -> Result<Option<Parsed>> {
         let parsed = self.shape_at(0)?;
         let is_met = match parsed {
@@ -182,7 +182,7 @@ impl SegmentScan {
         Ok(is_met.then_some(parsed))
     }
 
-    /// Reads the record at `offset`, for who goes backward: what lies before it is read with it. `None` where none starts.
+    /// Reads the record at `offset` and the bytes before it, for a backward scan. `None` if no record starts there.
     pub(crate) fn back_at<T>(
         &mut self,
         offset: u64,
@@ -201,7 +201,7 @@ impl SegmentScan {
         }
     }
 
-    /// Forgets what was read, and goes on at `offset`.
+    /// Forgets the buffer and continues at `offset`.
     fn read_anew(&mut self, offset: u64) -> Result<()> {
         self.buffer.clear();
         (self.base, self.at) = (offset, 0);
@@ -234,7 +234,7 @@ impl SegmentScan {
     }
 }
 
-/// Reads the one record at `offset`; `None` when none starts there.
+/// Reads the record at `offset`; `None` if no record starts there.
 pub(crate) fn read_one<T>(
     disk: &dyn Disk,
     path: &Path,

@@ -1,4 +1,4 @@
-//! `store.toml`: which origin writes here now, and the secret for keyed hashes.
+//! The file `store.toml`: the origin that writes here now, and the secret of keyed hashes.
 
 use std::io;
 use std::path::Path;
@@ -15,18 +15,18 @@ use icm_event::id::{EventId, OriginId, Seq, from_hex, to_hex};
 const LEN_MAX: u64 = 64 * 1_024;
 const EMPTY: &str = "it is empty";
 
-/// What `store.toml` says.
+/// The contents of `store.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreFile {
     /// This machine's origin.
     pub origin: OriginId,
     /// Digest of the machine and the folder that the origin was minted for.
     pub fingerprint: String,
-    /// For keyed hashes; never leaves the store.
+    /// Secret of keyed hashes; never leaves the store.
     pub secret: [u8; 32],
-    /// What the origin carries on from; also in its first event once that is written.
+    /// The place from which the origin continues an older one. Its first event says the same, once written.
     pub continues: Option<Continues>,
-    /// What older origins of this machine carry on from, for when their first events are lost.
+    /// The same of older origins of this machine, in case their first events are lost.
     pub older: Vec<(OriginId, Continues)>,
 }
 
@@ -57,7 +57,7 @@ struct ContinuesText {
 }
 
 impl StoreFile {
-    /// What a chain of this machine carries on from, as it was noted here.
+    /// Returns the place from which a chain of this machine continues another, if it is recorded here.
     pub(crate) fn noted(&self, origin: OriginId) -> Option<Continues> {
         let older = self.older.iter().find(|(by, _)| *by == origin);
         match self.origin == origin {
@@ -66,11 +66,11 @@ impl StoreFile {
         }
     }
 
-    /// The bytes of the file; `None` when there is none.
+    /// Returns the bytes of the file; `None` if it is absent.
     pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<Vec<u8>>> {
         let path = dir.join(STORE_FILE);
         match disk::read_all(disk, &path, LEN_MAX) {
-            // No bytes are never the same bytes as before: there is nothing to compare.
+            // An empty file is an error: no bytes would equal the bytes of a store that was never read.
             Ok(bytes) if bytes.is_empty() => Err(LogError::NotAStore {
                 path,
                 why: EMPTY.to_owned(),
@@ -81,7 +81,7 @@ impl StoreFile {
         }
     }
 
-    /// What the bytes of the file say.
+    /// Parses the bytes of the file.
     pub(crate) fn read(bytes: &[u8], dir: &Path) -> Result<StoreFile> {
         Self::parse(bytes).map_err(|problem| match problem {
             Problem::Newer(format) => LogError::NewerFormat {

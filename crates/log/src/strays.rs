@@ -1,5 +1,5 @@
-//! What lies below `log/` and is neither a chain nor a segment: conflict copies of sync tools, copies
-//! that somebody made. Nothing reads it in the normal course.
+//! Strays: files and folders below `log/` that are neither a chain nor a segment, such as conflict copies of sync
+//! tools, or copies that somebody made. Normal operation does not read them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use crate::error::{Result, at};
 use crate::layout;
 use icm_event::segment::SegmentName;
 
-/// Such a file or folder.
+/// A stray file or folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stray {
     pub(crate) path: PathBuf,
     pub(crate) is_dir: bool,
-    /// In `log/` itself, or in a folder there.
+    /// `true` for a stray in `log/` itself, or a file in a folder there.
     pub(crate) is_near: bool,
 }
 
-/// All of them, in order. Symbolic links are not followed.
+/// Returns all strays, sorted. Does not follow symbolic links.
 pub(crate) fn strays(disk: &dyn Disk, store: &Path) -> Result<Vec<Stray>> {
     let log_dir = store.join(layout::LOG_DIR);
     let mut strays = Vec::new();
@@ -40,10 +40,10 @@ pub(crate) fn strays(disk: &dyn Disk, store: &Path) -> Result<Vec<Stray>> {
     Ok(strays)
 }
 
-/// Notes a path and, of a folder, all that is in it.
+/// Adds a path and, for a folder, everything in it.
 fn collect(disk: &dyn Disk, path: PathBuf, is_dir: bool, is_near: bool, strays: &mut Vec<Stray>) {
     if is_dir {
-        // One that cannot be read stands for what is in it.
+        // A folder that cannot be read stands for its contents.
         for entry in disk.read_dir(&path).unwrap_or_default() {
             let of_log = path
                 .parent()

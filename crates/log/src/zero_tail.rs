@@ -11,16 +11,17 @@ use crate::disk::DiskFile;
 /// The first 8 bytes of a record are the check of its head and the head's length. The length is never 0.
 const RECORD_START_LEN: usize = 8;
 
-/// Returns true if the file goes on behind `end` and no record starts there. An earlier version appends into its zeros
-/// without changing the file's length, and two changes within one tick of the clock have one time: these bytes tell.
+/// Returns `true` if the file continues after `end` and no record starts there. An earlier version appends into its
+/// zeros without changing the file's length, and two changes within one tick of the clock have the same time. Only
+/// these bytes then show the append.
 pub(crate) fn starts_at(file: &dyn DiskFile, end: u64) -> bool {
     let mut bytes = [0; RECORD_START_LEN];
     let read = file.read_at(&mut bytes, end);
     read.is_ok_and(|read| read > 0 && bytes[..read].iter().all(|byte| *byte == 0))
 }
 
-/// Cuts a segment to `end`, where its last record ends, if the file is longer. The next sync makes the cut durable: a
-/// crash before that leaves the zeros, the cut segment, or either of them with a torn append.
+/// Cuts a segment to `end`, the end of its last record, if the file is longer. The next sync makes the cut durable. A
+/// crash before it leaves the zeros or the cut segment, either of them perhaps with a torn append.
 ///
 /// # Errors
 /// If the length cannot be read, or the file cannot be cut.

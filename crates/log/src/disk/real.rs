@@ -1,4 +1,4 @@
-//! The real disk.
+//! The disk of this machine, as a [`Disk`].
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, Stamp};
 
-/// Two changes within this time may bear the same time: several ticks of a kernel's clock, or twice
-/// the coarsest clock of a file system in use.
+/// Age in nanoseconds below which two changes may have the same time. Several ticks of a kernel's clock, or twice the
+/// coarsest clock of a file system in use. Raised, stamps can be relied on later.
 const SETTLES_AFTER_NS: i128 = 100_000_000;
 const SETTLES_AFTER_COARSE_NS: i128 = 4_000_000_000;
 
@@ -28,8 +28,8 @@ fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Opens a regular file, and never waits: a pipe that somebody put in its place has no other end.
-/// What is written is not reached through a link, which may lead out of the store.
+/// Opens a regular file. Never waits, not even for the other end of a pipe that somebody put in the file's place. Does
+/// not follow a link to write, since it may lead out of the store.
 fn open_regular(options: &mut OpenOptions, path: &Path, writes: bool) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -52,7 +52,7 @@ fn open_regular(options: &mut OpenOptions, path: &Path, writes: bool) -> io::Res
     Ok(file)
 }
 
-/// What is wrong with a file that cannot be opened, where the system's own words do not say.
+/// Returns the defect of a file that cannot be opened, if the error of the system does not name it.
 fn odd_file(path: &Path, writes: bool) -> Option<io::Error> {
     if writes && fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) {
         return Some(io::Error::new(
@@ -68,7 +68,7 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "not a regular file")
 }
 
-/// A file that is open already.
+/// Returns a file that is open already as a [`DiskFile`].
 pub fn file_of(file: File) -> Arc<dyn DiskFile> {
     Arc::new(RealFile(file))
 }
@@ -166,7 +166,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// A file's metadata, and the number that it has in its file system.
+/// Returns a file's metadata and its number in its file system.
 #[cfg(unix)]
 fn look(path: &Path) -> io::Result<(fs::Metadata, u64)> {
     let metadata = fs::metadata(path)?;
@@ -174,12 +174,12 @@ fn look(path: &Path) -> io::Result<(fs::Metadata, u64)> {
     Ok((metadata, identity))
 }
 
-/// A file's metadata, and the number that it has in its file system. Not the time that it was made: a file that takes
-/// another's place soon enough is given that one's.
+/// Returns a file's metadata and its number in its file system. The creation time would not do: a file that soon
+/// replaces another of the same name gets the other's creation time.
 #[cfg(windows)]
 fn look(path: &Path) -> io::Result<(fs::Metadata, u64)> {
     use std::os::windows::fs::OpenOptionsExt;
-    // FILE_FLAG_BACKUP_SEMANTICS: folders, too. No access is asked for: nobody can refuse it.
+    // FILE_FLAG_BACKUP_SEMANTICS opens folders, too. No access is asked for, so nobody can refuse it.
     const FOLDERS_TOO: u32 = 0x0200_0000;
     let mut options = OpenOptions::new();
     look_at(
@@ -227,7 +227,7 @@ fn stamp_of(metadata: &fs::Metadata, identity: u64) -> (Stamp, bool) {
         len: metadata.len(),
         changed,
     };
-    // A file system that counts in whole seconds has no other times.
+    // A file system that counts whole seconds has only such times.
     let settles_after = match changed % 1_000_000_000 {
         0 => SETTLES_AFTER_COARSE_NS,
         _ => SETTLES_AFTER_NS,

@@ -1,4 +1,4 @@
-//! The chains under a store, own and foreign.
+//! The chains of a store, own and foreign.
 
 use super::Log;
 use crate::acked;
@@ -12,9 +12,8 @@ use crate::walk;
 use icm_event::id::{EventId, OriginId, Seq};
 
 impl Log {
-    /// The newest event of every chain under the store, own and foreign, as far as whole batches
-    /// reach and, for the chain that is written here, as far as it is known to be durable; sorted by
-    /// origin.
+    /// Returns the newest event of every chain, own and foreign, sorted by origin. Only whole batches count, and in the
+    /// chain that this store writes only events known to be durable.
     pub fn heads(&self) -> Result<Vec<Tip>> {
         let mut heads = Vec::new();
         for origin in chain::origins(&*self.disk, &self.dir)? {
@@ -51,7 +50,7 @@ impl Log {
         Ok(heads)
     }
 
-    /// The end of a chain, own or foreign.
+    /// Examines the end of a chain, own or foreign.
     pub(crate) fn examined(
         &self,
         origin: OriginId,
@@ -65,7 +64,7 @@ impl Log {
         recover::examine(&self.explainer(own, tip), origin, slot, None)
     }
 
-    /// How a chain is walked, if it is.
+    /// Returns the part of the walk that is this chain, if the chain is walked.
     pub(crate) fn part(&self, origin: OriginId) -> Option<walk::Part> {
         let state = self.lock_state();
         state
@@ -75,7 +74,7 @@ impl Log {
             .copied()
     }
 
-    /// Of all segments of a walked chain those of this machine's branch.
+    /// Returns those segments of a walked chain that belong to this machine's branch.
     pub(crate) fn own_segments(
         &self,
         part: walk::Part,
@@ -84,13 +83,13 @@ impl Log {
         (self.own_branches).among(&*self.disk, &self.dir, part, all)
     }
 
-    /// Whether an event is at a place of a chain.
+    /// Returns `true` if `event` has this seq in the chain.
     pub fn has_event(&self, origin: OriginId, seq: Seq, event: EventId) -> Result<bool> {
         let place = walk::find_seq(&*self.disk, &self.dir, origin, seq, Some(event))?;
         Ok(place.is_some_and(|place| place.tip.event == event))
     }
 
-    /// Bytes of all segments.
+    /// Returns the total length of all segments in bytes.
     pub fn len_bytes(&self) -> Result<u64> {
         let mut sum = 0;
         for origin in chain::origins(&*self.disk, &self.dir)? {

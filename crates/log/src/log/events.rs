@@ -1,4 +1,4 @@
-//! The events of a log, in this machine's order of learning.
+//! Scans of a log's events, in this machine's order of learning.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ impl Log {
         self.walk_of(&self.lock_state())
     }
 
-    /// A walk that hands out own events alone.
+    /// Returns a walk that hands out own events only.
     fn own_walk(&self) -> Walk<'_> {
         Walk {
             splice: Splice::Nothing,
@@ -38,13 +38,13 @@ impl Log {
         }
     }
 
-    /// Hands out every event after `from`, in the order of positions, up to the tip as of the last
-    /// refresh. Stops when `each` breaks. Returns the place after the last own event handed out,
-    /// so a break within an imported range is taken up again from the range's start.
+    /// Hands out every event after `from`, in the order of positions, up to the tip of the last refresh. Stops when
+    /// `each` breaks. Returns the place after the last own event handed out; after a break within an imported range,
+    /// the next scan starts that range again.
     ///
     /// # Errors
-    /// `StaleCursor` when the log no longer holds what `from` names, `Damaged` and `NewerFormat`
-    /// at an event that cannot be read; what is before it was handed out.
+    /// `StaleCursor` if the log no longer holds the event that `from` names. `Damaged` or `NewerFormat` at an event
+    /// that cannot be read; the events before it were handed out.
     pub fn scan(
         &self,
         from: &Cursor,
@@ -53,7 +53,7 @@ impl Log {
         self.walk().forward(from, each)
     }
 
-    /// As [`Log::scan`] from the start, but own events alone.
+    /// Like [`Log::scan`] from the start, for own events only.
     pub(crate) fn scan_own(
         &self,
         each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
@@ -61,8 +61,8 @@ impl Log {
         (self.own_walk()).forward(&Cursor::START, each).map(drop)
     }
 
-    /// As [`Log::scan`], for who wants nothing before `position`: of the imported ranges before it nothing is
-    /// read, and of the one that holds it no more than from the last of the `known` waypoints on.
+    /// Like [`Log::scan`], for callers that need no event before `position`. Imported ranges before it are not read.
+    /// The imported range that contains it is read from the last waypoint in `known` on.
     pub fn scan_from<'a>(
         &'a self,
         from: &Cursor,
@@ -74,7 +74,7 @@ impl Log {
         walk.forward(from, each)
     }
 
-    /// As [`Log::scan`], but says how far it came and, apart from that, why it stopped early.
+    /// Like [`Log::scan`], but returns the place that it reached even if it ended with an error.
     pub fn scan_whole(
         &self,
         from: &Cursor,
@@ -85,8 +85,8 @@ impl Log {
         (cursor, stopped)
     }
 
-    /// Hands out every event at or before `from` (the tip when `None`), newest first. Costs one
-    /// pass over each segment that it touches.
+    /// Hands out every event at or before `from` (the tip if `None`), newest first. Costs one pass over each segment
+    /// that it touches.
     pub fn scan_back(
         &self,
         from: Option<Position>,
@@ -96,20 +96,19 @@ impl Log {
             .backward(from.unwrap_or(Position(u64::MAX)), each)
     }
 
-    /// The place before the own event that holds `position` or brought it; a scan from there hands
-    /// out `position` and perhaps some events before it.
+    /// Returns the place before the own event that has `position` or imported it. A scan from there hands out the event
+    /// at `position`, perhaps after some earlier events.
     pub fn cursor_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         self.own_walk().cursor_before(position, known)
     }
 
-    /// A place before `position` that is found without reading what lies between; [`Log::scan_from`] there hands out
-    /// some own events first: those since the last waypoint that holds, or of a segment.
+    /// Returns a place before `position` without reading the events in between. [`Log::scan_from`] there first hands
+    /// out some own events: those since the last valid waypoint, or those of a segment.
     pub fn place_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         self.own_walk().start_before(position, known)
     }
 
-    /// The position of event `seq` of a chain that is walked; `None` when the walk does not come by
-    /// there.
+    /// Returns the position of event `seq` of a walked chain; `None` if the walk does not reach the event.
     pub fn position_of(
         &self,
         origin: OriginId,
@@ -119,25 +118,24 @@ impl Log {
         self.walk().position_of(origin, seq, known)
     }
 
-    /// Whether the log still holds the event that `cursor` names, where it names it.
+    /// Returns `true` if the log still holds the event that `cursor` names, in the same place.
     pub fn holds(&self, cursor: &Cursor) -> Result<bool> {
         self.walk().holds(cursor)
     }
 
-    /// The place after the tip.
+    /// Returns the place after the tip.
     pub fn end(&self) -> Cursor {
         self.walk().end()
     }
 
-    /// The last event of the walked chains with a time at or before `ms` (milliseconds since the
-    /// epoch), widened to the end of its batch; searched newest chain first. `None` when all are
-    /// later.
+    /// Returns the last event of the walked chains with a time at or before `ms` (milliseconds since 1970-01-01 UTC),
+    /// or the end of its batch. Searches the newest chain first. `None` if all events are later.
     pub fn at_time(&self, ms: u64, known: &dyn Waypoints) -> Result<Option<Tip>> {
         self.walk().at_time(ms, known)
     }
 
-    /// The event at the end that `position` means: the last of its batch, or the `log.imported`
-    /// that brought it. `None` beyond the tip and for 0.
+    /// Returns the own event at the end of what `position` stands for: the last event of its batch, or the
+    /// `log.imported` that brought it. `None` for 0 and beyond the tip.
     pub fn at_position(&self, position: Position, known: &dyn Waypoints) -> Result<Option<Tip>> {
         self.own_walk().at_position(position, known)
     }

@@ -1,4 +1,4 @@
-//! Holes that repairs have explained, as this log knows them.
+//! The holes of this log that repairs have explained.
 
 use std::sync::PoisonError;
 
@@ -18,7 +18,7 @@ impl Log {
         }
     }
 
-    /// Takes holes for explained while the event that explains them is on its way.
+    /// Counts these holes as explained until the event that explains them is written.
     pub(crate) fn set_pending_holes(&self, holes: Vec<Hole>) {
         let mut known = self.holes.lock().unwrap_or_else(PoisonError::into_inner);
         known.pending = holes;

@@ -1,4 +1,4 @@
-//! The log as another machine knows it.
+//! The log as another machine knows it: in that machine's order of learning.
 
 use std::sync::Arc;
 
@@ -8,30 +8,31 @@ use crate::recover::Tip;
 use crate::walk;
 use icm_event::id::OriginId;
 
-/// Another machine, as far as can be told here what it knew.
+/// Another machine, and how much of its knowledge this store can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownBy {
-    /// The chain that it writes.
+    /// The chain that the machine writes.
     pub origin: OriginId,
-    /// The last event that it is known to have had, where what came next is not known.
+    /// The last event that the machine is known to have had, if its next event is not known.
     pub until: Option<(Tip, Unknown)>,
 }
 
-/// Why what another machine did next is not known.
+/// The reason for which the next event of another machine is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
-    /// It learned what is not held here.
+    /// The machine learned events that this store does not hold.
     NotHeld,
-    /// Its chain branches: a copy of it, or it before it was put back, wrote under the same origin.
+    /// The machine's chain branches: a copy of its store, or the store before it was restored, wrote under the same
+    /// origin.
     Branches,
 }
 
 impl Log {
-    /// The same log as the machine that writes another chain knows it: in its order of learning, as far as that chain is
-    /// held here, and what it learned. It cannot be written.
+    /// Returns this log as the writer of another chain knows it. Its events are those of that chain that this store
+    /// holds, and the events that they learned, in that machine's order. The returned log cannot be written.
     ///
     /// # Errors
-    /// What [`Log::open`] fails with.
+    /// The errors of [`Log::open`].
     pub fn as_known_by(&self, origin: OriginId) -> Result<Log> {
         let as_far_as = |until| {
             let log = Log {
@@ -49,7 +50,7 @@ impl Log {
         }
     }
 
-    /// The machine that it is walked as, where that is another one.
+    /// Returns the other machine as which this log is walked, if it is.
     pub fn known_by(&self) -> Option<KnownBy> {
         self.known_by
     }

@@ -1,4 +1,4 @@
-//! How the files look, which says whether anybody changed the log since it was last read.
+//! The stamps of the log's files, which tell whether anybody changed the log since the last read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::recover::TipPlace;
 use crate::zero_tail;
 
 impl Log {
-    /// Reads what has changed; false when nothing has.
+    /// Reads the log again if its files changed. Returns `true` if they did.
     pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
-        // Taken before the files are read, so that a change meanwhile shows the next time.
+        // Taken before the files are read, so that a change in between shows the next time.
         self.look_whether_rewritten(state)?;
         let looks = self.looks(state);
         if looks.is_some() && looks == state.looks {
@@ -35,8 +35,8 @@ impl Log {
             looks.as_ref().map(of) == Some(of(&before))
         });
         if !(unmoved && same_file) {
-            // This process does not vouch for what others appended: whoever syncs the segment next
-            // opens it anew and writes again what is not known durable.
+            // This process cannot vouch for the appends of others. The next sync opens the segment again and rewrites
+            // the records that may not be durable.
             state.hold.file = None;
         }
         if segment(&state.tip) == segment(&tip)
@@ -48,7 +48,8 @@ impl Log {
         Ok(true)
     }
 
-    /// A store that was read and is gone was moved or removed: nothing is to be written in its place.
+    /// Returns an error if a store that was read before is gone: it was moved or removed, and nothing may be written in
+    /// its place.
     pub(crate) fn check_that_it_is_there(&self, state: &State) -> Result<()> {
         if state.store.is_none() || state.tip.is_none() {
             return Ok(());
@@ -67,14 +68,14 @@ impl Log {
         }
     }
 
-    /// How the files look now; `None` where that tells nothing: there is no own event yet, or a
-    /// change is so young that another one may look the same.
+    /// Returns the stamps of the files. `None` if they tell nothing: there is no own event yet, or a change is so young
+    /// that another could get the same stamp.
     pub(crate) fn looks(&self, state: &State) -> Option<Looks> {
         let own = state.store.as_ref()?.origin;
         let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
         let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
         let (chain, settled) = stamp(&layout::dir_of(&self.dir, own))?;
-        // A new segment changes the folder's time, an append the segment's length. Slots are only hints.
+        // A new segment changes the folder's time, an append changes the segment's length. Slots are only hints.
         Some(Looks {
             store: stamp(&self.dir.join(STORE_FILE))?.0,
             chain,
@@ -102,7 +103,7 @@ impl Log {
         Some(stamp)
     }
 
-    /// How the files look after this process wrote to the log: nobody else can have.
+    /// Returns the stamps of the files after this process wrote to the log. Nobody else can have written.
     pub(crate) fn looks_after_writing(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! The log of a store: opening, what it ends with, and who may write.
+//! The log of a store: opening it, its newest event, and the state that its writers share.
 
 mod chains;
 mod events;
@@ -27,32 +27,32 @@ pub use known_by::{KnownBy, Unknown};
 pub use refusal::Refusal;
 pub(crate) use state::{Hold, Looks, State};
 
-/// The log of one store. Shared by threads; other processes may write beside it.
+/// The log of one store. Threads share it; other processes may write to the same files.
 pub struct Log {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) dir: PathBuf,
     pub(crate) state: Mutex<State>,
     pub(crate) changed: Condvar,
-    /// Held while a segment is synced. An operating system tells of a failed write once, to whoever
-    /// syncs first: that one leaves word here, so that nobody takes the next sync for a good one.
+    /// Locked during the sync of a segment. The kernel reports a failed write-back to one sync only. The thread that
+    /// receives the error stores it here, so that nobody takes the next sync for a good one.
     pub(crate) sync_gate: Mutex<Option<Arc<str>>>,
-    /// What repairs have explained; read when a gap is met.
+    /// The holes that repairs have explained; read when a reader meets a gap.
     pub(crate) holes: Mutex<KnownHoles>,
     pub(crate) own_branches: walk::OwnBranches,
-    /// It is walked as another machine does, and never written.
+    /// The other machine as which this log is walked; such a log is never written.
     pub(crate) known_by: Option<KnownBy>,
 }
 
 impl Log {
-    /// Opens the log of the store in `dir`, which may be absent or empty: then there is nothing to
-    /// read, and the first write makes it a store. Changes no byte.
+    /// Opens the log of the store in `dir` and changes no byte. The folder may be absent or empty: the log then has no
+    /// events, and the first write creates the store.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Log> {
         let log = Log::unread(disk, dir);
         log.refresh()?;
         Ok(log)
     }
 
-    /// The same, but nothing is read before the first [`Log::refresh`]: until then it is as if there were nothing.
+    /// Returns the log of the store in `dir` without reading it. The log is empty until its first [`Log::refresh`].
     pub fn unread(disk: Arc<dyn Disk>, dir: &Path) -> Log {
         Log {
             disk,
@@ -80,7 +80,7 @@ impl Log {
         }
     }
 
-    /// Waits for a change that another thread tells of, up to `most`.
+    /// Waits up to `most` for a change that another thread announces.
     pub(crate) fn wait<'s>(
         &self,
         mut state: MutexGuard<'s, State>,
@@ -95,7 +95,7 @@ impl Log {
         state
     }
 
-    /// Tells the threads that wait, if any do.
+    /// Wakes the threads that wait, if there are any.
     pub(crate) fn tell(&self, state: &State) {
         if state.hold.waiting > 0 {
             self.changed.notify_all();
@@ -103,18 +103,18 @@ impl Log {
     }
 
     pub(crate) fn lock_state(&self) -> MutexGuard<'_, State> {
-        // A panic while the state is held is a bug of ours; the state is read anew by each use.
+        // A panic while the state is locked is a bug of ours. Each use reads the state again.
         self.state
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The store's folder.
+    /// Returns the store's folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Sees what other processes appended. Cheap when there is nothing new.
+    /// Reads the events that other processes appended. Cheap if there are none.
     pub fn refresh(&self) -> Result<()> {
         let mut state = self.lock_state();
         if state.hold.lock.is_some() && state.hold.poisoned.is_none() {
@@ -123,33 +123,33 @@ impl Log {
         self.refresh_state(&mut state).map(|_| ())
     }
 
-    /// Newest event of a whole batch, as of the last refresh; `None` while there is none.
+    /// Returns the newest event of a whole batch, as of the last refresh; `None` if the log is empty.
     pub fn tip(&self) -> Option<Tip> {
         self.lock_state().tip.as_ref().map(|place| place.tip)
     }
 
-    /// Why writes are refused, if they are, as of the last refresh.
+    /// Returns the reason for which writes are refused, as of the last refresh; `None` if they are not.
     pub fn refusal(&self) -> Option<Refusal> {
         self.lock_state().refusal.clone()
     }
 
-    /// This machine's origin, once it has one.
+    /// Returns this machine's origin; `None` before the first write.
     pub fn origin(&self) -> Option<OriginId> {
         self.lock_state().store.as_ref().map(|store| store.origin)
     }
 
-    /// The chains that were written here, each carrying on from the one before; the last one is written now.
+    /// Returns the chains that were written here, each continued by the next. The last one is written now.
     pub fn own_chains(&self) -> Vec<OriginId> {
         let state = self.lock_state();
         state.parts.iter().map(|part| part.origin).collect()
     }
 
-    /// The secret for keyed hashes, once there is one.
+    /// Returns the secret for keyed hashes; `None` before the first write.
     pub fn secret(&self) -> Option<[u8; 32]> {
         self.lock_state().store.as_ref().map(|store| store.secret)
     }
 
-    /// What recovery did since the last call, for the user, a line each.
+    /// Returns the notices of recovery since the last call, a line each.
     pub fn take_notices(&self) -> Vec<String> {
         std::mem::take(&mut self.lock_state().notices)
     }

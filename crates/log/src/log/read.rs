@@ -1,4 +1,4 @@
-//! Reading the state: `store.toml`, the chains that are walked, and the end of the newest one.
+//! Reads the state of a log: `store.toml`, the walked chains, and the end of the newest chain.
 
 use std::io;
 
@@ -23,7 +23,7 @@ impl Log {
         if matches!(loaded, Ok(None)) {
             is_new = chain::origins(&*self.disk, &self.dir)?.is_empty();
             if !is_new {
-                // Another process may have made the store just now: its `store.toml` was there before its log.
+                // Another process may have created the store just now: it writes `store.toml` before the log.
                 loaded = self.load_store(state);
             }
         }
@@ -81,7 +81,7 @@ impl Log {
         Ok(())
     }
 
-    /// Returns what `store.toml` says, if it is there.
+    /// Returns the contents of `store.toml`; `None` if it is absent.
     fn load_store(&self, state: &mut State) -> Result<Option<StoreFile>> {
         match StoreFile::load(&*self.disk, &self.dir)? {
             None => Ok(None),
@@ -94,8 +94,8 @@ impl Log {
         }
     }
 
-    /// Whether what was acknowledged is of a chain that carries on from the end of this one: somebody
-    /// put back a `store.toml` from before.
+    /// Returns `true` if the acknowledged event belongs to a chain that continues the end of this one. Somebody then
+    /// restored an old `store.toml`.
     fn is_older_than_the_log(&self, parts: &[walk::Part]) -> Result<bool> {
         let (disk, dir) = (&*self.disk, &self.dir);
         let Some(own) = parts.last() else {
@@ -116,14 +116,14 @@ impl Log {
         Ok(walk::find_seq(disk, dir, own.origin, beyond, None)?.is_none())
     }
 
-    /// Whether a repair was begun and is not known to be finished.
+    /// Returns `true` if a repair was begun and is not known to be finished.
     pub fn repair_pending(&self) -> bool {
         let path = self.dir.join(REPAIRING_FILE);
         matches!(self.disk.stamp(&path), Ok(Some(_)))
     }
 
-    /// Without a readable `store.toml` the chain that was last acknowledged is read, else the one
-    /// that no other one continues.
+    /// Reads the log without a readable `store.toml`. Takes the chain that was acknowledged last, else the chain that
+    /// no other continues.
     fn read_without_store(&self, state: &mut State) -> Result<()> {
         state.store = None;
         state.store_bytes.clear();
@@ -164,8 +164,8 @@ impl Log {
                 (slot.segment, slot.offset) = place;
             }
             if let Some(until) = part.until {
-                // An older chain of ours is read up to where the next one carries on, or as far as
-                // it is there when a repair has said that the rest is gone.
+                // An older chain of this machine is read up to the event from which the next one continues. If a repair
+                // declared the rest lost, the chain is read as far as it goes.
                 let last = examined.tip.take();
                 let (disk, dir) = (&*self.disk, &self.dir);
                 let event = Some(part.event);

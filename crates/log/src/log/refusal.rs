@@ -1,4 +1,4 @@
-//! Why writes are refused.
+//! The reason for which a log refuses writes.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use crate::cases::Case;
 use crate::error::LogError;
 use icm_event::id::Seq;
 
-/// Why writes are refused; reads of what is whole go on.
+/// The reason for which writes are refused. The undamaged part can still be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Damage.
+    /// The log is damaged.
     Damaged {
         /// Row of the case table.
         case: Case,
@@ -17,19 +17,19 @@ pub enum Refusal {
         file: PathBuf,
         /// First event that cannot be trusted.
         seq: Seq,
-        /// Where in the file.
+        /// Offset in the file, in bytes.
         offset_bytes: u64,
-        /// What is wrong.
+        /// The defect.
         what: String,
     },
-    /// Written by a newer version.
+    /// A newer version wrote something that this version cannot read.
     Newer {
-        /// What is too new.
+        /// The part that is too new.
         what: String,
     },
     /// `store.toml` is missing or unreadable while there is a log.
     NoStoreFile {
-        /// What is wrong with it.
+        /// The defect.
         why: String,
     },
     /// A repair was begun and is not finished.
@@ -37,7 +37,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The refusal as the error of a write.
+    /// Returns the error of a write that is refused.
     pub fn to_error(&self, dir: &Path) -> LogError {
         match self.clone() {
             Refusal::Damaged {

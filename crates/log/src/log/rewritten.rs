@@ -1,4 +1,4 @@
-//! The mark of files that were written anew, as this log has seen it.
+//! The mark that counts rewrites of log files, as this log has seen it.
 
 use std::sync::PoisonError;
 
@@ -7,17 +7,17 @@ use crate::error::Result;
 use crate::rewritten::Rewritten;
 
 impl Log {
-    /// The mark as of the last refresh: what was read of the log since is at least as new.
+    /// Returns the mark of the last refresh. The log was read after that mark was.
     pub fn rewritten(&self) -> Rewritten {
         self.lock_state().rewritten.clone()
     }
 
-    /// The mark as it is on disk now.
+    /// Returns the mark that is on disk now.
     pub fn rewritten_now(&self) -> Rewritten {
         Rewritten::read(&*self.disk, &self.dir)
     }
 
-    /// Takes what was read before for nothing when the files were written anew since.
+    /// Forgets the state of the log if log files were rewritten since it was read.
     pub(crate) fn look_whether_rewritten(&self, state: &mut State) -> Result<()> {
         let mark = Rewritten::read(&*self.disk, &self.dir);
         if mark == state.rewritten {

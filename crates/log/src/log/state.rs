@@ -13,20 +13,20 @@ use crate::store_file::StoreFile;
 use crate::walk;
 use icm_event::id::Seq;
 
-/// What this process knows of the log.
+/// The knowledge of this process about the log.
 pub(crate) struct State {
     pub(crate) store: Option<StoreFile>,
-    /// The bytes that `store` was read of: the same bytes need not be read again.
+    /// The bytes of `store.toml` from which `store` was read. Equal bytes are not parsed again.
     pub(crate) store_bytes: Vec<u8>,
-    /// The secret of a `store.toml` that can be read, and is older than the log.
+    /// The secret of a `store.toml` that can be read but is older than the log.
     pub(crate) older_secret: Option<[u8; 32]>,
-    /// The chains that are walked, oldest first; the last is this machine's own.
+    /// The walked chains, oldest first. The last one is this machine's own.
     pub(crate) parts: Vec<walk::Part>,
     /// Newest event of the walk.
     pub(crate) tip: Option<TipPlace>,
-    /// Why writes are refused, if they are.
+    /// The reason for which writes are refused, if they are.
     pub(crate) refusal: Option<Refusal>,
-    /// What a writer would have to set aside first.
+    /// The bytes that a writer must set aside first.
     pub(crate) trouble: Option<Trouble>,
     /// The newest slot.
     pub(crate) slot: Option<acked::Slot>,
@@ -34,46 +34,46 @@ pub(crate) struct State {
     pub(crate) notices: Vec<String>,
     /// The segments of the tip's chain.
     pub(crate) segments: Option<Arc<[SegmentFile]>>,
-    /// How the files looked when they were last read; `None` when they have to be read again.
+    /// The stamps of the files at the last read; `None` if the files must be read again.
     pub(crate) looks: Option<Looks>,
-    /// What the mark of files that were written anew said, before they were read.
+    /// The mark of rewrites, read before the log was.
     pub(crate) rewritten: Rewritten,
 }
 
-/// The lock, while it is held, and the sync that its holders share.
+/// The lock while it is held, and the sync that its holders share.
 #[derive(Default)]
 pub(crate) struct Hold {
     pub(crate) lock: Option<Box<dyn DiskLock>>,
     pub(crate) holders: usize,
-    /// A thread decides and appends; others wait for it, but not for its sync.
+    /// `true` while a thread decides and appends. Other threads wait for this, but not for the sync.
     pub(crate) turn: bool,
     pub(crate) since: Option<std::time::Instant>,
     pub(crate) file: Option<Arc<dyn DiskFile>>,
     pub(crate) acked: Option<Arc<dyn DiskFile>>,
     pub(crate) acked_generation: u64,
-    /// Newest seq of the own chain known durable.
+    /// Newest seq of the own chain that is known to be durable.
     pub(crate) durable: Seq,
-    /// Something was appended since the lock was taken.
+    /// `true` if a batch was appended since the lock was taken.
     pub(crate) appended: bool,
-    /// How the files looked before that.
+    /// The stamps of the files before that append.
     pub(crate) looked: Option<Looks>,
-    /// Threads that wait for `changed`.
+    /// Number of threads that wait for `changed`.
     pub(crate) waiting: usize,
-    /// An append failed since then: what it left has to be looked at.
+    /// `true` if an append failed since the lock was taken; the bytes it left must be examined.
     pub(crate) failed: bool,
-    /// A sync is going on.
+    /// `true` during a sync.
     pub(crate) syncing: bool,
-    /// A sync failed; nothing is appended until the state was read anew.
+    /// The error of a failed sync. Nothing is appended until the state was read again.
     pub(crate) poisoned: Option<Arc<str>>,
     pub(crate) epoch: u64,
 }
 
-/// How the files look that say whether anybody changed the log since it was last read.
+/// The stamps of the files, which tell whether anybody changed the log since the last read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Looks {
     pub(super) store: Stamp,
     pub(super) chain: Stamp,
     pub(super) segment: Stamp,
-    /// The segment.
+    /// Path of the segment.
     pub(super) path: PathBuf,
 }

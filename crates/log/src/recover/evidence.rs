@@ -1,4 +1,4 @@
-//! Records beyond damage that say what was durable before them.
+//! Evidence in later records: each names the newest seq known to be durable when it was written.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::error::{Result, at};
 use icm_event::id::{OriginId, Seq};
 use icm_event::record::{self, FRAME_LEN, Parsed, RECORD_LEN_MAX};
 
-/// The largest `synced` of the valid records of `origin` that start at or after `offset` and come
-/// after event `after` in the chain; 0 when there are none.
+/// Returns the largest `synced` of the valid records of `origin` that start at or after `offset`, with a seq of `after`
+/// or later. 0 if there are none.
 pub(super) fn later_synced(
     disk: &dyn Disk,
     path: &Path,
@@ -27,7 +27,7 @@ pub(super) fn later_synced(
     let mut bytes = Vec::new();
     let mut base = offset;
     while base < len {
-        // Records that start within the stride are seen whole.
+        // A record that starts within the stride is read whole.
         let room = (len - base).min((STRIDE + RECORD_LEN_MAX) as u64) as usize;
         bytes.resize(room, 0);
         let read = file
@@ -46,7 +46,7 @@ pub(super) fn later_synced(
             if let Parsed::Record(shape) = record::parse(&bytes[start..]) {
                 let record = shape.view(&bytes[start..]);
                 let (seq, synced) = (record.seq(), record.synced);
-                // What is durable when a record is written is before it.
+                // A record can only declare earlier events durable.
                 if seq >= after && synced < seq {
                     best = best.max(synced);
                 }
@@ -58,7 +58,7 @@ pub(super) fn later_synced(
     Ok(best)
 }
 
-/// Where `needle` first stands in `haystack`.
+/// Returns the index at which `needle` first occurs in `haystack`.
 pub(crate) fn find(haystack: &[u8], needle: &[u8; 16]) -> Option<usize> {
     let mut from = 0;
     while let Some(step) = haystack[from..].iter().position(|byte| *byte == needle[0]) {

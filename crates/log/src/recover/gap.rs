@@ -1,4 +1,4 @@
-//! Gaps that the names of a chain's segments show.
+//! Gaps in a chain that the names of its segments show.
 
 use super::Trouble;
 use crate::cases::{self, Observation};
@@ -11,7 +11,7 @@ use icm_event::hash;
 use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::segment::HEADER_LEN;
 
-/// A gap or overlap that the names of the segments show. Foreign chains may branch.
+/// Returns a gap or overlap that the names of the segments show. Foreign chains may branch.
 pub(super) fn gap_between(
     holes: &Explainer<'_>,
     origin: OriginId,
@@ -46,7 +46,7 @@ pub(super) fn gap_between(
     }))
 }
 
-/// Whether a repair has said that what was before the first segment of a chain is gone.
+/// Returns `true` if a repair declared the events before the first segment of a chain lost.
 fn starts_explained(holes: &Explainer<'_>, origin: OriginId, first: &SegmentFile) -> Result<bool> {
     let next = scan::read_one(holes.disk, &first.path, HEADER_LEN as u64, |record| {
         hash::event_id(record.head)

@@ -1,4 +1,4 @@
-//! Places that are believed to hold an event.
+//! Hints: places where an event is expected.
 
 use super::tip::TipPlace;
 use crate::acked::Slot;
@@ -10,7 +10,7 @@ use icm_event::hash;
 use icm_event::id::{EventId, Seq};
 use icm_event::segment::HEADER_LEN;
 
-/// A place that is believed to hold an event; checked before it is used.
+/// A place where an event is expected. Checked before it is used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hint {
     pub(super) seq: Seq,
@@ -51,8 +51,8 @@ pub(super) fn holds(disk: &dyn Disk, segments: &[SegmentFile], hint: &Hint) -> R
     Ok(same == Some(true))
 }
 
-/// Where the slot's event lies: where the slot says, or elsewhere in the segment that holds its seq,
-/// because a redaction moves what it shortens and a repair splits segments.
+/// Returns the place of the slot's event. A redaction moves records and a repair splits segments, so the whole segment
+/// with its seq is searched if the event is not where the slot says.
 pub(super) fn find_slot(
     disk: &dyn Disk,
     segments: &[SegmentFile],

@@ -1,5 +1,6 @@
-//! Looking at the end of a chain: where its last whole batch ends, and which row of the case table
-//! applies to what follows. Reads only; the writer acts on it.
+//! Examines the end of a chain: the end of its last whole batch, and the row of the case table for the bytes after it.
+//!
+//! Only reads; the writer acts on the result.
 
 mod evidence;
 mod gap;
@@ -27,32 +28,31 @@ pub(crate) use evidence::find;
 pub use tip::Tip;
 pub(crate) use tip::{TipPlace, tip_of};
 
-/// What follows the tip and is not a whole batch.
+/// The bytes after the tip that are not a whole batch, and their case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) case: Case,
     pub(crate) file: PathBuf,
-    /// From here on the file is not part of the chain; 0 for the whole file.
+    /// Offset from which the file is not part of the chain; 0 for the whole file.
     pub(crate) cut: u64,
-    /// First event that cannot be trusted.
+    /// Seq of the first event that cannot be trusted.
     pub(crate) seq: Seq,
     pub(crate) what: String,
 }
 
-/// The end of a chain, looked at.
+/// The result of examining the end of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Examined {
     pub(crate) tip: Option<TipPlace>,
     pub(crate) trouble: Option<Trouble>,
-    /// Where the slot's event was found: first seq of the segment, and offset.
+    /// Place at which the slot's event was found: first seq of the segment, and offset.
     pub(crate) slot_place: Option<(Seq, u64)>,
-    /// The segments that there are.
+    /// All segments of the chain.
     pub(crate) segments: Vec<SegmentFile>,
 }
 
-/// Looks at the end of this machine's chain `origin`. With a `known` place (or a slot that is
-/// found where it says) only what comes after it is read. What explains a gap is asked for only
-/// where one is met.
+/// Examines the end of this machine's chain `origin`. Reads only the events after the `known` place, or after the
+/// slot's event if it is where the slot says. Looks for explanations only if there is a gap.
 pub(crate) fn examine(
     holes: &Explainer<'_>,
     origin: OriginId,
@@ -79,7 +79,7 @@ pub(crate) fn examine(
     let slot_state = match (slot, slot_present) {
         (None, _) => SlotState::None,
         (Some(_), true) => SlotState::Present,
-        // It was acknowledged, and a repair has said that it is gone.
+        // A repair declared the acknowledged event lost.
         (Some(slot), false) if holes.holes()?.covering(origin, slot.seq).is_some() => {
             SlotState::None
         }
@@ -108,7 +108,7 @@ pub(crate) fn examine(
         let look_from = |start| look(holes, origin, &newest, evidence_seq, slot_state, start);
         let mut looked = look_from(start)?;
         for earlier in [slot_start, None] {
-            // The event at which the look began may be the one that is damaged.
+            // The event at which reading started may be the damaged one.
             if looked.tip.is_none() && start.is_some() {
                 start = earlier;
                 looked = look_from(start)?;
@@ -120,7 +120,7 @@ pub(crate) fn examine(
                 trouble: Some(trouble),
             } if trouble.case == Case::D => {
                 segments.pop();
-                // A segment is made only once all before it is durable.
+                // A segment is created only after all events before it are durable.
                 evidence_seq = evidence_seq.max(Seq(trouble.seq.0.saturating_sub(1)));
                 hidden = Some(trouble);
             }
@@ -150,7 +150,7 @@ pub(crate) fn examine(
     }
 }
 
-/// Says that an event is of a kind that only a newer version understands.
+/// Returns the message that a kind needs a newer version.
 pub(crate) fn newer_kind(kind: Kind, version: u16) -> String {
     format!(
         "{} version {version} is newer than this version of icm",

@@ -1,4 +1,5 @@
-//! The newest segment of a chain: where its last whole batch ends, and what follows it. A torn tail is found here.
+//! Examines the newest segment of a chain: the end of its last whole batch, and the bytes after it. A torn tail is
+//! found here.
 
 use super::Trouble;
 use super::evidence::later_synced;
@@ -20,7 +21,7 @@ pub(super) struct Looked {
     pub(super) trouble: Option<Trouble>,
 }
 
-/// Looks at the newest segment of a chain, from `start` on if that lies in it.
+/// Examines the newest segment of a chain, starting at `start` if that lies in it.
 pub(super) fn look(
     holes: &Explainer<'_>,
     origin: OriginId,
@@ -50,18 +51,18 @@ pub(super) fn look(
     newest.judge(seen, ended)
 }
 
-/// The record at which a scan of a segment ended before the end: offset, state, and what is wrong.
+/// The record at which a scan ended early: offset, state, and defect.
 type Ended = (u64, RecordState, String);
 
-/// The newest segment of a chain, and what is known of it before it is read.
+/// The newest segment of a chain, and the knowledge about it before it is read.
 struct Newest<'a> {
     holes: &'a Explainer<'a>,
     origin: OriginId,
     segment: &'a SegmentFile,
-    /// The newest event that is known to have been durable.
+    /// Seq of the newest event that is known to have been durable.
     evidence_seq: Seq,
     slot: SlotState,
-    /// The place in the segment at which the look begins.
+    /// The place in the segment at which reading starts.
     start: Option<Hint>,
 }
 
@@ -87,7 +88,7 @@ impl Newest<'_> {
         }
     }
 
-    /// Returns what is wrong with the header.
+    /// Returns the trouble with the header, if there is any.
     fn header(&self) -> Result<Option<Trouble>> {
         let (disk, path, first_seq) = (self.holes.disk, &self.segment.path, self.first_seq());
         let header = {
@@ -127,12 +128,12 @@ impl Newest<'_> {
         }
     }
 
-    /// Reads the records up to the end, or up to one that does not fit.
+    /// Reads the records up to the end, or up to the first one that does not fit.
     fn records(&self) -> Result<(Seen, Option<Ended>)> {
         let start = self.start;
         let offset = start.map_or(HEADER_LEN as u64, |hint| hint.offset);
         let mut seen = Seen::from(start.map_or(self.first_seq(), |hint| hint.seq));
-        // Ids are hashed: taken from the next record's `prev` they would always fit it.
+        // Ids are hashed here: an id taken from the next record's `prev` would always match it.
         let mut records =
             SegmentScan::open(self.holes.disk, &self.segment.path, offset, u64::MAX)?.hashing();
         let ended = loop {
@@ -166,7 +167,7 @@ impl Newest<'_> {
         Ok((seen, ended))
     }
 
-    /// Counts an open batch as whole if a repair has said that the rest of it is gone.
+    /// Counts an open batch as whole if a repair declared the rest of it lost.
     fn close_at_hole(&self, seen: &mut Seen) -> Result<()> {
         if seen.batch.is_some()
             && let Some((tip, offset, end)) = seen.last
@@ -184,7 +185,7 @@ impl Newest<'_> {
         Ok(())
     }
 
-    /// Decides which row of the case table the end of the segment falls under.
+    /// Decides which row of the case table applies to the end of the segment.
     fn judge(&self, seen: Seen, ended: Option<Ended>) -> Result<Looked> {
         let (disk, path) = (self.holes.disk, &self.segment.path);
         let synced_later = match &ended {
@@ -195,7 +196,7 @@ impl Newest<'_> {
         };
         let best_synced = seen.synced_after_bad.max(synced_later);
 
-        // A payload that is damaged: torn when nothing says that it was durable.
+        // A damaged payload counts as torn if nothing says that its event was durable.
         if let Some((seq, cut, batch_seq)) = seen.bad_body {
             let evidence = self.evidence_seq >= seq || best_synced >= seq;
             let observation = Observation {
@@ -233,7 +234,7 @@ impl Newest<'_> {
         Ok(self.judge_end(seen))
     }
 
-    /// The same where every record fits.
+    /// Decides the row if every record fits.
     fn judge_end(&self, seen: Seen) -> Looked {
         if let Some((offset, seq, what)) = seen.newer.filter(|_| seen.batch.is_none()) {
             let observation = Observation {
@@ -274,7 +275,7 @@ impl Newest<'_> {
             ..self.observation()
         };
         let found = self.trouble(&observation, cut, seq, what);
-        // An open batch that is all there is of a segment: the segment was never begun.
+        // If an open batch is all that a segment holds, the segment's creation is torn.
         let found = match found.case {
             Case::K if is_first => Trouble {
                 case: Case::D,
@@ -289,7 +290,7 @@ impl Newest<'_> {
     }
 }
 
-/// A torn creation takes the whole file, so that no header without a record stays behind.
+/// Makes a torn creation cover the whole file, so that no header without a record stays behind.
 fn whole_file_if_begun(trouble: Trouble) -> Trouble {
     match trouble.case {
         Case::D => Trouble { cut: 0, ..trouble },

@@ -1,4 +1,4 @@
-//! The records of a segment, taken one by one: what fits the chain, and the whole batches among it.
+//! Takes the records of a segment one by one: checks that each fits the chain, and finds the whole batches.
 
 use super::newer_kind;
 use super::tip::{Tip, TipPlace, tip_of};
@@ -9,32 +9,32 @@ use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::record::{self, Body};
 use icm_event::segment::HEADER_LEN;
 
-/// What a scan of the newest segment has seen so far.
+/// The state of a scan of the newest segment.
 pub(super) struct Seen {
     pub(super) tip: Option<TipPlace>,
-    /// The next record should have this seq.
+    /// Seq that the next record must have.
     pub(super) expected: Seq,
-    /// Event before it, where known.
+    /// Id of the event before the next record, if known.
     pub(super) prev: Option<EventId>,
-    /// An open batch: where it starts, its first seq, events seen, events in all.
+    /// An open batch: offset of its start, its first seq, events seen, events in the batch.
     pub(super) batch: Option<(u64, Seq, u16, u16)>,
-    /// The first record with a bad body: seq, where its batch starts.
+    /// The first record with a damaged body: its seq, and offset and first seq of its batch.
     pub(super) bad_body: Option<(Seq, u64, Seq)>,
-    /// The tip before the batch of that record.
+    /// The tip before that record's batch.
     pub(super) tip_before_bad: Option<TipPlace>,
-    /// Largest `synced` of the records after it.
+    /// Largest `synced` of the records after that record.
     pub(super) synced_after_bad: Seq,
     pub(super) synced: Seq,
-    /// The first event of a kind that only a newer version understands.
+    /// The first event of a kind that only a newer version understands: offset, seq, message.
     pub(super) newer: Option<(u64, Seq, String)>,
-    /// The segment starts behind a hole, which may cut a batch.
+    /// `true` if the segment starts after a hole, which may cut a batch.
     pub(super) cut_before: bool,
-    /// The newest event and where its record lies, be its batch whole or not.
+    /// The newest event with start and end of its record, in a whole batch or not.
     pub(super) last: Option<(Tip, u64, u64)>,
 }
 
 impl Seen {
-    /// Nothing yet; the next record should have seq `expected`.
+    /// Returns the state before the first record, which must have seq `expected`.
     pub(super) fn from(expected: Seq) -> Seen {
         Seen {
             tip: None,

@@ -1,4 +1,4 @@
-//! The end of a chain.
+//! The tip: the end of a chain.
 
 use crate::chain::SegmentFile;
 use icm_event::head::Head;
@@ -7,28 +7,28 @@ use icm_event::id::{EventId, OriginId, Position, Seq, Time};
 /// The newest event of a chain that belongs to a whole batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tip {
-    /// Author.
+    /// Origin of the event.
     pub origin: OriginId,
-    /// Place in the chain.
+    /// Place of the event in its chain.
     pub seq: Seq,
-    /// The event.
+    /// Id of the event.
     pub event: EventId,
-    /// Its position.
+    /// Position of the event.
     pub position: Position,
-    /// Its time.
+    /// Time of the event.
     pub time: Time,
 }
 
-/// Where a tip lies.
+/// The place of a tip in the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TipPlace {
     pub(crate) tip: Tip,
     pub(crate) segment: SegmentFile,
-    /// Where its record starts.
+    /// Offset of the start of its record.
     pub(crate) offset: u64,
-    /// Where its record ends, and the next batch goes.
+    /// Offset of the end of its record, at which the next batch starts.
     pub(crate) end: u64,
-    /// Largest `synced` seen.
+    /// Largest `synced` of the records read so far.
     pub(crate) synced: Seq,
 }
 

@@ -1,4 +1,4 @@
-//! The events of a bundle one by one, for who writes them down otherwise.
+//! The events of a bundle one by one, for exports in another format.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -11,28 +11,28 @@ use crate::walk::{Cursor, Event};
 use icm_event::id::{EventId, OriginId};
 use icm_event::record::Body;
 
-/// What was handed out.
+/// Counts of an export of events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportedEvents {
-    /// Chains.
+    /// Number of chains.
     pub origins: u64,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Events without a body: redacted, or damaged.
+    /// Number of events without a body: redacted or damaged.
     pub bodiless: u64,
-    /// As of a bundle.
+    /// As [`Exported::incomplete`](super::Exported::incomplete).
     pub incomplete: Vec<OriginId>,
-    /// Events that a bundle would hold and that have no position yet: they are held here, but what
-    /// brought them was never finished.
+    /// Number of events that a bundle would hold, but that have no position yet: the import that brought them was never
+    /// finished.
     pub unlearned: u64,
 }
 
 impl Log {
-    /// Hands out the events that a bundle of the same `since` holds, in the order of positions, until
-    /// `each` breaks. What a redaction names has no body.
+    /// Hands out the events that a bundle for the same `since` holds, in the order of positions, until `each` breaks.
+    /// An event that a redaction names comes without its body.
     ///
     /// # Errors
-    /// As [`Log::export`].
+    /// The errors of [`Log::export`].
     pub fn export_events(
         &self,
         since: &Since,

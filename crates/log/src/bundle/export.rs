@@ -18,15 +18,15 @@ use icm_event::record::{self, Body, Record, SALT_LEN};
 const PROGRESS_LEN: u64 = 1_024 * 1_024;
 
 impl Log {
-    /// Writes every chain that is held, own and foreign, as a bundle, in whole batches, less what `since` says
-    /// is there already. The own one is made durable first. `progress` is told how many bytes were written, now and then.
+    /// Writes a bundle of every chain in the store, own and foreign, in whole batches, without the events that `since`
+    /// names. Makes the own chain durable first. Calls `progress` with the number of bytes written since its last call,
+    /// after each mebibyte.
     ///
-    /// Ends with the batch that reaches `limit_bytes`, and says so: the same, with its ranges among what is there, goes
-    /// on from that.
+    /// Ends with the batch that reaches `limit_bytes`, and then sets `more`. The next export continues from there if
+    /// `since` also names the ranges of this one.
     ///
     /// # Errors
-    /// `Damaged`, `NewerFormat` or `NotWritable` where the own chain is not in order; `Io` when
-    /// `out` cannot be written.
+    /// `Damaged`, `NewerFormat` or `NotWritable` if the own chain is not in order; `Io` if `out` cannot be written.
     pub fn export(
         &self,
         since: &Since,
@@ -83,7 +83,7 @@ impl Log {
         Ok(())
     }
 
-    /// Some events of a run, the first and the last included.
+    /// Writes the events of a run from `from_seq` to `to_seq`, both included.
     fn export_part(
         &self,
         origin: OriginId,
@@ -155,7 +155,7 @@ fn ends_batch(record: &Record<'_>) -> bool {
 }
 
 impl Exported {
-    /// The last range ends before event `next`, with `head`.
+    /// Ends the last range before the event `next`, with the event `head`.
     fn ends_early(&mut self, next: Seq, head: EventId) {
         self.more = true;
         if let Some(range) = self.ranges.last_mut() {
@@ -167,7 +167,8 @@ impl Exported {
 
 struct Writing<'a> {
     out: &'a mut dyn Write,
-    /// What they name goes without its body, whether or not it is blanked here yet.
+    /// The redactions known here. An event that they name is written without its body, even if this store has not
+    /// blanked it yet.
     redactions: Redactions,
     hasher: blake3::Hasher,
     done: Exported,

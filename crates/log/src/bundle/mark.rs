@@ -3,7 +3,7 @@
 use icm_event::head::FORMAT;
 use icm_event::id::{EventId, OriginId, Seq};
 
-/// What a bundle starts with. The CR LF and ^Z in it show a file that went through a text-mode copy.
+/// The first bytes of a bundle. CR LF and ^Z show that a file went through a text-mode copy.
 pub const MAGIC: [u8; 8] = *b"\x89ICX\r\n\x1a\n";
 /// Bytes of the header.
 pub(super) const HEADER_LEN: usize = 64;
@@ -13,14 +13,14 @@ pub(super) const MARK_LEN: usize = 96;
 const RANGE: [u8; 4] = *b"RANG";
 const DONE: [u8; 4] = *b"DONE";
 
-/// Why bytes are no header of a bundle.
+/// The reason for which bytes are not the header of a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeaderError {
-    /// Another kind of file.
+    /// The file is of another kind.
     NoBundle,
-    /// One that only a newer version reads.
+    /// Only a newer version reads this bundle.
     Newer { oldest_reader: u16 },
-    /// A bundle whose header is not what was written.
+    /// The header of the bundle is damaged.
     Damaged,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn check_header(bytes: &[u8]) -> Result<(), HeaderError> {
     }
 }
 
-/// What stands between records.
+/// A mark: bytes between the records of a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The start of a range.
@@ -104,7 +104,7 @@ impl Mark {
         bytes
     }
 
-    /// Reads a mark; `None` when it is none.
+    /// Reads a mark; `None` if the bytes are not a mark.
     pub(super) fn parse(bytes: &[u8]) -> Option<Mark> {
         let bytes = bytes.first_chunk::<MARK_LEN>()?;
         if crc32c::crc32c(&bytes[4..]).to_le_bytes() != bytes[..4] {

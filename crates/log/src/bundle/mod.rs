@@ -1,6 +1,6 @@
-//! Bundles: ranges of chains in one file, to be carried to another machine. Byte layout in
-//! `schemas/envelope.md`. The same events with the same bodies give the same bytes; nothing local
-//! goes along.
+//! Bundles: ranges of chains in one file, which is carried to another machine. Byte layout in `schemas/envelope.md`.
+//!
+//! The same events with the same bodies give the same bytes. A bundle holds nothing that only its own machine knows.
 
 mod events;
 mod export;
@@ -24,40 +24,40 @@ pub use events::ExportedEvents;
 pub use mark::MAGIC as BUNDLE_MAGIC;
 pub use plan::Since;
 
-/// Consecutive events of one chain within a bundle.
+/// A range of consecutive events of one chain in a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundleRange {
     /// The chain.
     pub origin: OriginId,
-    /// The event before the first one; zero for the start of the chain.
+    /// Id of the event before the first event; zero at the start of the chain.
     pub base: EventId,
-    /// Seq of the first one.
+    /// Seq of the first event.
     pub from_seq: Seq,
-    /// Seq of the last one.
+    /// Seq of the last event.
     pub to_seq: Seq,
-    /// The last one.
+    /// Id of the last event.
     pub head: EventId,
-    /// Where its records start in the file, in bytes.
+    /// Offset of the first record in the file, in bytes.
     pub start: u64,
-    /// Where they end.
+    /// Offset of the end of the last record, in bytes.
     pub end: u64,
 }
 
-/// Consecutive events of one chain, wherever they are.
+/// A range of consecutive events of one chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ChainRange {
     /// The chain.
     pub origin: OriginId,
-    /// Seq of the first one.
+    /// Seq of the first event.
     pub from_seq: Seq,
-    /// Seq of the last one.
+    /// Seq of the last event.
     pub to_seq: Seq,
-    /// The last one.
+    /// Id of the last event.
     pub head: EventId,
 }
 
 impl ChainRange {
-    /// A chain from its start.
+    /// Returns the range from the start of a chain up to `to_seq`.
     pub fn up_to(origin: OriginId, to_seq: Seq, head: EventId) -> ChainRange {
         ChainRange {
             origin,
@@ -68,8 +68,8 @@ impl ChainRange {
     }
 }
 
-/// A bundle that was read to its end and found whole: every head hashed, every chain followed, every
-/// body held against its commitment.
+/// A bundle that was read to its end and found whole. Every head was hashed, every chain followed, every body compared
+/// with its commitment.
 pub struct Bundle {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
@@ -78,22 +78,22 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Its ranges, sorted by origin, first seq, base, first event.
+    /// Returns the ranges, sorted by origin, first seq, base, first event.
     pub fn ranges(&self) -> &[BundleRange] {
         &self.ranges
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// What it was read from.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its records, for a repair to take from.
+    /// Returns the records of the bundle as spares, from which a repair takes events.
     pub fn spares(&self) -> Vec<Spare> {
         let spare = |range: &BundleRange| Spare {
             file: Arc::clone(&self.file),
@@ -107,7 +107,7 @@ impl Bundle {
         self.ranges.iter().map(spare).collect()
     }
 
-    /// Hands out the records of a range, in order, each with its id and its place in the file.
+    /// Hands out the records of a range in order, each with its offset in the file and its id.
     pub(crate) fn records(
         &self,
         range: &BundleRange,
@@ -130,23 +130,23 @@ impl Bundle {
     }
 }
 
-/// What an export wrote.
+/// Counts of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Exported {
-    /// Chains.
+    /// Number of chains.
     pub origins: u64,
-    /// What of them, in the order of the bundle.
+    /// The ranges that were written, in the order of the bundle.
     pub ranges: Vec<ChainRange>,
-    /// Redactions that are known here, whether or not they went along.
+    /// Number of redactions that are known here, written or not.
     pub redactions: u64,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Events without a body: redacted, or damaged.
+    /// Number of events without a body: redacted or damaged.
     pub bodiless: u64,
-    /// Chains of which events are missing that this store had learned or written, and no repair says
-    /// so: what lies behind them is left out.
+    /// Chains that lack events which this store had learned or written, and no repair records the loss. The events
+    /// after such a gap are left out.
     pub incomplete: Vec<OriginId>,
-    /// It reached its limit, and more was left to write.
+    /// `true` if the export reached its limit and more events are left.
     pub more: bool,
     /// Bytes of the bundle.
     pub bytes: u64,

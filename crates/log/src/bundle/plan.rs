@@ -1,4 +1,4 @@
-//! What an export holds: parts of chains, whatever they are going to be written as.
+//! The plan of an export: the parts of chains that it holds, in any output format.
 
 use super::ChainRange;
 use crate::chain;
@@ -13,27 +13,28 @@ use icm_event::head::Head;
 use icm_event::id::{EventId, OriginId, Position, Seq};
 use icm_event::kind::Kind;
 
-/// Parts of chains that are held and that `since` does not say are there already.
+/// The parts of the chains of this store that `since` does not name.
 pub(super) struct Plan {
-    /// In the order of a bundle.
+    /// The chains, in the order of a bundle.
     pub(super) chains: Vec<(OriginId, Vec<Part>)>,
-    /// What they name goes without its body, whether or not it is blanked here yet.
+    /// The redactions known here. An event that they name is exported without its body, even if this store has not
+    /// blanked it yet.
     pub(super) redactions: Redactions,
-    /// Redactions that are known here, whether or not they go along.
+    /// Number of redactions that are known here, exported or not.
     pub(super) redacted: u64,
     /// See [`Exported::incomplete`](super::Exported::incomplete).
     pub(super) incomplete: Vec<OriginId>,
 }
 
-/// Some events of a run.
+/// A part of a run.
 pub(super) struct Part {
     pub(super) run: Run,
-    /// The first and the last seq of each stretch.
+    /// First and last seq of each stretch.
     pub(super) stretches: Vec<(Seq, Seq)>,
 }
 
 impl Log {
-    /// What an export is going to hold. The own chain is made durable first.
+    /// Returns the plan of an export. Makes the own chain durable first.
     pub(super) fn export_plan(&self, since: &Since) -> Result<Plan> {
         self.refresh()?;
         if let Some(refusal) = self.refusal() {
@@ -90,8 +91,8 @@ impl Log {
         })
     }
 
-    /// How far the chain that is written here goes, made durable: whoever imports it must not know
-    /// more than this store does after a power cut. `None` for the others.
+    /// Makes the chain that this store writes durable, and returns its newest seq. An importer must not know more than
+    /// this store does after a power cut. Returns `None` for every other chain.
     fn durable_until(&self, origin: OriginId) -> Result<Option<Seq>> {
         if self.origin() != Some(origin) {
             return Ok(None);
@@ -111,7 +112,7 @@ impl Log {
 fn parts_of(origin: OriginId, runs: Vec<Run>, known: &Known) -> Vec<Part> {
     let last = runs.iter().map(|run| run.from_seq).max();
     let whole = runs.into_iter().filter_map(|run| {
-        // Only before a hole a batch may lack its end.
+        // Only a batch before a hole may lack its end.
         let run = match Some(run.to_seq()) < last {
             true => run,
             false => run.trimmed()?,
@@ -122,22 +123,22 @@ fn parts_of(origin: OriginId, runs: Vec<Run>, known: &Known) -> Vec<Part> {
     whole.collect()
 }
 
-/// What whoever gets an export has already.
+/// The events that the receiver of an export already has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Since {
-    /// Nothing.
+    /// No events.
     #[default]
     Start,
-    /// These. One whose last event is not here says nothing.
+    /// The events of these ranges. A range whose last event is not in this store is ignored.
     Ranges(Vec<ChainRange>),
-    /// What this machine knew then.
+    /// The events that this machine had written or learned at this position.
     Position(Position),
 }
 
-/// What is known to be there already.
+/// The events that the receiver is known to have.
 struct Known {
     ranges: Vec<ChainRange>,
-    /// Of the own chains.
+    /// Ranges of the chains that this store wrote.
     own: Vec<ChainRange>,
     position: Position,
 }
@@ -156,12 +157,12 @@ impl Known {
         }
     }
 
-    /// Takes up what this machine wrote or learned up to the position.
+    /// Adds the events that this machine wrote or learned up to the position.
     fn note(&mut self, head: &Head<'_>, id: EventId, own: bool) {
         if !own || head.position() > self.position {
             return;
         }
-        // Own chains come one after another, each in its order.
+        // Own chains come one after another, each in the order of its events.
         let reached = ChainRange::up_to(head.origin(), head.seq(), id);
         match self.own.last_mut() {
             Some(last) if last.origin == reached.origin => *last = reached,
@@ -174,7 +175,7 @@ impl Known {
         }
     }
 
-    /// The first and the last seq of each part of a run that is not known to be there.
+    /// Returns the first and the last seq of each stretch of a run that the receiver may lack.
     fn lacking_of(&self, origin: OriginId, run: &Run) -> Vec<(Seq, Seq)> {
         let within = |range: &&ChainRange| {
             let is_held = || run.id_at(range.to_seq) == Some(range.head);
@@ -197,7 +198,7 @@ impl Known {
     }
 }
 
-/// Events that are known to have been here: the newest of each range that was learned or written.
+/// Events that this store once had: the newest event of each range that it learned or wrote.
 #[derive(Default)]
 struct Wanted(Vec<(OriginId, Seq, EventId)>);
 
@@ -208,7 +209,7 @@ impl Wanted {
         });
     }
 
-    /// The chains of those that are not there and that no repair has given up.
+    /// Returns the chains of the events that are not in the store, unless a repair recorded their loss.
     fn missing(self, holes: &[Hole]) -> Vec<OriginId> {
         let gone = |origin: OriginId, seq: Seq| {
             let mut holes = holes.iter().filter(|hole| hole.origin == origin);

@@ -1,4 +1,4 @@
-//! Reading a bundle: all of it, before anything of it is taken.
+//! Reads and checks a whole bundle before an import takes any of it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,18 +15,18 @@ use icm_event::head::{Head, HeadError};
 use icm_event::id::{CommandId, EventId, OriginId, Seq, Time};
 use icm_event::record::{self, Body, FRAME_LEN, Parsed, Record};
 
-/// Bytes read at once.
+/// Bytes of a read.
 const CHUNK_LEN: usize = 256 * 1_024;
 /// Bytes between two reports of progress.
 const PROGRESS_LEN: u64 = 1_024 * 1_024;
 
 impl Bundle {
-    /// Reads a bundle to its end and checks all of it. `progress` is told how many bytes were read,
-    /// now and then.
+    /// Reads a bundle to its end and checks all of it. Calls `progress` with the number of bytes read since its last
+    /// call, after each mebibyte.
     ///
     /// # Errors
-    /// `BadBundle` where it is cut, changed, or no bundle; `NewerFormat` where this version cannot
-    /// judge what is in it.
+    /// `BadBundle` if the file is cut, changed, or not a bundle; `NewerFormat` if this version cannot judge the
+    /// contents.
     pub fn read(
         file: Arc<dyn DiskFile>,
         path: &Path,
@@ -56,19 +56,19 @@ struct Reader<'a> {
     buffer: Vec<u8>,
     /// Offset of `buffer[0]`.
     base: u64,
-    /// What is before it is hashed and done with.
+    /// Index in `buffer` of the next byte; the bytes before it are hashed and checked.
     at: usize,
     hasher: blake3::Hasher,
 }
 
-/// What the next record of a range must go on with.
+/// The values that the next record of a range must have.
 struct Expect {
     origin: OriginId,
     seq: Seq,
     prev: EventId,
     time: Option<Time>,
-    /// Events seen of the batch, events in all, its command; `None` at its end and where nothing is
-    /// known.
+    /// Events seen of the batch, events in the batch, and its command. `None` between batches and at the start of a
+    /// range.
     batch: Option<(u16, u16, CommandId)>,
     first: bool,
 }
@@ -90,7 +90,7 @@ impl Reader<'_> {
         self.bad("it is cut off: its end is missing")
     }
 
-    /// The bytes from here on, at least `need` of them unless the file ends before.
+    /// Returns the bytes from the current offset, at least `need` of them unless the file ends before.
     fn fill(&mut self, need: usize) -> Result<&[u8]> {
         if self.buffer.len() - self.at < need {
             self.buffer.drain(..self.at);
@@ -192,7 +192,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the records of a range; with it the first event, and whether the last batch lacks events.
+    /// Reads the records of a range. Returns the range, its first event, and `true` if its last batch lacks events.
     fn range(
         &mut self,
         base: EventId,
@@ -250,7 +250,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether each of these chains goes on after the place where it is cut: only a hole cuts a batch.
+/// Returns `true` if each of these chains has a range after the place at which a batch is cut. Only a hole cuts a
+/// batch.
 fn all_go_on(cut: &[(OriginId, Seq)], ranges: &[BundleRange]) -> bool {
     // Ranges are in the order of their first seqs.
     let last: BTreeMap<OriginId, Seq> = (ranges.iter())
@@ -264,7 +265,7 @@ enum Wrong {
     Bad(String),
 }
 
-/// Whether a record goes on with the range, and is what its author wrote.
+/// Checks that a record continues the range and is what its author wrote.
 fn check(record: &Record<'_>, expect: &mut Expect) -> std::result::Result<(), Wrong> {
     let bad = |what: &str| Err(Wrong::Bad(what.to_owned()));
     let head = record.parse_head().map_err(|error| match error {
@@ -306,7 +307,7 @@ fn check(record: &Record<'_>, expect: &mut Expect) -> std::result::Result<(), Wr
 fn check_batch(head: &Head<'_>, expect: &mut Expect) -> std::result::Result<(), Wrong> {
     let (index, count) = (head.batch_index(), head.batch_count());
     let follows = match expect.batch {
-        // After a hole a batch may have lost its start.
+        // A batch after a hole may have lost its start.
         None => index == 0 || expect.first,
         Some((have, all, command)) => index == have && count == all && head.command() == command,
     };

@@ -1,4 +1,4 @@
-//! What is held, own and foreign.
+//! The events that this store holds, own and foreign, for an import.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -19,38 +19,39 @@ use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::kind::Kind;
 use icm_event::record::Body;
 
-/// A body that is not there.
+/// The reason for which a body is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     Withheld,
     Damaged,
 }
 
-/// Every event that is held.
+/// Every event of the store.
 pub(super) struct Held {
-    /// By chain.
+    /// The runs of each chain.
     pub(super) runs: BTreeMap<OriginId, Vec<Run>>,
-    /// The chains that are walked.
+    /// The walked chains.
     pub(super) parts: Vec<Part>,
     pub(super) bodiless: HashMap<EventId, Missing>,
     pub(super) holes: Vec<Hole>,
     pub(super) redactions: Redactions,
-    /// The `log.imported` among them.
+    /// The ids of the `log.imported` events.
     pub(super) imports: HashSet<EventId>,
-    /// The heads of the undos.
+    /// Id and head of each undo.
     pub(super) undos: Vec<(EventId, Vec<u8>)>,
-    /// What the walk has learned.
+    /// The ranges that the walk has learned.
     pub(super) learned: Vec<ImportedRange>,
 }
 
 impl Held {
-    /// Whether an event is held.
+    /// Returns `true` if the store holds an event.
     pub(super) fn has(&self, origin: OriginId, seq: Seq, id: EventId) -> bool {
         let runs = self.runs.get(&origin);
         runs.is_some_and(|runs| runs.iter().any(|run| run.id_at(seq) == Some(id)))
     }
 
-    /// Whether every event of a range is held, each as its author wrote it or without a text that was taken out.
+    /// Returns `true` if the store holds every event of a range, each with its body or withheld. A damaged body counts
+    /// as missing.
     pub(super) fn has_all(&self, range: &ChainRange) -> bool {
         if !self.has(range.origin, range.to_seq, range.head) {
             return false;
@@ -122,7 +123,8 @@ pub(super) fn holes_of(head: &Head<'_>) -> Vec<Hole> {
 }
 
 impl Log {
-    /// The last event of the walk before the first one that made something known which is not held; `None` where all is.
+    /// Returns the last event of the walk before the first `log.imported` whose events are not all held. `None` if all
+    /// are held.
     pub(crate) fn before_what_is_not_held(&self) -> Result<Option<Tip>> {
         let held = self.held()?;
         let lacks = |range: &ImportedRange| {

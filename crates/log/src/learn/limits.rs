@@ -1,5 +1,5 @@
-//! What an import may make of a store: ceilings that none comes near by itself, and beyond which a
-//! forged file would make everything that reads the log slow.
+//! Ceilings for imports. No real store comes near them; beyond them a forged file could make every read of the log
+//! slow.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,12 +11,13 @@ use icm_event::head::Head;
 use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::kind::Kind;
 
-/// Pieces that one chain may be in: it is cut where it branches, and where events are gone.
+/// Most runs of one chain. A chain is cut into runs where it branches and where events are lost. Raised, a forged
+/// bundle could make reads slower.
 const RUNS_MAX: usize = 4_096;
-/// How often undos may name an undo.
+/// Most times that undos may name an undo. Raised, a forged bundle could make folds slower.
 const UNDOS_NAMED_MAX: u64 = 1_000_000;
 
-/// Every undo that is held or brought.
+/// Every undo of the store and of the bundle.
 #[derive(Default)]
 pub(super) struct Undos(HashMap<EventId, (OriginId, Seq, Vec<UndoneRange>)>);
 
@@ -38,7 +39,7 @@ impl Undos {
         self.0.values().flat_map(|(_, _, ranges)| ranges)
     }
 
-    /// How often one of them names one of them.
+    /// Returns how many times an undo names an undo.
     fn named(&self) -> u64 {
         let mut places: Vec<(OriginId, Seq)> = self
             .0
@@ -55,11 +56,11 @@ impl Undos {
     }
 }
 
-/// Refuses a bundle beyond what any real store contains, held events included.
+/// Refuses a bundle if, together with the store, it is beyond what any real store contains.
 pub(super) fn check(held: &Held, bundle: &Bundle, undos: &Undos) -> Result<()> {
     let mut runs: BTreeMap<OriginId, usize> = BTreeMap::new();
     for range in bundle.ranges() {
-        // What is held already makes no more of them.
+        // A range that the store holds already adds no run.
         let is_held = held.has(range.origin, range.to_seq, range.head);
         *runs.entry(range.origin).or_default() += usize::from(!is_held);
     }

@@ -1,9 +1,8 @@
-//! Importing a bundle: takes the events that it has and this store lacks.
+//! Importing a bundle: takes the events of the bundle that this store lacks.
 //!
-//! A union of sets by event id. Foreign bytes are durable before the `log.imported` that names them,
-//! so what a crash leaves is kept and learned by the next import. What fills a hole of a walked chain
-//! goes back to where it was; a payload that is damaged or missing here and whole there comes back,
-//! unless a redaction names it.
+//! An import is a union of sets by event id. Foreign bytes are durable before the `log.imported` that names them, so
+//! the next import learns what a crash left. Events that fill a hole of a walked chain return to their place. A payload
+//! that is damaged or missing here and whole in the bundle returns, unless a redaction names it.
 
 mod held;
 mod limits;
@@ -21,61 +20,61 @@ use crate::writer::Writer;
 use icm_event::facts::LogImported;
 use icm_event::id::{EventId, OriginId, Seq, SubjectId};
 
-/// A place where a chain branches: two events of one origin have one seq.
+/// A place at which a chain branches: two events of one origin have the same seq.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Fork {
     /// The chain.
     pub origin: OriginId,
-    /// The seq that two events have.
+    /// Seq of the two events.
     pub seq: Seq,
 }
 
-/// What was learned.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// Events that are new in the walk of this machine.
+    /// Number of events that are new in the walk of this machine.
     pub events: u64,
-    /// Events of the bundle that were here already.
+    /// Number of events of the bundle that were here already.
     pub unchanged: u64,
-    /// Events that were lost here and came back to their place.
+    /// Number of events that were lost here and came back to their place.
     pub refilled_events: u64,
-    /// Payloads that were lost here and came back.
+    /// Number of payloads that were lost here and came back.
     pub refilled_bodies: u64,
-    /// Payloads that were left out, since a redaction names them.
+    /// Number of payloads that were left out because a redaction names them.
     pub left_out: u64,
-    /// Where chains branch that are new.
+    /// New branches of chains.
     pub forks: Vec<Fork>,
-    /// What lies too far in the future by this machine's clock, and was left out.
+    /// Chains that were left out from a seq on: by this machine's clock the time of that event is too far in the
+    /// future.
     pub later: Vec<Gap>,
-    /// What would fill a hole of this machine's chains, but nothing here vouches for it: it was left
-    /// out. A repair takes it.
+    /// Events for holes of this machine's chains that were left out: no event here proves that they are genuine. A
+    /// repair takes them.
     pub unproven: Vec<Gap>,
-    /// From where on chains undo events that are not here: they were left out.
+    /// Chains that were left out from a seq on: an undo there names events that are not here.
     pub waiting: Vec<Gap>,
-    /// Where this machine's chains have other events than the bundle, but lack those that they go on from: those were left
-    /// out.
+    /// Other branches of this machine's chains that were left out: this store lacks the events from which they branch.
     pub own_forks: Vec<Fork>,
-    /// Redactions among what was left out, to be said anew next: single events, and subjects.
+    /// Redactions among the events that were left out, as single events and subjects. The caller appends them as
+    /// redactions of this machine next.
     pub adopted: Vec<(Vec<EventId>, Vec<SubjectId>)>,
-    /// Bodies that are here and are to go, since a redaction was learned.
+    /// Number of bodies of this store that a learned redaction removes.
     pub redactions: u64,
-    /// What was folded before may fold differently now: views are to be dropped, which
-    /// a marker in the store has noted.
+    /// `true` if older events may fold differently now. Views must be dropped; a marker in the store says so.
     pub changes_the_past: bool,
-    /// The facts of the `log.imported` events that make it known; to be appended next.
+    /// Facts of the `log.imported` events that make the new events known. The caller appends them next.
     pub facts: Vec<LogImported>,
 }
 
 impl Writer<'_> {
-    /// Takes what a bundle holds into the files; durable when it returns. What is new counts once the
-    /// facts of the receipt are appended, by this writer.
+    /// Writes the new events of a bundle to the files and makes them durable. They count once this writer has appended
+    /// the `facts` of the result.
     ///
     /// # Errors
-    /// `Gaps` where something is missing between what is held and what is brought, `TooTangled` for
-    /// what would make the log slow to read: nothing was taken.
+    /// `Gaps` if events between the store and the bundle are missing; `TooTangled` if the bundle would make the log
+    /// slow to read. In both cases nothing was taken.
     pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
         let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
-        // What was there before is to go, whatever happens on the way.
+        // Marked first: even if the import stops halfway, older bodies or views must go.
         if plan.redacts {
             self.begin_redaction(None)?;
         } else if plan.changes_the_past() {
@@ -84,8 +83,8 @@ impl Writer<'_> {
         self.take(bundle, plan)
     }
 
-    /// Facts that make known what is held and was never learned, to be appended next: what a repair
-    /// brought back beyond the place where a newer origin carries on.
+    /// Returns the facts for events that the store holds but never learned. A repair brought them back, beyond the
+    /// place from which a newer origin continues. The caller appends them next.
     pub fn unlearned(&self) -> Result<Vec<LogImported>> {
         let (ranges, only_imports) = write::unlearned(&self.log.held()?);
         Ok(match only_imports {
@@ -95,20 +94,21 @@ impl Writer<'_> {
     }
 }
 
-/// What a log lacks of some ranges.
+/// The parts of some ranges that a log lacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lacking {
-    /// Those of them of which an event is not held, or one is damaged.
+    /// The ranges of which an event is missing or damaged.
     pub ranges: Vec<ChainRange>,
-    /// Events are held that wait to be learned, by the next import of anything.
+    /// `true` if the store holds events that the next import, of any bundle, will learn.
     pub waits: bool,
 }
 
 impl Log {
-    /// What is held of every chain, by first event; where one branches, or events are missing, in several ranges.
+    /// Returns the ranges of events of every chain, by first event. A chain that branches or lacks events has several
+    /// ranges.
     ///
     /// # Errors
-    /// Where a chain cannot be read.
+    /// If a chain cannot be read.
     pub fn held_ranges(&self) -> Result<Vec<ChainRange>> {
         self.refresh()?;
         let held = self.held()?;
@@ -123,10 +123,10 @@ impl Log {
         Ok(of_chain.collect())
     }
 
-    /// What of these ranges is not held. Reads every head.
+    /// Returns the ranges of which this log lacks events. Reads every head.
     ///
     /// # Errors
-    /// Where a chain cannot be read.
+    /// If a chain cannot be read.
     pub fn lacking(&self, ranges: &[ChainRange]) -> Result<Lacking> {
         self.refresh()?;
         let held = self.held()?;
@@ -138,10 +138,11 @@ impl Log {
         })
     }
 
-    /// What learning a bundle would come to. Takes nothing. `now_ms`: milliseconds since the epoch.
+    /// Returns the result that learning a bundle would have, and takes nothing. `now_ms`: milliseconds since 1970-01-01
+    /// UTC.
     ///
     /// # Errors
-    /// As [`Writer::learn`].
+    /// The errors of [`Writer::learn`].
     pub fn would_learn(&self, bundle: &Bundle, now_ms: u64) -> Result<Learned> {
         self.refresh()?;
         Ok(self.plan_learning(bundle, now_ms)?.preview())

@@ -1,4 +1,4 @@
-//! Deciding what of a bundle is taken, before anything is written.
+//! Decides which events of a bundle are taken, before anything is written.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use icm_event::id::{EventId, OriginId, Seq, SubjectId};
 use icm_event::kind::Kind;
 use icm_event::record::Body;
 
-/// Consecutive events of a bundle that are not held.
+/// A range of consecutive events of a bundle that the store does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) origin: OriginId,
@@ -25,7 +25,7 @@ pub(super) struct Piece {
     pub(super) from_seq: Seq,
     pub(super) to_seq: Seq,
     pub(super) head: EventId,
-    /// Where its records lie in the bundle, in bytes.
+    /// Offsets of its records in the bundle, in bytes.
     pub(super) start: u64,
     pub(super) end: u64,
 }
@@ -48,11 +48,11 @@ impl Piece {
     }
 }
 
-/// What is to be taken.
+/// The plan of an import.
 pub(super) struct Plan {
     pub(super) held: Held,
     pub(super) pieces: Vec<Piece>,
-    /// Events that are held without a body which the bundle has.
+    /// Events of the store whose body is missing here and present in the bundle.
     pub(super) bodies: HashSet<EventId>,
     pub(super) left_out: u64,
     pub(super) forks: Vec<Fork>,
@@ -60,24 +60,25 @@ pub(super) struct Plan {
     pub(super) unproven: Vec<Gap>,
     pub(super) waiting: Vec<Gap>,
     pub(super) own_forks: Vec<Fork>,
-    /// Events that are held already.
+    /// Number of events that the store holds already.
     pub(super) unchanged: u64,
-    /// The own chain goes on in the bundle: somebody else has written it, or this store was restored.
+    /// `true` if the own chain continues in the bundle: a copy of this store wrote it, or this store was restored. A
+    /// new origin is then minted.
     pub(super) mint: bool,
-    /// What is left out of the walked chains, or waits.
+    /// Pieces that are left out, of walked chains or with an undo that waits.
     pub(super) left: Vec<Piece>,
-    /// Redactions among that, to be said anew: single events, and subjects.
+    /// Redactions in the pieces left out, as single events and subjects, to be appended as this machine's own.
     pub(super) adopted: Vec<(Vec<EventId>, Vec<SubjectId>)>,
-    /// A redaction is among what is new.
+    /// `true` if a redaction is among the new events.
     pub(super) redacts: bool,
-    /// How many bodies are held that a redaction names.
+    /// Number of bodies in the store that a redaction names.
     pub(super) redactions: u64,
-    /// Something that is new comes before what was learned already.
+    /// `true` if a new event comes before events that were already learned.
     pub(super) past: bool,
 }
 
 impl Plan {
-    /// What it comes to, without doing it.
+    /// Returns the result of the plan without carrying it out.
     pub(super) fn preview(self) -> Learned {
         let new: u64 = self.pieces.iter().map(Piece::count).sum();
         Learned {
@@ -153,7 +154,7 @@ impl Log {
         }
         plan.past |= plan.pieces.iter().any(|piece| plan.is_past(piece));
         if plan.leaves_any() {
-            // Only redactions that will be here take anything out.
+            // Only redactions that this store will hold take a text out.
             plan.held.redactions = self.redactions_with(bundle, &plan.pieces)?;
         }
         if redacts {
@@ -187,12 +188,13 @@ impl Log {
 }
 
 impl Plan {
-    /// What was folded before may fold differently.
+    /// Returns `true` if older events may fold differently after the import.
     pub(super) fn changes_the_past(&self) -> bool {
         self.redacts || self.past || !self.bodies.is_empty()
     }
 
-    /// What was redacted elsewhere is withheld here too, whatever becomes of the event that says so.
+    /// Adds the redactions of the pieces left out. A text that was redacted elsewhere is withheld here, too, even if
+    /// the event of the redaction is left out.
     fn adopt(&mut self, bundle: &Bundle) -> Result<()> {
         for piece in &self.left {
             bundle.records(&piece.range(), &mut |_, record, _| {
@@ -218,7 +220,7 @@ impl Plan {
         !self.own_forks.is_empty() || gaps.iter().any(|gaps| !gaps.is_empty())
     }
 
-    /// Cuts what is new out of a range.
+    /// Cuts the new events of a range into pieces.
     fn range(&mut self, bundle: &Bundle, range: &BundleRange, limit_ms: u64) -> Result<()> {
         let left_behind = |later: &[Gap]| {
             let mut later = later.iter();
@@ -228,7 +230,7 @@ impl Plan {
             return Ok(());
         }
         let mut open: Option<Piece> = None;
-        // The piece as of the last whole batch.
+        // The piece up to the last whole batch.
         let mut whole: Option<Piece> = None;
         let mut late: Option<Seq> = None;
         let mut pieces = Vec::new();
@@ -298,7 +300,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether another event than the one brought goes on from `base`.
+    /// Returns `true` if the store holds an event after `base` other than the one in the bundle.
     pub(super) fn branches(&self, origin: OriginId, seq: Seq, base: EventId) -> bool {
         let runs = self.held.runs.get(&origin).into_iter().flatten();
         runs.into_iter().any(|run| {
@@ -312,7 +314,7 @@ impl Plan {
         runs.into_iter().any(|run| run.id_at(seq).is_some())
     }
 
-    /// Notes the pieces that go on from an event within another range of the bundle.
+    /// Records a fork for each piece that continues from an event within another range of the bundle.
     fn forks_among_pieces(&mut self, bundle: &Bundle, brought: &HashSet<(OriginId, Seq, EventId)>) {
         for piece in self.pieces.iter().filter(|piece| piece.from_seq > Seq(1)) {
             let (origin, seq) = (piece.origin, piece.from_seq);
@@ -325,8 +327,8 @@ impl Plan {
         }
     }
 
-    /// Refuses what does not join up with what is held or brought; but what hangs on events that are
-    /// left out is left out with them.
+    /// Refuses pieces that join neither the store nor the bundle. A piece that continues from events left out is left
+    /// out with them.
     fn drop_unjoined(
         &mut self,
         bundle: &Bundle,
@@ -357,7 +359,7 @@ impl Plan {
         }
     }
 
-    /// The first event that has to be asked for so that a piece joins what is held.
+    /// Returns the first event that a piece needs to join the events of the store.
     fn needed_from(&self, piece: &Piece) -> Seq {
         let runs = self.held.runs.get(&piece.origin).into_iter().flatten();
         let before = runs.filter(|run| run.to_seq() < piece.from_seq);
@@ -365,20 +367,20 @@ impl Plan {
         Seq(newest.unwrap_or(0) + 1)
     }
 
-    /// Whether a piece lies within what was learned already.
+    /// Returns `true` if a piece lies within a range that was learned already.
     fn is_past(&self, piece: &Piece) -> bool {
         let learned = self.held.learned.iter().any(|range| {
             range.origin == piece.origin
                 && range.from_seq <= piece.to_seq
                 && piece.from_seq <= range.to_seq
         });
-        // Where there are other events it is another branch.
+        // Other events in that place mean that the piece is another branch.
         let lost = !self.holds_any_at(piece.origin, piece.from_seq);
         learned && lost
     }
 }
 
-/// Whether a repair says that the events before a piece are gone.
+/// Returns `true` if a repair declares the events before a piece lost.
 fn explained(bundle: &Bundle, piece: &Piece, holes: &[Hole]) -> Result<bool> {
     if !holes.iter().any(|hole| hole.origin == piece.origin) {
         return Ok(false);

@@ -1,5 +1,7 @@
-//! Undos of events that are not here: they would reach what is written in their place later. From
-//! the first of them on a chain is left out, until what it undoes is here or comes along.
+//! Undos that name events which are not here.
+//!
+//! Such an undo would reach the events that are later written in that place. A chain is therefore left out from its
+//! first such undo on, until the undone events are here or in the same bundle.
 
 use std::collections::HashSet;
 
@@ -11,12 +13,12 @@ use icm_event::facts::{Facts, Hole, UndoneRange};
 use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::kind::Kind;
 
-/// An undo that is brought.
+/// An undo in the bundle.
 struct Undo {
     origin: OriginId,
     seq: Seq,
     id: EventId,
-    /// The last event before its batch.
+    /// Seq of the last event before the undo's batch.
     before: Seq,
     ranges: Vec<UndoneRange>,
 }
@@ -29,7 +31,7 @@ impl Plan {
         bundle: &Bundle,
         holes: &[Hole],
     ) -> Result<()> {
-        // What is left out may be what another undo waits for.
+        // Events that are left out may be those that another undo waits for.
         loop {
             let (events, undos) = self.brought(bundle)?;
             let is_here = |range: &UndoneRange| {
@@ -51,7 +53,7 @@ impl Plan {
         }
     }
 
-    /// All that is taken, and the undos among it.
+    /// Returns all events that the plan takes, and the undos among them.
     fn brought(&self, bundle: &Bundle) -> Result<(Events, Vec<Undo>)> {
         let (mut events, mut undos) = (Events::new(), Vec::new());
         for piece in &self.pieces {
@@ -76,7 +78,7 @@ impl Plan {
         Ok((events, undos))
     }
 
-    /// Leaves out an undo, and what comes after it in its chain.
+    /// Leaves out an undo and the events after it in its chain.
     fn leave_from(&mut self, bundle: &Bundle, undo: &Undo) -> Result<()> {
         let (origin, from_seq) = (undo.origin, Seq(undo.before.0 + 1));
         let (mut kept, mut left) = (Vec::new(), Vec::<Piece>::new());

@@ -1,5 +1,7 @@
-//! What a bundle has of the chains that are walked here: events that were lost, another branch that a copy of this store
-//! wrote, or this one before it was put back, and nothing that anybody could have made up.
+//! Judges the events of a bundle that belong to walked chains.
+//!
+//! They can be events that were lost here, or another branch: written by a copy of this store, or by this store before
+//! it was restored. Events that anybody could have made up are refused.
 
 use super::Fork;
 use super::plan::{Piece, Plan};
@@ -9,24 +11,24 @@ use crate::runs::Run;
 use crate::walk::Part;
 use icm_event::id::{EventId, Seq};
 
-/// What becomes of a piece within a walked chain.
+/// The verdict on a piece of a walked chain.
 enum Verdict {
-    /// What comes after it vouches for it: nobody but its author can have made it.
+    /// The next event names the piece, so only the author can have made it.
     Proven,
     Unproven,
-    /// Other events stand in its place: it is another branch.
+    /// Other events have these seqs here: the piece is another branch.
     Fork,
 }
 
 impl Plan {
-    /// What is new of the walked chains fills a hole of them, comes after them, or goes on from one of their events beside
-    /// them. The rest is left out, with what hangs on it.
+    /// Keeps the pieces that fill a hole of a walked chain, come after the chain, or branch off one of its events.
+    /// Leaves out the others, and the pieces that continue from them.
     pub(super) fn judge_walked(&mut self, bundle: &Bundle) -> Result<()> {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.sort_by_key(|piece| (piece.origin, piece.from_seq));
         let mut left: Vec<Piece> = Vec::new();
         let mut branches: Vec<Piece> = Vec::new();
-        // Its own chain goes on elsewhere, although what comes there is not taken yet.
+        // The own chain continues elsewhere, although those events are not taken yet.
         for gap in &self.later {
             let part = self.held.part(gap.origin);
             self.mint |= part.is_some_and(|part| part.until.is_none());
@@ -70,7 +72,8 @@ impl Plan {
                     self.mint |= part.until.is_none();
                     let follows = self.joins_held(&piece) && self.holds_any_at(origin, seq);
                     if follows || branches.iter().any(|other| hangs_on(&piece, other)) {
-                        // Another branch, learned as another machine's; files of this one are divided for it.
+                        // Another branch is learned like another machine's chain. Files of this chain are divided for
+                        // it.
                         self.past = true;
                         self.pieces.push(piece);
                         branches.push(piece);
@@ -92,7 +95,7 @@ impl Plan {
     }
 }
 
-/// Whether a piece may go on from an event of another one.
+/// Returns `true` if a piece may continue from an event of another piece.
 pub(super) fn hangs_on(piece: &Piece, other: &Piece) -> bool {
     let before = Seq(piece.from_seq.0 - 1);
     other.origin == piece.origin && other.from_seq <= before && before <= other.to_seq
@@ -112,7 +115,7 @@ fn judge(piece: &Piece, runs: &[Run], part: &Part) -> Verdict {
     }
 }
 
-/// A piece up to event `end`, and what is beyond.
+/// Returns the part of a piece up to event `end`, and the rest.
 pub(super) fn cut(bundle: &Bundle, piece: &Piece, end: Seq) -> Result<(Piece, Option<Piece>)> {
     if piece.to_seq <= end {
         return Ok((*piece, None));

@@ -1,4 +1,4 @@
-//! Writing what is taken.
+//! Writes the events of an import into the files of their chains.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,15 +24,15 @@ use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::record::{self, Body, FRAME_LEN, Parsed, Record, SALT_LEN};
 use icm_event::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 
-/// Where a piece goes on from what is held.
+/// The segment to which a piece is appended.
 struct Target {
     path: PathBuf,
-    /// Where what is valid ends, in bytes.
+    /// Offset of the end of its valid records, in bytes.
     end: u64,
 }
 
 impl Log {
-    /// How many bodies are in the files that a redaction names.
+    /// Returns the number of bodies in the files that a redaction names.
     pub(super) fn bodies_to_go(&self, held: &Held) -> Result<u64> {
         if held.redactions.is_empty() {
             return Ok(0);
@@ -66,7 +66,7 @@ impl Writer<'_> {
             ..Learned::default()
         };
         if plan.mint {
-            // First: what comes after it is of another writer from here on.
+            // Minted first: from here on the events after it belong to another writer.
             self.mint("its own chain goes on elsewhere")?;
         }
         learned.refilled_bodies = self.refill_bodies(bundle, &plan)?;
@@ -78,7 +78,7 @@ impl Writer<'_> {
             self.write_piece(bundle, &plan, piece)?;
         }
         if new > 0 || learned.refilled_bodies > 0 {
-            // Files of the own chain may be others than before.
+            // The files of the own chain may have been replaced.
             let mut state = self.log.lock_state();
             state.hold.file = None;
             state.looks = None;
@@ -88,7 +88,7 @@ impl Writer<'_> {
         let (ranges, only_imports) = unlearned(&held);
         let learnable: u64 = ranges.iter().map(ImportedRange::count).sum();
         let of_new: u64 = (plan.pieces.iter())
-            // Where the chain branches two ranges have one seq.
+            // At a branch two ranges have the same seq.
             .map(|piece| learned_of(piece, &ranges).min(piece.count()))
             .sum();
         learned.refilled_events = new - of_new;
@@ -99,7 +99,7 @@ impl Writer<'_> {
         Ok(learned)
     }
 
-    /// Puts payloads back where they were lost.
+    /// Writes lost payloads back to their records.
     fn refill_bodies(&self, bundle: &Bundle, plan: &Plan) -> Result<u64> {
         let mut refilled = 0;
         let mut origins: Vec<OriginId> = bundle.ranges().iter().map(|range| range.origin).collect();
@@ -128,7 +128,7 @@ impl Writer<'_> {
     ) -> Result<u64> {
         let (disk, path) = (&*self.log.disk, &segment.path);
         let bytes = disk::read_all(disk, path, u64::MAX).map_err(at("reading", path))?;
-        // Where records without a body lie, and which events they are.
+        // Place, seq, id and `synced` of each record without a body.
         let mut lost: Vec<(Range<usize>, Seq, EventId, Seq)> = Vec::new();
         let mut origin = None;
         let mut scan = SegmentScan::open(disk, path, HEADER_LEN as u64, u64::MAX)?;
@@ -177,8 +177,7 @@ impl Writer<'_> {
         Ok(refilled)
     }
 
-    /// Lets a segment start at event `seq`, so that the names of the segments show where a chain
-    /// branches.
+    /// Makes a segment start at event `seq`, so that the names of the segments show the branch.
     fn split_at(&self, origin: OriginId, seq: Seq) -> Result<()> {
         let disk = &*self.log.disk;
         for segment in chain::segments(disk, &self.log.dir, origin)? {
@@ -205,7 +204,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes new events after what is held of their chain, or into segments of their own.
+    /// Appends new events to their chain in the store, or writes them to segments of their own.
     fn write_piece(&self, bundle: &Bundle, plan: &Plan, piece: &Piece) -> Result<()> {
         let mut target = self.target(plan, piece)?;
         let mut segment = Filling::default();
@@ -227,7 +226,7 @@ impl Writer<'_> {
             }
             Ok(())
         })?;
-        // Before a hole a batch may lack its end.
+        // A batch before a hole may lack its end.
         segment.append(&mut batch);
         match segment.bytes.is_empty() {
             true => Ok(()),
@@ -235,8 +234,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The end of the segment that a piece goes on from, cleared of what is not valid there; `None`
-    /// when it has to start one of its own.
+    /// Returns the segment to which a piece is appended, and cuts invalid bytes off its end. `None` if the piece must
+    /// start a segment.
     fn target(&self, plan: &Plan, piece: &Piece) -> Result<Option<Target>> {
         if plan.held.part(piece.origin).is_some() || piece.from_seq == Seq(1) {
             return Ok(None);
@@ -267,8 +266,8 @@ impl Writer<'_> {
             Ok(header) if header.format <= FORMAT => {}
             _ => return Ok(None),
         }
-        // What an append that was cut off left goes. Whole records beyond it, and what was learned
-        // already, are damage, and not ours to cut.
+        // The rest of an interrupted append is cut off. Whole records after it, or events that were learned already,
+        // are damage and must not be cut here.
         let rest = disk::read_all(disk, &last.path, u64::MAX).map_err(at("reading", &last.path))?;
         let rest = rest.get(last.end as usize..).unwrap_or_default();
         let is_blank = rest.iter().all(|byte| *byte == 0);
@@ -311,7 +310,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a whole record of a chain starts anywhere in these bytes.
+/// Returns `true` if a whole record of a chain starts anywhere in these bytes.
 fn holds_a_record(bytes: &[u8], origin: OriginId) -> bool {
     // The origin stands 8 bytes into the head.
     let at = FRAME_LEN + 8;
@@ -327,7 +326,7 @@ fn holds_a_record(bytes: &[u8], origin: OriginId) -> bool {
     false
 }
 
-/// Records on their way into a segment.
+/// Records that are about to be written to a segment.
 #[derive(Default)]
 struct Filling {
     bytes: Vec<u8>,
@@ -348,7 +347,7 @@ impl Filling {
     }
 }
 
-/// Salt and payload, where they are there.
+/// Returns salt and payload, unless the body is withheld or damaged.
 fn body_of<'r>(record: &Record<'r>) -> Option<(&'r [u8; SALT_LEN], &'r [u8])> {
     match record.body {
         Body::Present { salt, payload } => {
@@ -359,7 +358,7 @@ fn body_of<'r>(record: &Record<'r>) -> Option<(&'r [u8; SALT_LEN], &'r [u8])> {
     }
 }
 
-/// How many events of a piece lie in these ranges.
+/// Returns the number of events of a piece that lie in these ranges.
 fn learned_of(piece: &Piece, ranges: &[ImportedRange]) -> u64 {
     let of = ranges.iter().filter(|range| range.origin == piece.origin);
     of.map(|range| {
@@ -370,8 +369,8 @@ fn learned_of(piece: &Piece, ranges: &[ImportedRange]) -> u64 {
     .sum()
 }
 
-/// What is held, can be reached, and was never learned; and whether it is nothing but imports of
-/// others.
+/// Returns the ranges of events that the store holds, can reach and never learned. The second part is `true` if all of
+/// them are `log.imported` events of others.
 pub(super) fn unlearned(held: &Held) -> (Vec<ImportedRange>, bool) {
     let mut ranges = Vec::new();
     let mut only_imports = true;
@@ -413,8 +412,8 @@ pub(super) fn unlearned(held: &Held) -> (Vec<ImportedRange>, bool) {
     (ranges, only_imports)
 }
 
-/// Marks the events from `from` to `to` on the branch that ends with `head`, and over what is missing
-/// of it: a range that was learned stays so.
+/// Marks the events from `from` to `to` on the branch that ends with `head`, skipping missing ones. A learned range
+/// stays learned.
 fn mark(runs: &[Run], known: &mut [Vec<bool>], from: Seq, to: Seq, head: EventId) {
     for stretch in runs::leading_to(runs, from, to, head) {
         let first = runs[stretch.run].from_seq;
@@ -423,7 +422,7 @@ fn mark(runs: &[Run], known: &mut [Vec<bool>], from: Seq, to: Seq, head: EventId
     }
 }
 
-/// Ranges by the event that has room for them.
+/// Distributes ranges over events, as many as one event has room for.
 pub(super) fn in_events(ranges: Vec<ImportedRange>) -> Vec<LogImported> {
     let mut facts: Vec<LogImported> = Vec::new();
     for range in ranges {

@@ -1,9 +1,9 @@
-//! Taking the bodies of events out of the files: what is left of a record is its head, so ids, chains
-//! and positions hold.
+//! Redaction in the files: takes the bodies of events out. The heads stay, so ids, chains and positions keep their
+//! meaning.
 //!
-//! A redaction is an event first; that its bodies are gone from the files follows from it. A marker
-//! in the store says from before the event until the last file is clean that there is work left, so
-//! whoever opens the store after a crash finishes it.
+//! A redaction is first an event; removing the bodies from the files follows from it. A marker in the store names the
+//! unfinished work, from before the event until the last file is clean. After a crash, the next writer that opens the
+//! store finishes the work.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -24,39 +24,39 @@ use icm_event::segment::{HEADER_LEN, SegmentHeader};
 
 const REQUEST_LINE: &str = "request ";
 const MARKER: &str = "A redaction was begun here. Whoever opens the store finishes it.\n";
-/// Of work after which views are others, and nothing else has to go.
+/// Marker of a rewrite after which views must be dropped. No body is to be removed.
 const REWRITE_MARKER: &[u8] =
     b"Log files are written anew. Whoever opens the store drops its views.\n";
 
-/// Events by chain.
+/// Events of each chain.
 pub type Redacted = BTreeMap<OriginId, HashSet<EventId>>;
 
-/// What was taken out.
+/// Counts of a removal of bodies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Blanked {
-    /// Events whose body was there.
+    /// Number of events whose body was removed.
     pub events: u64,
-    /// Bodies in copies of segments that lie below `log/`.
+    /// Number of bodies removed from copies of segments below `log/`.
     pub copies: u64,
-    /// Segments that were written anew.
+    /// Number of segments that were rewritten.
     pub segments: u64,
-    /// Files of `torn/` that were removed.
+    /// Number of files of `torn/` that were removed.
     pub torn: u64,
-    /// Whether `torn/` and copies were cleaned too.
+    /// `true` if copies and `torn/` were cleaned, too.
     pub looked_everywhere: bool,
-    /// Files below `log/` that are no segments, and of `torn/`, that may hold such a body: it cannot be
-    /// told. Relative to the store.
+    /// Files of `torn/`, and files below `log/` that are not segments, of which it is unknown whether they hold such a
+    /// body. Relative to the store.
     pub unknown: Vec<PathBuf>,
 }
 
 impl Log {
-    /// Whether a redaction was begun and is not known to be finished.
+    /// Returns `true` if a redaction was begun and is not known to be finished.
     pub fn redaction_pending(&self) -> bool {
         let path = self.dir.join(REDACTING_FILE);
         matches!(self.disk.stamp(&path), Ok(Some(_)))
     }
 
-    /// The request by which a redaction was begun that is not known to be finished, where it says.
+    /// Returns the request of a redaction that is not known to be finished, if the marker names one.
     pub fn redaction_request(&self) -> Option<RequestKey> {
         let path = self.dir.join(REDACTING_FILE);
         let marker = disk::read_all(&*self.disk, &path, 1_024).ok()?;
@@ -67,7 +67,7 @@ impl Log {
 }
 
 impl Log {
-    /// Every event that lies in a segment, as far as segments can be read.
+    /// Returns the ids of all events in readable segments.
     fn event_ids(&self) -> Result<HashSet<EventId>> {
         let mut held = HashSet::new();
         for origin in chain::origins(&*self.disk, &self.dir)? {
@@ -84,7 +84,7 @@ impl Log {
 }
 
 impl Writer<'_> {
-    /// Says that a redaction is to be finished, and by whose `request`; durable when it returns.
+    /// Marks a redaction as begun, by the given `request`. Durable when it returns.
     pub fn begin_redaction(&self, request: Option<RequestKey>) -> Result<()> {
         let path = self.log.dir.join(REDACTING_FILE);
         let mut marker = MARKER.to_owned();
@@ -94,8 +94,8 @@ impl Writer<'_> {
         disk::replace(&*self.log.disk, &path, marker.as_bytes()).map_err(at("writing", &path))
     }
 
-    /// Says that log files are to be written anew and views to go; what is in `torn/` stays. Durable
-    /// when it returns.
+    /// Marks a rewrite of log files as begun, after which views are dropped. Files in `torn/` stay. Durable when it
+    /// returns.
     pub fn begin_rewrite(&self) -> Result<()> {
         if self.log.redaction_pending() {
             return Ok(()); // which asks for more
@@ -104,7 +104,7 @@ impl Writer<'_> {
         disk::replace(&*self.log.disk, &path, REWRITE_MARKER).map_err(at("writing", &path))
     }
 
-    /// Whether what may hold a body that is redacted has to go wherever it lies.
+    /// Returns `true` if redacted bodies must be removed from copies and `torn/`, too. `false` during a rewrite only.
     fn is_redaction(&self) -> Result<bool> {
         let path = self.log.dir.join(REDACTING_FILE);
         match disk::read_all(&*self.log.disk, &path, 1_024) {
@@ -114,8 +114,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Says that nothing is left to be done, and that files were written anew: whoever holds what it
-    /// read of them drops it. Durable when it returns.
+    /// Marks the work as finished and log files as rewritten, so that every process drops the state it read from them.
+    /// Durable when it returns.
     pub fn end_redaction(&self) -> Result<()> {
         self.mark_rewritten()?;
         let path = self.log.dir.join(REDACTING_FILE);
@@ -131,12 +131,12 @@ impl Writer<'_> {
             .map_err(at("syncing", &self.log.dir))
     }
 
-    /// Takes the bodies of these events out of every segment and every copy of one that lies below
-    /// `log/`, and everything out of `torn/` that may hold one; but only out of segments where no more
-    /// was begun than to write files anew. Durable when it returns; doing it again changes nothing.
+    /// Removes the bodies of these events from every segment and every copy below `log/`, and removes files of `torn/`
+    /// that may hold one. During a mere rewrite only segments are cleaned. Durable when it returns; doing it again
+    /// changes nothing.
     ///
     /// # Errors
-    /// `Damaged` where a segment cannot be read to its end: it is left as it was, the others are clean.
+    /// `Damaged` if a segment cannot be read to its end. That segment is left as it was; the others are clean.
     pub fn blank(&mut self, events: &Redacted) -> Result<Blanked> {
         let mut blanked = Blanked::default();
         let mut failed = None;
@@ -179,7 +179,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same of a file that is no segment by its name: a conflict copy, a copy in a folder beside.
+    /// Removes the bodies from a file that is not a segment by its name: a conflict copy, or a copy in a folder beside.
     fn blank_stray(
         &self,
         path: &Path,
@@ -188,7 +188,7 @@ impl Writer<'_> {
         blanked: &mut Blanked,
     ) -> Result<()> {
         let disk = &*self.log.disk;
-        // What cannot be read is not known to be clean.
+        // A file that cannot be read is not known to be clean.
         let bytes = disk::read_all(disk, path, u64::MAX).unwrap_or_else(|_| vec![u8::MAX]);
         let start = match SegmentHeader::parse(&bytes) {
             Ok(_) => HEADER_LEN,
@@ -204,7 +204,7 @@ impl Writer<'_> {
                 found += 1;
             } else {
                 out.extend_from_slice(record.bytes);
-                // An event of no chain that is here: what it says is nobody's to tell.
+                // The event belongs to no chain of this store, so it is unknown whether it is redacted.
                 is_unknown |=
                     record.body != Body::Withheld && !held.contains(&hash::event_id(record.head));
             }
@@ -243,7 +243,7 @@ impl Writer<'_> {
         loop {
             match scan.step()? {
                 Step::Record { record, .. } => {
-                    // Whatever chain's folder it lies in.
+                    // An event is redacted in any folder, even one of another chain.
                     if is_named(&record, events) {
                         record::encode(&mut out, record.synced, record.head, None);
                         found += 1;
@@ -265,7 +265,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes what recovery set aside, but for files of whole records that are none of these.
+    /// Removes files that recovery set aside, unless all their records are whole and none is to be redacted.
     fn clean_torn(&self, events: &Redacted, blanked: &mut Blanked) -> Result<()> {
         let (disk, dir) = (&*self.log.disk, self.log.dir.join(TORN_DIR));
         let entries = match disk.read_dir(&dir) {
@@ -283,7 +283,7 @@ impl Writer<'_> {
                 continue;
             };
             if is_accounted_for(&bytes, events) {
-                // Events of no chain that is here: what they say is nobody's to tell.
+                // The file holds events of no chain of this store, so it is unknown whether they are redacted.
                 blanked.unknown.push(layout::relative(&self.log.dir, &path));
             } else {
                 disk.remove_file(&path).map_err(at("removing", &path))?;
@@ -297,7 +297,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether bytes are whole records and none of them one of these events with its body.
+/// Returns `true` if bytes are whole records, and none is one of these events with its body.
 fn is_accounted_for(bytes: &[u8], events: &Redacted) -> bool {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -312,7 +312,7 @@ fn is_accounted_for(bytes: &[u8], events: &Redacted) -> bool {
     true
 }
 
-/// Whether a record is one of these events and has its body.
+/// Returns `true` if a record is one of these events and has its body.
 fn is_named(record: &Record<'_>, events: &Redacted) -> bool {
     let named = events.get(&record.common().origin);
     record.body != Body::Withheld

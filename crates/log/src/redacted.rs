@@ -1,10 +1,10 @@
-//! Which events are redacted: a function of the heads of all events that are held, whatever way they
-//! came here.
+//! Decides which events are redacted: a function of the heads of all events of the store, in any order of arrival.
 //!
-//! `log.redacted` names single events, and subjects: every event of the memory family about one of
-//! these, or about one that was stored under the same name, and every recall that shows one. An
-//! event about a subject is spared only when its author knew of the redaction: when the author's own
-//! walk held it before.
+//! `log.redacted` names single events, and subjects. A redacted subject covers every event about it, or about a subject
+//! that was stored under the same name, and every recall that shows it.
+//!
+//! An event about a subject is spared only if its author knew of the redaction: the author's own walk held the
+//! redaction before the event.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,38 +21,38 @@ use icm_event::kind::Kind;
 /// Codes of the families of memories, memoirs and concepts, without the critical bit.
 const FAMILIES: std::ops::RangeInclusive<u16> = 0x0100..=0x03ff;
 
-/// The redactions that a set of events holds.
+/// The redactions in a set of events.
 #[derive(Debug, Clone, Default)]
 pub struct Redactions {
     singles: HashSet<EventId>,
-    /// Where a subject is redacted, and by which event.
+    /// The redactions of each subject.
     subjects: HashMap<SubjectId, Vec<(OriginId, Seq, EventId)>>,
-    /// The memories that were stored under a name, and the names of each.
+    /// The subjects that were stored under each name.
     named: HashMap<Name, HashSet<SubjectId>>,
     names: HashMap<SubjectId, Vec<Name>>,
-    /// What the chains learned of others: from a seq on, these ranges.
+    /// The ranges that each chain learned, each with the seq at which it did.
     learned: HashMap<OriginId, Vec<(Seq, ImportedRange)>>,
-    /// The event that a range ends with, and the chains of which two say another one.
+    /// The event at the end of each range, and the chains for which two ranges name different events in one place.
     heads: HashMap<(OriginId, Seq), EventId>,
     forked: HashSet<OriginId>,
-    /// What the chains continue.
+    /// The place from which each chain continues another.
     continues: HashMap<OriginId, (OriginId, Seq)>,
     spread: bool,
 }
 
 impl Redactions {
-    /// Whether nothing is redacted.
+    /// Returns `true` if nothing is redacted.
     pub fn is_empty(&self) -> bool {
         self.singles.is_empty() && self.subjects.is_empty()
     }
 
-    /// Whether all of these are redacted.
+    /// Returns `true` if all of these are redacted.
     pub(crate) fn cover(&self, singles: &[EventId], subjects: &[SubjectId]) -> bool {
         singles.iter().all(|id| self.singles.contains(id))
             && (subjects.iter()).all(|subject| self.subjects.contains_key(subject))
     }
 
-    /// Takes an event in. All of them have to be taken in before anything is asked.
+    /// Adds an event. All events must be added before the first question.
     pub fn note(&mut self, head: &Head<'_>) {
         let kind = head.kind();
         let told = [
@@ -108,7 +108,7 @@ impl Redactions {
         }
     }
 
-    /// Lets every subject share the redactions of those that have a name in common with it.
+    /// Makes subjects that share a name share their redactions.
     pub fn settle(&mut self) {
         let mut open: Vec<SubjectId> = self.subjects.keys().copied().collect();
         while let Some(subject) = open.pop() {
@@ -130,7 +130,7 @@ impl Redactions {
         self.spread = true;
     }
 
-    /// Whether an event is redacted.
+    /// Returns `true` if an event is redacted.
     pub fn names(&self, head: &Head<'_>, id: EventId) -> bool {
         debug_assert!(self.spread, "redactions are settled before they are asked");
         if self.singles.contains(&id) {
@@ -159,8 +159,8 @@ impl Redactions {
         }
     }
 
-    /// Whether the walk of `author`, before its event `seq`, held a redaction. Of a chain that is
-    /// known to branch it is not said which branch was learned: then it did not.
+    /// Returns `true` if the walk of `author` held a redaction before its event `seq`. In a chain that is known to
+    /// branch, a range does not tell which branch was learned; the answer is then `false`.
     fn knew(&self, author: OriginId, seq: Seq, redaction: &(OriginId, Seq, EventId)) -> bool {
         let (origin, at, event) = *redaction;
         let covers = |range: &ImportedRange| {
@@ -192,10 +192,10 @@ impl Redactions {
 }
 
 impl Log {
-    /// Every event that a redaction names, of those that are held, by chain.
+    /// Returns every event of the store that a redaction names, by chain.
     ///
     /// # Errors
-    /// `NewerFormat` where a newer version wrote what it cannot judge.
+    /// `NewerFormat` if a newer version wrote events that this version cannot judge.
     pub fn redacted(&self) -> Result<Redacted> {
         let (disk, dir) = (&*self.disk, &self.dir);
         let origins = chain::origins(disk, dir)?;

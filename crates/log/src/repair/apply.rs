@@ -1,6 +1,7 @@
-//! Changing the files. In this order, each step durable before the next: what is set aside, a marker,
-//! the new segments under names that are none, their names, and only then what is in none of them any
-//! more is removed.
+//! Changes the files for a repair.
+//!
+//! Each step is durable before the next. Bytes are set aside, a marker is written, new segments get temporary names,
+//! then their final names. Last, files whose events are in the new segments are removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use crate::scan::Step;
 use icm_event::id::OriginId;
 use icm_event::record::{self, Body, Parsed, SALT_LEN};
 
-/// A new segment that is on its way: where it lies, and where it belongs.
+/// A new segment under a temporary name, and its final name.
 struct Begun {
     from: PathBuf,
     to: PathBuf,
@@ -74,7 +75,7 @@ impl Log {
         Ok(())
     }
 
-    /// What is there of `store.toml` holds a secret that may still be read by eye.
+    /// Sets `store.toml` aside: a person may still read the secret in it.
     fn keep_store_file(&self, plan: &Plan, torn_dir: &Path) -> Result<()> {
         if !plan.report.new_secret {
             return Ok(());
@@ -86,7 +87,7 @@ impl Log {
         }
     }
 
-    /// Says what only the bytes that now go could tell.
+    /// Writes the marker with the knowledge that is lost once old bytes are removed.
     fn write_marker(&self, plan: &Plan) -> Result<()> {
         let mut marker = plan.marker.clone().unwrap_or_default();
         for chain in &plan.chains {
@@ -103,7 +104,7 @@ impl Log {
         marker.write(&*self.disk, &self.dir)
     }
 
-    /// Writes new segments beside those that there are.
+    /// Writes new segments beside the existing ones.
     fn begin_segments(
         &self,
         salvaged: &Salvaged,
@@ -132,7 +133,7 @@ impl Log {
     fn sync_chain(&self, origin: OriginId) -> Result<()> {
         let dir = layout::dir_of(&self.dir, origin);
         match self.disk.sync_dir(&dir) {
-            // A chain that was learned, and of which nothing is left.
+            // A learned chain of which nothing is left.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             synced => synced.map_err(at("syncing", &dir))?,
         }
@@ -142,7 +143,7 @@ impl Log {
         Ok(())
     }
 
-    /// Removes new segments that a killed repair had on their way.
+    /// Removes new segments that a killed repair left under temporary names.
     fn remove_leftovers(&self) -> Result<()> {
         for origin in chain::origins(&*self.disk, &self.dir)? {
             let dir = layout::dir_of(&self.dir, origin);
@@ -160,7 +161,7 @@ impl Log {
     }
 }
 
-/// Writes bytes into `torn/`, unless they lie there already.
+/// Writes bytes to a file in `torn/`, unless such a file holds them already.
 fn keep(disk: &dyn Disk, torn_dir: &Path, stem: &str, bytes: &[u8]) -> Result<()> {
     for n in 1.. {
         let path = torn_dir.join(format!("{stem}-{n}.torn"));
@@ -177,7 +178,8 @@ fn keep(disk: &dyn Disk, torn_dir: &Path, stem: &str, bytes: &[u8]) -> Result<()
     Ok(())
 }
 
-/// A name for a segment on its way that nobody uses: what a killed repair left may be all there is.
+/// Returns an unused temporary name for a segment. The file of a killed repair is kept: it may hold the only copy of
+/// its events.
 fn unused_name(disk: &dyn Disk, to: &Path) -> Result<PathBuf> {
     for n in 1.. {
         let path = to.with_extension(format!("{n}.new"));
@@ -188,7 +190,7 @@ fn unused_name(disk: &dyn Disk, to: &Path) -> Result<PathBuf> {
     unreachable!("numbers do not run out")
 }
 
-/// Whether a file is a segment on its way, of this repair or another one.
+/// Returns `true` if a file has the temporary name of a segment, of this repair or another.
 fn is_leftover(name: &str) -> bool {
     let parts: Vec<&str> = name.split('.').collect();
     match parts[..] {
@@ -201,7 +203,7 @@ fn is_leftover(name: &str) -> bool {
     }
 }
 
-/// The bytes of a segment.
+/// Returns the bytes of a segment.
 fn contents(salvaged: &Salvaged, chain: &ChainPlan, target: &Target) -> Result<Vec<u8>> {
     let mut out = target.header.encode().to_vec();
     for slice in &target.slices {

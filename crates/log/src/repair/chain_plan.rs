@@ -1,5 +1,4 @@
-//! The plan of one chain: segments that are written anew, bytes that are set aside,
-//! events that are gone.
+//! The plan for one chain: segments to rewrite, bytes to set aside, events that are lost.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,26 +16,26 @@ pub(super) struct Slice {
     pub(super) end: u64,
 }
 
-/// A segment as it should be.
+/// A segment as the repair will write it.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) name: SegmentName,
     pub(super) header: SegmentHeader,
     pub(super) slices: Vec<Slice>,
-    /// Some of its payloads are damaged.
+    /// `true` if some of its payloads are damaged.
     pub(super) bad_bodies: bool,
 }
 
-/// Bytes to be set aside.
+/// Bytes that are set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Aside {
     pub(super) slice: Slice,
-    /// The event that should have stood there.
+    /// Seq of the event that should have been there.
     pub(super) seq: Seq,
     pub(super) what: &'static str,
 }
 
-/// Events that are gone, and what is known of where they stood.
+/// A hole, and the events at its edges, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gone {
     pub(super) hole: Hole,
@@ -44,30 +43,30 @@ pub(super) struct Gone {
     pub(super) before: Option<Edge>,
 }
 
-/// Events whose payload is not what was written, and where a good copy of it lies.
+/// Events with a damaged payload, each with the place of a good copy, if there is one.
 pub(super) type Bodies = BTreeMap<EventId, (NoBody, Option<Slice>)>;
 
-/// What is to be done about a chain.
+/// The work on a chain.
 #[derive(Debug, Clone)]
 pub(super) struct ChainPlan {
     pub(super) origin: OriginId,
     pub(super) newest: bool,
-    /// Segments that are written anew.
+    /// Segments that are rewritten.
     pub(super) write: Vec<Target>,
     pub(super) remove: Vec<PathBuf>,
     pub(super) aside: Vec<Aside>,
     pub(super) gone: Vec<Gone>,
-    /// The newest seq that there was, where it is beyond the newest that there is.
+    /// The newest seq that the chain once had, if it is beyond the newest event left.
     pub(super) end: Option<Seq>,
-    /// Another event stands where one was acknowledged.
+    /// `true` if another event stands in place of the acknowledged one.
     pub(super) other_branch: bool,
-    /// What was brought goes on where nothing here says that it did.
+    /// `true` if spares continue the chain beyond the last event that this store knew of.
     pub(super) further: bool,
-    /// Events whose payload is not what was written, and where a good copy of it lies.
+    /// Events with a damaged payload, each with the place of a good copy, if there is one.
     pub(super) bodies: Bodies,
-    /// Events that are taken from elsewhere.
+    /// Number of events that come from elsewhere.
     pub(super) refilled: u64,
-    /// Seq of the newest event.
+    /// Seq of the newest event that is left.
     pub(super) last: Seq,
 }
 
@@ -76,12 +75,12 @@ impl ChainPlan {
         self.write.is_empty() && self.remove.is_empty() && self.gone.is_empty() && !self.ends_anew()
     }
 
-    /// Whether a new origin has to carry on.
+    /// Returns `true` if a new origin must continue the chain.
     pub(super) fn ends_anew(&self) -> bool {
         self.newest && (self.end.is_some() || self.other_branch || self.further)
     }
 
-    /// Events whose payload is gone for good.
+    /// Returns the events whose payload is lost for good.
     pub(super) fn payloads_gone(&self) -> impl Iterator<Item = &NoBody> {
         let gone = self.bodies.values().filter(|(_, copy)| copy.is_none());
         gone.map(|(body, _)| body)

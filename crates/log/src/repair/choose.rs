@@ -1,4 +1,4 @@
-//! Which pieces of a chain are taken: a pure function of the pieces and the evidence.
+//! Chooses the runs that a repair keeps of a chain: a pure function of the runs and the evidence.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,41 +6,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::salvage::{Run, SourceKind};
 use icm_event::id::{EventId, Seq};
 
-/// Pieces before one that are looked at for the one that it goes on from.
+/// Number of earlier runs that are tried as the one before a run; the best way so far is tried as well. Raised,
+/// choosing takes longer and finds a better way past more runs that contradict each other.
 const LOOK_BACK: usize = 256;
 
-/// How good a way through the pieces is; the larger the better.
+/// The quality of a way through the runs. A larger score is better; earlier fields count first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Events that something outside the chain says were there.
+    /// Events that evidence outside the chain confirms.
     anchors: u64,
-    /// Events of files of the store that nothing else here contradicts: what is brought stands in for
-    /// what is gone, and takes no event's place.
+    /// Events in files of this store that no other own event contradicts. Spares fill gaps and never replace an own
+    /// event.
     own: u64,
-    /// Places where an event names another one before it than there is.
+    /// Number of events that name another event before them than the one that is there.
     breaks: Reverse<u64>,
     events: u64,
-    /// Pieces that do not lie where they belong.
+    /// Number of runs that do not lie in the file where they belong.
     moved: Reverse<u64>,
 }
 
-/// The pieces to take, in the order of the chain, of pieces that hold either the same events or
-/// others. The way that holds the event of an anchor is preferred, then the one that holds the most
-/// of the store's own, then the one that holds together best, then the longest.
+/// Returns the runs to keep, in the order of the chain. Runs may hold the same events, or contradict each other. The
+/// best way has most confirmed events, then most own events, then fewest breaks, then most events.
 pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by_key(|index| {
         let piece = &pieces[*index];
         (piece.from, piece.to, piece.kind, piece.source, piece.start)
     });
-    // The same events again: the first of them stands for all.
+    // The first of several runs with the same events stands for all.
     let mut seen = BTreeMap::new();
     order.retain(|index| {
         let piece = &pieces[*index];
         let key = (piece.from, piece.to, piece.last.id, piece.base);
         seen.insert(key, ()).is_none()
     });
-    // In the order of where they end, so that what a piece goes on from comes before it.
+    // Sorted by their ends, so that the run before a run comes first.
     order.sort_by_key(|index| (pieces[*index].to, pieces[*index].from));
     let is_own = |piece: &Run| piece.kind != SourceKind::Spare;
     let brought: BTreeSet<(Seq, EventId)> = pieces
@@ -48,7 +48,7 @@ pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
         .filter(|piece| !is_own(piece))
         .map(|piece| (piece.to, piece.last.id))
         .collect();
-    // Where an own event names the one that was brought, what stands here before it was changed.
+    // If an own event names a spare's event, the own event in that place was changed.
     let refuted: BTreeSet<(Seq, EventId)> = pieces
         .iter()
         .filter(|piece| is_own(piece))
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use icm_event::id::{OriginId, Position, Time};
 
-    /// A piece whose events are told apart by a branch.
+    /// A run whose events differ by a branch.
     fn piece(source: usize, from: u64, to: u64, base: u8, branch: u8) -> Run {
         let id = |seq: u64, branch: u8| {
             let mut id = [branch; 32];
@@ -181,7 +181,7 @@ mod tests {
         check(&pieces, &[unknown], &[0, 2, 3]);
     }
 
-    /// The same from elsewhere.
+    /// The same run from elsewhere.
     fn spare(from: u64, to: u64, base: u8, branch: u8) -> Run {
         Run {
             kind: SourceKind::Spare,
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_brought_takes_no_events_place() {
-        // It fills a gap, and goes on at the end.
+        // It fills a gap, and continues the end.
         let own = [piece(0, 1, 4, 1, 1), piece(0, 7, 9, 1, 1)];
         let gap = [
             own[0].clone(),
@@ -210,7 +210,7 @@ mod tests {
         check(&fork, &[], &[0, 1]);
         let end = [piece(0, 1, 6, 1, 1), spare(1, 6, 1, 2), spare(7, 20, 2, 2)];
         check(&end, &[], &[0]);
-        // What was changed here is not what comes after it names.
+        // An event that was changed here is not the one that the next event names.
         let changed = [
             piece(0, 1, 6, 1, 3),
             piece(0, 7, 9, 1, 1),

@@ -1,4 +1,4 @@
-//! What an interrupted repair has to remember: what was known only from bytes that it takes away.
+//! The marker of a repair. It remembers the knowledge that only removed bytes held, for a repair that was interrupted.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,14 +11,14 @@ use icm_event::id::{EventId, OriginId, Seq};
 
 const LEN_MAX: u64 = 64 * 1_024 * 1_024;
 
-/// What the marker says. Lines that are none of these are ignored.
+/// The contents of the marker. Unknown lines are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Marker {
-    /// Chains that had more events than there are.
+    /// Chains that had more events than are left, each with its newest seq.
     pub(super) ends: Vec<(OriginId, Seq)>,
-    /// Events whose payload was damaged.
+    /// Events with a damaged payload.
     pub(super) payloads: BTreeSet<EventId>,
-    /// Chains that go on in what was brought: a new origin has to carry on.
+    /// Chains that continue in spares, so that a new origin must continue them.
     pub(super) further: BTreeSet<OriginId>,
 }
 

@@ -1,10 +1,10 @@
-//! Repairing a log: what is damaged is set aside, what verifies is kept, what is gone is named.
+//! Repairs a log: sets damaged bytes aside, keeps valid events, and names the lost ones.
 //!
-//! A chain is read for every record that is whole, wherever it lies ([`salvage`]); of what
-//! contradicts itself one way is chosen ([`choose`], [`pick`]); that is laid out in segments with holes
-//! only between them ([`plan`], [`placement`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
-//! so a repair that was killed finds all that it had, and comes to the same end when it is run again.
-//! Last a `log.repaired` says what is gone.
+//! A chain is read for every whole record, in any file ([`salvage`]). One way through records that contradict each
+//! other is chosen ([`choose`], [`pick`]). Its events are laid out in segments, with holes only between segments
+//! ([`plan`], [`placement`]). Then files are changed ([`apply`]): new files are whole before old ones are removed. A
+//! repair that was killed therefore finds all its input, and the next one comes to the same end. Last, a `log.repaired`
+//! names the lost events.
 
 mod apply;
 mod chain_plan;
@@ -50,23 +50,24 @@ use withheld::Withheld;
 
 pub use report::{Beside, Gone, PayloadGone, Report, SetAside, Spare};
 
-/// Repairs that one batch has room for: each may have as many facts and refs as an event can.
+/// Most `log.repaired` events of a batch. Each may have as many facts and refs as an event can. Raised, a batch could
+/// exceed its ceiling in bytes.
 const BATCH_MAX: usize = 64;
 
-/// Everything that is to be done.
+/// The work of a repair.
 struct Plan {
     salvaged: Salvaged,
     chains: Vec<ChainPlan>,
-    /// Events whose payload is gone without anything saying so.
+    /// Events whose payload is lost, and no earlier repair says so.
     payloads: BTreeSet<EventId>,
-    /// Events that a redaction which is gone took the payload from.
+    /// Events whose payload was taken out by a redaction that is lost.
     redacted: Vec<EventId>,
-    /// Whole events that are blanked when it is done: that their author knew of a redaction is gone.
+    /// Whole events that are blanked after the repair: the proof that their author knew of a redaction is lost.
     losing: Vec<(OriginId, NoBody)>,
     marker: Option<Marker>,
-    /// Why a new origin has to carry on.
+    /// The reason for which a new origin must continue the chain, if it must.
     mint: Option<String>,
-    /// `acked`, where it is about a chain that is not here.
+    /// Contents of `acked`, if it names a chain that is not here.
     slot_aside: Option<Vec<u8>>,
     report: Report,
 }
@@ -86,15 +87,15 @@ impl Plan {
 }
 
 impl Log {
-    /// What [`Writer::repair`] would do now. Changes nothing.
+    /// Returns the report of the repair that [`Writer::repair`] would make now. Changes nothing.
     ///
     /// # Errors
-    /// `NewerFormat` for a log that a newer version wrote; `Io` for what cannot be read.
+    /// `NewerFormat` if a newer version wrote the log; `Io` if a file cannot be read.
     pub fn plan_repair(&self, spares: &[Spare], progress: &mut dyn FnMut(u64)) -> Result<Report> {
         Ok(self.plan(spares, progress)?.report)
     }
 
-    /// Takes the lock as [`Log::begin`] does, for a repair: also where writes are refused.
+    /// Takes the lock for a repair, like [`Log::begin`], but even if writes are refused.
     ///
     /// # Errors
     /// `Busy`, `NotWritable`, `Io`.
@@ -137,7 +138,7 @@ impl Log {
             .collect();
         self.read_all(&folders, spares, &mut salvaged, progress)?;
 
-        // First events that do not lie where they belong say what they say.
+        // The first event of a chain counts in any file: it names the chain that it continues.
         let newest = match (&store, slot) {
             (Some(store), _) => Some(store.origin),
             (None, Some(slot)) => Some(slot.origin),
@@ -207,7 +208,7 @@ impl Log {
         Ok(plan)
     }
 
-    /// Reads the segments of these chains, what lies beside them, and what was brought.
+    /// Reads the segments of these chains, the files beside them, and the spares.
     fn read_all(
         &self,
         folders: &[OriginId],
@@ -229,7 +230,7 @@ impl Log {
         }
         let strays = strays::strays(disk, dir)?.into_iter();
         for Stray { path, .. } in strays.filter(|stray| !stray.is_dir && stray.is_near) {
-            // A stray that cannot be read is none of the log's.
+            // A stray that cannot be read does not belong to the log.
             let Ok(source) = salvage::open(disk, &path, None) else {
                 continue;
             };
@@ -253,7 +254,7 @@ impl Log {
         Ok(())
     }
 
-    /// Why a new origin has to carry on, if one has to.
+    /// Returns the reason for which a new origin must continue the chain, if it must.
     fn why_mint(
         &self,
         parts: &[walk::Part],
@@ -273,7 +274,7 @@ impl Log {
         if newest.ends_anew() {
             return Some("the newest events of the chain are gone".to_owned());
         }
-        // An origin that has no event yet continues one that may have lost its end.
+        // An origin without events continues a chain that may have lost its end.
         let continued = parts.iter().rev().nth(1)?;
         let older = plan_of(continued.origin)?;
         let until = continued.until?;
@@ -401,22 +402,22 @@ impl Log {
     }
 }
 
-/// Who repairs, and why.
+/// The author of a repair, and the reason.
 #[derive(Debug, Clone, Copy)]
 pub struct Repairer<'a> {
-    /// As of the event; its events are ignored.
+    /// The batch that gives the repair's events their author; its own events are ignored.
     pub batch: &'a Batch<'a>,
-    /// Why, in the words of who does it.
+    /// Reason, in the words of the person or agent.
     pub reason: Option<&'a str>,
 }
 
 impl Writer<'_> {
-    /// Repairs the log: see the module's text. Durable when it returns; doing it again changes nothing.
-    /// Of a writer that [`Log::begin_repair`] gave.
+    /// Repairs the log, as the module's text describes. Needs a writer from [`Log::begin_repair`]. Durable when it
+    /// returns; doing it again changes nothing.
     ///
     /// # Errors
-    /// `NewerFormat`, `NoSpace`, `NotWritable`, `Io`; whatever came of it, run again it ends as if
-    /// nothing had happened.
+    /// `NewerFormat`, `NoSpace`, `NotWritable`, `Io`. After any error the next repair ends as if this one had not been
+    /// tried.
     pub fn repair(
         &mut self,
         spares: &[Spare],
@@ -444,7 +445,7 @@ impl Writer<'_> {
         Ok((plan.report, appended))
     }
 
-    /// Says what is gone.
+    /// Appends the events that name the losses.
     fn append_repaired(&mut self, plan: &Plan, who: &Repairer<'_>) -> Result<Option<Appended>> {
         let (holes, refs) = (
             plan.holes(),
@@ -452,7 +453,7 @@ impl Writer<'_> {
         );
         let mut holes = holes.chunks(LogRepaired::HOLES_MAX);
         let mut refs = refs.chunks(REFS_MAX);
-        // First, as what is not said of a hole yet is what lets a redaction be missed.
+        // Redactions come first: an unexplained hole is what lets a redaction be missed.
         let again = plan.redacted.chunks(REFS_MAX);
         let mut events: Vec<NewEvent> = again.map(|refs| redacted_again(refs, who)).collect();
         loop {

@@ -1,4 +1,5 @@
-//! Which records of a chain are taken: what holds together, without what was never acknowledged.
+//! Picks the runs of each chain that a repair keeps: those that hold together, without events that were never
+//! acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,43 +12,43 @@ use icm_event::facts::{Facts, ImportedRange};
 use icm_event::head::PLACE_MAX;
 use icm_event::id::{EventId, OriginId, Seq};
 
-/// What a chain is to this machine.
+/// The role of a chain for this machine.
 #[derive(Debug, Clone)]
 pub(super) enum Role {
-    /// The one that is written.
+    /// The chain that this machine writes.
     Newest,
-    /// One that a newer own chain continues from this event on.
+    /// A chain that a newer own chain continues from this event.
     Continued(Seq, EventId),
-    /// Another machine's, with what was learned of it.
+    /// A chain of another machine, with the ranges that were learned of it.
     Foreign(Vec<ImportedRange>),
 }
 
-/// What is known of a chain from outside of it.
+/// The knowledge about a chain from outside of it.
 pub(super) struct Known<'a> {
     pub(super) origin: OriginId,
     pub(super) role: Role,
     pub(super) slot: Option<&'a Slot>,
-    /// What an interrupted repair had found out.
+    /// Newest seq of the chain, as an interrupted repair found it.
     pub(super) end: Option<Seq>,
-    /// See [`Picked::further`]; likewise.
+    /// As [`Picked::further`]; found by an interrupted repair.
     pub(super) further: bool,
 }
 
-/// What is taken of a chain.
+/// The runs that a repair keeps of a chain.
 pub(super) struct Picked {
-    /// All there is of it, cut so that two pieces hold either the same events or others.
+    /// All runs of the chain, cut so that two of them hold the same events or none in common.
     pub(super) pieces: Vec<Run>,
     pub(super) chosen: Vec<Run>,
-    /// Events that something outside of the chain says were there.
+    /// Events that evidence outside the chain confirms.
     pub(super) anchors: Vec<(Seq, EventId)>,
-    /// The newest seq that is known to have been durable.
+    /// Newest seq that is known to have been durable.
     pub(super) evidence: Seq,
-    /// What was brought goes on where nothing here says that the chain did: another store, such as
-    /// the one that this one was restored from, may write under its origin too.
+    /// `true` if spares continue the chain beyond the last event that this store knew of. Another store may then write
+    /// under the same origin, for instance the one that this store was restored from.
     pub(super) further: bool,
 }
 
-/// Chooses what of every chain is taken: of those that are walked, then of all others that are there or were learned.
+/// Picks the runs of every chain: first of the walked chains, then of the others that are here or were learned.
 pub(super) fn pick_all<'a>(
     salvaged: &Salvaged,
     parts: &[Part],
@@ -90,7 +91,7 @@ pub(super) fn pick_all<'a>(
     Ok(picked)
 }
 
-/// Works out what is to be taken of a chain.
+/// Picks the runs of one chain.
 pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
     let origin = known.origin;
     let mut anchors: Vec<(Seq, EventId)> = Vec::new();
@@ -134,7 +135,7 @@ pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
         Role::Newest => {
             let synced = synced.map_or(0, |it| it.1.0);
             evidence = evidence.max(slot).max(synced).max(named.unwrap_or(0));
-            // Nobody exports what is not durable.
+            // Nobody exports an event that is not durable.
             let brought = pieces.iter().filter(|run| {
                 let taken = |it: &Run| it.to == run.to && it.last.id == run.last.id;
                 run.kind == SourceKind::Spare && chosen.iter().any(taken)
@@ -163,14 +164,14 @@ pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
     })
 }
 
-/// Whether a segment holds an event of this seq or a later one.
+/// Returns `true` if a segment holds an event of this seq or a later one.
 fn reach(pieces: &[Run], seq: u64) -> bool {
     let mut own = pieces.iter().filter(|run| run.kind != SourceKind::Spare);
     own.any(|run| run.to.0 >= seq)
 }
 
-/// Takes away what follows the first damage that nothing says was durable: a power cut may leave
-/// later pages without earlier ones. Returns where a piece had to be cut.
+/// Drops the events from the first damage on that nothing declares durable: a power cut may lose earlier pages and keep
+/// later ones. Returns the seqs at which a run was cut.
 fn drop_torn(salvaged: &Salvaged, chosen: &mut Vec<Run>, evidence: u64) -> Result<BTreeSet<Seq>> {
     let (mut next, mut torn) = (1, None);
     for piece in chosen.iter() {
@@ -203,8 +204,8 @@ fn drop_torn(salvaged: &Salvaged, chosen: &mut Vec<Run>, evidence: u64) -> Resul
     Ok(cuts)
 }
 
-/// Takes away what was never acknowledged of the last batch. Returns where a batch ends that is not
-/// there as a whole although some of it was, and where a piece had to be cut.
+/// Drops the part of the last batch that was never acknowledged. Returns the end of that batch if part of it was
+/// acknowledged (else 0), and the seqs at which a run was cut.
 fn drop_open_batch(
     salvaged: &Salvaged,
     chosen: &mut Vec<Run>,
@@ -231,7 +232,7 @@ fn drop_open_batch(
     Ok((0, BTreeSet::new()))
 }
 
-/// The first and one past the last events of runs and of what is known of the chain.
+/// Returns the first seq of each run and each known event, and the seq after its last.
 fn cuts(runs: &[Run], known: &[Seq]) -> BTreeSet<Seq> {
     let mut cuts: BTreeSet<Seq> = runs
         .iter()

@@ -1,4 +1,4 @@
-//! How what is taken of a chain lies in segments, and what of its files does not.
+//! Places the kept events of a chain in segments, and finds the bytes of its files that are in none.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::scan::Step;
 use icm_event::id::{EventId, Seq};
 use icm_event::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 
-/// Pieces with the same key hold the same events.
+/// Runs with the same key hold the same events.
 pub(super) type Key = (Seq, Seq, EventId, EventId);
 
 pub(super) fn key(run: &Run) -> Key {
@@ -20,7 +20,7 @@ pub(super) fn links(before: &Run, after: &Run) -> bool {
     before.to.0 + 1 == after.from.0 && before.last.id == after.base
 }
 
-/// Lays the records out in segments. `branches`: of another branch beside the one that was chosen nothing valid is dropped.
+/// Lays the records out in segments. With `branches`, valid events of branches that were not chosen are kept, too.
 pub(super) fn lay_out(
     salvaged: &Salvaged,
     branches: bool,
@@ -29,7 +29,7 @@ pub(super) fn lay_out(
     plan: &mut ChainPlan,
 ) -> Result<()> {
     let origin = plan.origin;
-    // What an earlier repair found gone may have been brought.
+    // Payloads that an earlier repair declared lost may be among the spares.
     let brought = bodies(salvaged, pieces, chosen)?;
     let mut targets: Vec<(Target, bool)> = Vec::new();
     let mut before: Option<&Run> = None;
@@ -47,7 +47,7 @@ pub(super) fn lay_out(
 
     let tip = chosen.last().map(|piece| (piece.source, piece.end));
     let may_be_torn = plan.newest && plan.end.is_none();
-    // The next writer sets aside what was never acknowledged, but no whole record that does not fit.
+    // The next writer sets aside records that were never acknowledged, but not a whole record that does not fit.
     let others: Vec<&Run> = (salvaged.runs.iter())
         .filter(|run| run.origin != origin)
         .chain(pieces)
@@ -120,7 +120,7 @@ pub(super) fn lay_out(
     Ok(())
 }
 
-/// Lays out what is valid of other branches, but for files that stay as they are. Returns its pieces.
+/// Lays out the valid events of other branches, except those in files that stay as they are. Returns the runs laid out.
 fn add_branches<'r>(
     salvaged: &Salvaged,
     targets: &mut Vec<(Target, bool)>,
@@ -156,7 +156,7 @@ fn add_branches<'r>(
     others
 }
 
-/// Notes the damaged payloads of what is taken: good copies of them, and the records to be set aside.
+/// Records the damaged payloads of the kept events: their good copies, and the records to set aside.
 fn note_damaged_bodies(
     salvaged: &Salvaged,
     pieces: &[Run],
@@ -186,7 +186,7 @@ fn note_damaged_bodies(
     Ok(())
 }
 
-/// Whether the whole records that lie in a file from `at` on, if any, go on from `last`.
+/// Returns `true` if the whole records in a file from `at` on continue from `last`, or if there are none.
 fn fits_on(runs: &[&Run], last: Option<&Run>, source: usize, mut at: u64) -> bool {
     let mut last = last;
     while let Some(next) = (runs.iter()).find(|run| (run.source, run.start) == (source, at)) {
@@ -202,7 +202,7 @@ fn fits_on(runs: &[&Run], last: Option<&Run>, source: usize, mut at: u64) -> boo
     true
 }
 
-/// Whether a file is the newest segment of its chain.
+/// Returns `true` if a file is the newest segment of its chain.
 fn is_newest(salvaged: &Salvaged, plan: &ChainPlan, source: &Source) -> bool {
     let of_chain = salvaged.sources.iter().filter_map(|source| source.place);
     let newest = of_chain.filter(|place| place.0 == plan.origin).max();
@@ -212,7 +212,7 @@ fn is_newest(salvaged: &Salvaged, plan: &ChainPlan, source: &Source) -> bool {
     })
 }
 
-/// Puts a piece behind what is there, into the same segment or a new one.
+/// Appends a run to the last segment or to a new one.
 fn add(
     salvaged: &Salvaged,
     targets: &mut Vec<(Target, bool)>,
@@ -237,7 +237,8 @@ fn add(
         let ends_file = before.is_some_and(|run| {
             run.kind == SourceKind::Segment && run.end == salvaged.sources[run.source].end
         });
-        // What belongs into the middle of a segment goes there; what a whole segment held gets one.
+        // Events for the middle of a segment go into that segment. Events of a whole lost segment get a segment of
+        // their own.
         let from_elsewhere = piece.kind != SourceKind::Segment;
         let apart =
             begins_file || (from_elsewhere && (ends_file || full)) || (full && *begun_elsewhere);
@@ -267,7 +268,7 @@ fn add(
     targets.push((target, piece.kind != SourceKind::Segment));
 }
 
-/// Notes what of a file is in no segment any more.
+/// Records the bytes of a file that are in no new segment.
 fn set_aside(source: &Source, index: usize, runs: &[&Run], plan: &mut ChainPlan) {
     let mut stretches: Vec<(u64, u64, Option<Seq>, &'static str)> = Vec::new();
     let header_len = source.len.min(HEADER_LEN as u64);
@@ -305,8 +306,8 @@ fn set_aside(source: &Source, index: usize, runs: &[&Run], plan: &mut ChainPlan)
         }));
 }
 
-/// The events of a chain whose payload is damaged, or was found gone by an earlier repair and can be
-/// brought back.
+/// Returns the events of a chain whose payload is damaged, and those whose payload an earlier repair declared lost and
+/// a copy now restores.
 fn bodies(salvaged: &Salvaged, pieces: &[Run], chosen: &[Run]) -> Result<Bodies> {
     let mut bodies = Bodies::new();
     for body in chosen.iter().flat_map(|piece| &piece.no_bodies) {
@@ -321,7 +322,7 @@ fn bodies(salvaged: &Salvaged, pieces: &[Run], chosen: &[Run]) -> Result<Bodies>
     Ok(bodies)
 }
 
-/// Where a record of this event lies whose payload is what was written.
+/// Returns the place of a record of this event with a good payload, if there is one.
 fn good_copy(salvaged: &Salvaged, pieces: &[Run], body: &NoBody) -> Result<Option<Slice>> {
     let holding = pieces.iter().filter(|piece| {
         (piece.from..=piece.to).contains(&body.seq)
@@ -346,7 +347,7 @@ fn good_copy(salvaged: &Salvaged, pieces: &[Run], body: &NoBody) -> Result<Optio
     Ok(None)
 }
 
-/// Cuts what is brought from elsewhere so that no segment gets longer than it should.
+/// Cuts runs from elsewhere so that no segment exceeds its target length.
 pub(super) fn roll(salvaged: &Salvaged, chosen: Vec<Run>) -> Result<Vec<Run>> {
     let mut rolled = Vec::new();
     for piece in chosen {
@@ -374,7 +375,7 @@ pub(super) fn roll(salvaged: &Salvaged, chosen: Vec<Run>) -> Result<Vec<Run>> {
     Ok(rolled)
 }
 
-/// Whether a file of a chain is exactly as it should be.
+/// Returns `true` if a file of a chain is exactly as it should be.
 fn is_healthy(salvaged: &Salvaged, index: usize) -> bool {
     let source = &salvaged.sources[index];
     let mut runs = salvaged.runs.iter().filter(|run| run.source == index);

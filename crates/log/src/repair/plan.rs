@@ -1,5 +1,4 @@
-//! What one chain should look like: which records stand in which segment, what is set aside, and
-//! what is gone.
+//! Plans one chain: the segment of each record, the bytes to set aside, the lost events.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use crate::holes::Gap;
 use icm_event::facts::Hole;
 use icm_event::id::{EventId, Seq};
 
-/// Works out what is to be done about a chain.
+/// Returns the plan for a chain.
 pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Result<ChainPlan> {
     let Picked {
         pieces,
@@ -46,8 +45,8 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Re
     Ok(plan)
 }
 
-/// Whether another branch stays beside the one that is chosen: of what others write, and of an older own chain where the
-/// names of its segments show one.
+/// Returns `true` if other branches stay beside the chosen one. True for foreign chains, and for an older own chain
+/// whose segment names show a branch.
 fn branches(salvaged: &Salvaged, known: &Known<'_>) -> bool {
     let places = salvaged.sources.iter().filter_map(|source| source.place);
     let names = places.filter(|place| place.0 == known.origin);
@@ -60,7 +59,7 @@ fn branches(salvaged: &Salvaged, known: &Known<'_>) -> bool {
     }
 }
 
-/// Finds the places where events are gone and no repair has said so.
+/// Finds the places that lack events and that no repair explains.
 fn find_gone(
     salvaged: &Salvaged,
     known: &Known<'_>,
@@ -79,7 +78,7 @@ fn find_gone(
             None => (EventId::ZERO, 1),
         };
         let joined = from == piece.from.0 && last == piece.base;
-        // Another branch goes on from an event that is there.
+        // Another branch continues from an event that is there.
         let branches = || branches && pieces.iter().any(|other| other.last.id == piece.base);
         if !joined && !branches() {
             let gap = Gap {
@@ -123,7 +122,7 @@ fn find_gone(
             None => plan.gone.push(at_end(from, end, before)),
         }
     }
-    // Another event may stand where one was acknowledged, or is continued from.
+    // Another event may stand in place of an acknowledged or continued one.
     let own = anchors.iter().filter(|_| !foreign);
     for (seq, event) in own.filter(|(seq, _)| *seq <= plan.last) {
         let there = pieces.iter().any(|piece| piece.last.id == *event);

@@ -1,4 +1,4 @@
-//! What a repair is given, and what it says.
+//! The input of a repair, and its report.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use crate::disk::DiskFile;
 use icm_event::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
 use icm_event::kind::Kind;
 
-/// Records from elsewhere that may stand in for what is gone: of one chain, consecutive, back to
-/// back from `start` to `end` of a file.
+/// Records from elsewhere that can replace lost events: consecutive records of one chain, back to back from `start` to
+/// `end` of a file.
 #[derive(Clone)]
 pub struct Spare {
-    /// The file.
+    /// The file that holds the records.
     pub file: Arc<dyn DiskFile>,
-    /// Its name, for messages.
+    /// Path of the file, for messages.
     pub path: PathBuf,
     /// The chain.
     pub origin: OriginId,
     /// Seq of the first record.
     pub from_seq: Seq,
-    /// Seq of the last one.
+    /// Seq of the last record.
     pub to_seq: Seq,
-    /// Where the first record starts.
+    /// Offset of the first record.
     pub start: u64,
-    /// Where the last one ends.
+    /// Offset of the end of the last record.
     pub end: u64,
 }
 
@@ -32,98 +32,96 @@ pub struct Spare {
 pub struct SetAside {
     /// Segment, relative to the store.
     pub file: PathBuf,
-    /// Where in it.
+    /// Offset in the segment.
     pub offset_bytes: u64,
-    /// How many.
+    /// Number of bytes.
     pub len_bytes: u64,
-    /// What they are.
+    /// Description of the bytes.
     pub what: String,
 }
 
-/// A known event beside those that are gone.
+/// A known event beside lost ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beside {
-    /// Its position, as its author counted.
+    /// Position of the event, as its author counted.
     pub position: Position,
-    /// Its time.
+    /// Time of the event.
     pub time: Time,
 }
 
-/// Events that are gone.
+/// A range of lost events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone {
     /// The chain.
     pub origin: OriginId,
-    /// First and last seq; the last one is one less where no event is gone, but the chain does not
-    /// hold together.
+    /// Seq of the first lost event.
     pub from_seq: Seq,
-    /// See there.
+    /// Seq of the last lost event. `from_seq - 1` if no event is lost, but the chain does not hold together.
     pub to_seq: Seq,
-    /// The newest event before them.
+    /// The newest event before the lost ones.
     pub after: Option<Beside>,
-    /// The oldest event after them.
+    /// The oldest event after the lost ones.
     pub before: Option<Beside>,
 }
 
 impl Gone {
-    /// Number of events.
+    /// Returns the number of lost events.
     pub fn count(&self) -> u64 {
         (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
     }
 }
 
-/// An event that is there, but without its payload.
+/// An event that is there without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PayloadGone {
     /// The chain.
     pub origin: OriginId,
-    /// Its place.
+    /// Place of the event in its chain.
     pub seq: Seq,
-    /// The event.
+    /// Id of the event.
     pub event: EventId,
-    /// Its position, as its author counted.
+    /// Position of the event, as its author counted.
     pub position: Position,
-    /// Its time.
+    /// Time of the event.
     pub time: Time,
-    /// Its kind.
+    /// Kind of the event.
     pub kind: Kind,
-    /// What it is about.
+    /// Subject of the event.
     pub subject: SubjectId,
 }
 
-/// What a repair does, or would do.
+/// The work of a repair, done or planned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What is damaged, or does not fit.
+    /// Bytes that are damaged or do not fit.
     pub set_aside: Vec<SetAside>,
-    /// What is gone, and nothing says so yet.
+    /// Lost events that no repair has named yet.
     pub gone: Vec<Gone>,
     /// Events that lose their payload.
     pub payloads: Vec<PayloadGone>,
-    /// Events whose payload was taken out by a redaction that is gone: it is said again.
+    /// Events whose payload was taken out by a redaction that is lost. The repair appends the redaction again.
     pub redacted: Vec<PayloadGone>,
-    /// Events of other machines whose payload is withheld, and nothing that is left says why: one of
-    /// the events that are gone may have been a redaction. Whoever knows that it was says it again; an
-    /// import brings back what it was not.
+    /// Events of other machines whose payload is withheld without an explanation: a lost event may have been the
+    /// redaction. If it was, redact them again; if not, an import brings the payloads back.
     pub unexplained: Vec<PayloadGone>,
-    /// Events that are taken from elsewhere.
+    /// Number of events that come from elsewhere.
     pub refilled_events: u64,
-    /// Payloads that are.
+    /// Number of payloads that come from elsewhere.
     pub refilled_payloads: u64,
-    /// Segments that are written anew.
+    /// Number of segments that are rewritten.
     pub segments_written: u64,
-    /// Segments that are no longer there, as what they held lies elsewhere.
+    /// Number of segments that are removed because their events lie elsewhere.
     pub segments_removed: u64,
-    /// Why a new origin carries on, if one does.
+    /// The reason for which a new origin continues the chain, if one does.
     pub new_origin: Option<String>,
-    /// The store's secret could not be read: a new one is made.
+    /// `true` if the store's secret could not be read, so that a new one is made.
     pub new_secret: bool,
-    /// A repair that was begun before is finished.
+    /// `true` if this repair finishes an earlier one.
     pub resumed: bool,
 }
 
 impl Report {
-    /// Whether there is nothing to repair.
+    /// Returns `true` if nothing is to be repaired.
     pub fn is_empty(&self) -> bool {
         *self == Report::default()
     }

@@ -1,4 +1,4 @@
-//! Reading a file for every record in it that is whole, whatever lies between them.
+//! Reads every whole record of a file, and skips the bytes between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use icm_event::kind::Kind;
 use icm_event::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX, Record};
 use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
 
-/// Where records may come from; the earlier ones are taken before the later ones.
+/// The kind of file that records come from. An earlier kind is preferred to a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SourceKind {
-    /// A segment of the chain that it lies with.
+    /// A segment in the folder of its chain.
     Segment,
-    /// Another file below `log/`: a conflict copy, a segment under another name.
+    /// Another file below `log/`: a conflict copy, or a segment under another name.
     Stray,
-    /// Brought from elsewhere.
+    /// A file from elsewhere.
     Spare,
 }
 
@@ -32,19 +32,19 @@ pub(super) struct Source {
     pub(super) kind: SourceKind,
     pub(super) file: Arc<dyn DiskFile>,
     pub(super) path: PathBuf,
-    /// The chain in whose folder it lies, and its name there; of a segment.
+    /// The chain in whose folder the file lies, and the file's name there. Only for segments.
     pub(super) place: Option<(OriginId, SegmentName)>,
-    /// What its header says, where that is whole.
+    /// The file's header, if it is whole.
     pub(super) header: Option<SegmentHeader>,
     pub(super) len: u64,
-    /// Where the last record ends, or the header does.
+    /// Offset of the end of the last record, or of the header.
     pub(super) end: u64,
-    /// Bytes that are no record, without the zeros behind the end.
+    /// Ranges of bytes that are not records, without the zeros at the end.
     pub(super) bad: Vec<(u64, u64)>,
 }
 
 impl Source {
-    /// Whether the header is the one that belongs to the name.
+    /// Returns `true` if the header matches the file's folder and name.
     pub(super) fn header_fits(&self) -> bool {
         self.header.zip(self.place).is_some_and(|(header, place)| {
             header.origin == place.0 && header.first_seq == place.1.first_seq
@@ -55,7 +55,7 @@ impl Source {
         SegmentScan::of(Arc::clone(&self.file), &self.path, start, end).hashing()
     }
 
-    /// The bytes of a stretch.
+    /// Returns the bytes of a stretch.
     pub(super) fn bytes(&self, start: u64, end: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; end.saturating_sub(start) as usize];
         let read = self.file.read_at(&mut bytes, start);
@@ -65,17 +65,17 @@ impl Source {
     }
 }
 
-/// The first or last event of a run, as far as it decides what may stand beside it.
+/// The first or last event of a run, with the fields that decide which event may be next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Edge {
     pub(super) id: EventId,
     pub(super) time: Time,
     pub(super) position: Position,
-    /// Place in the batch, and events of the batch.
+    /// Place in the batch, and number of events in the batch.
     pub(super) batch: (u16, u16),
 }
 
-/// An event whose payload is not there.
+/// An event without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NoBody {
     pub(super) seq: Seq,
@@ -84,12 +84,12 @@ pub(super) struct NoBody {
     pub(super) time: Time,
     pub(super) kind: Kind,
     pub(super) subject: SubjectId,
-    /// Place in its batch.
+    /// Place of the event in its batch.
     pub(super) batch_index: u16,
-    /// Where its record lies.
+    /// Offsets of its record.
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Taken out, not damaged.
+    /// `true` if the payload is withheld, `false` if it is damaged.
     pub(super) withheld: bool,
 }
 
@@ -103,7 +103,7 @@ pub(super) struct Run {
     pub(super) end: u64,
     pub(super) from: Seq,
     pub(super) to: Seq,
-    /// The event before the first one.
+    /// Id of the event before the first one.
     pub(super) base: EventId,
     pub(super) first: Edge,
     pub(super) last: Edge,
@@ -121,27 +121,27 @@ impl Run {
     }
 }
 
-/// A `log.origin_started`, `log.imported` or `log.repaired`, and where its record lies.
+/// The head of a `log.origin_started`, `log.imported` or `log.repaired`, and the place of its record.
 pub(super) struct Saying {
     pub(super) source: usize,
     pub(super) offset: u64,
     pub(super) head: Vec<u8>,
 }
 
-/// What all files together hold.
+/// The contents of all files that were read.
 #[derive(Default)]
 pub(super) struct Salvaged {
     pub(super) sources: Vec<Source>,
     pub(super) runs: Vec<Run>,
-    /// For each chain the newest seq that a record of it says was durable.
+    /// The newest seq of each chain that a record of it declares durable.
     pub(super) synced: Vec<(OriginId, Seq)>,
-    /// Records that say something about other chains, or of earlier repairs.
+    /// Heads that speak of other chains or of earlier repairs.
     pub(super) sayings: Vec<Saying>,
-    /// There is a redaction among the records.
+    /// `true` if one of the records is a redaction.
     pub(super) redacts: bool,
-    /// What earlier repairs explained, as far as their events stay.
+    /// The holes that earlier repairs explained, in events that are kept.
     pub(super) explained: Holes,
-    /// Chains that are known: records of others are bytes without a meaning.
+    /// The known chains. Records of other chains count as bytes without meaning.
     pub(super) origins: BTreeSet<[u8; 16]>,
 }
 
@@ -161,10 +161,10 @@ fn edge(head: &Head<'_>, id: EventId) -> Edge {
 }
 
 impl Salvaged {
-    /// Reads a file from `start` (behind its header, if it has one) to `end`.
+    /// Reads a file from `start` (after its header, if it has one) to `end`.
     ///
     /// # Errors
-    /// `NewerFormat` for what a newer version wrote: nothing of it is judged.
+    /// `NewerFormat` if a newer version wrote any of it; no part of the file is then judged.
     pub(super) fn read(
         &mut self,
         mut source: Source,
@@ -187,7 +187,7 @@ impl Salvaged {
                             progress(at - told);
                             told = at;
                         }
-                        // Where bytes of a body are missing its length runs into what comes next.
+                        // If bytes of a body are missing, the record's length reaches into the next record.
                         let body = offset + (FRAME_LEN + record.head.len()) as u64;
                         let runs_over = record.body == Body::Damaged
                             && (self.resync(&source, body, end)?).is_some_and(|next| next < at);
@@ -208,7 +208,7 @@ impl Salvaged {
             let next = self.resync(&source, bad_from + 1, end)?;
             at = next.unwrap_or(end);
             match source.bad.last_mut() {
-                // A record that makes no sense lies directly behind bytes that are none.
+                // A record that makes no sense directly follows bytes that are not a record.
                 Some(last) if last.1 == bad_from => last.1 = at,
                 _ => source.bad.push((bad_from, at)),
             }
@@ -219,7 +219,7 @@ impl Salvaged {
         Ok(())
     }
 
-    /// Takes a record; false when it makes no sense although its first check is good.
+    /// Adds a record. Returns `false` if the record makes no sense although its first check is good.
     fn take(
         &mut self,
         source: &Source,
@@ -309,7 +309,7 @@ impl Salvaged {
         }
     }
 
-    /// The heads of the records among the sayings that lie in one of these runs.
+    /// Returns the heads among the sayings whose records lie in one of these runs.
     pub(super) fn said_in<'s>(&'s self, runs: &'s [Run]) -> impl Iterator<Item = Head<'s>> + 's {
         let within = |saying: &&Saying| {
             runs.iter().any(|run| {
@@ -320,7 +320,7 @@ impl Salvaged {
         said.filter_map(|saying| Head::parse(&saying.head).ok())
     }
 
-    /// What a chain carries on from, as its first event says.
+    /// Returns the place from which a chain continues another, as its first event says.
     pub(super) fn continued_by(&self, origin: OriginId) -> Option<Continues> {
         let first = |head: &Head<'_>| head.origin() == origin && head.seq() == Seq(1);
         let heads = self
@@ -333,7 +333,7 @@ impl Salvaged {
         })
     }
 
-    /// The chain that no other one continues; of several the one that began last.
+    /// Returns the chain that no other continues; the one that began last if there are several.
     pub(super) fn newest_origin(&self) -> Option<OriginId> {
         let continued: Vec<OriginId> = (self.origins.iter())
             .filter_map(|origin| self.continued_by(OriginId(*origin)))
@@ -352,7 +352,7 @@ impl Salvaged {
         newest.map(|(origin, _)| origin)
     }
 
-    /// Where the next whole record starts, at or after `from`.
+    /// Returns the start of the next whole record, at or after `from`.
     fn resync(&self, source: &Source, from: u64, end: u64) -> Result<Option<u64>> {
         const STRIDE: usize = 4 * 1_024 * 1_024;
         let u32_at = |bytes: &[u8], at: usize| {
@@ -360,13 +360,13 @@ impl Salvaged {
         };
         let mut base = from;
         while base < end {
-            // A record that starts within the stride is seen whole.
+            // A record that starts within the stride is read whole.
             let room = (end - base).min((STRIDE + RECORD_LEN_MAX) as u64);
             let bytes = source.bytes(base, base + room)?;
             let starts = bytes.len().saturating_sub(FRAME_LEN + 24).min(STRIDE);
             for start in 0..starts {
                 let origin = &bytes[start + FRAME_LEN + 8..start + FRAME_LEN + 24];
-                // Frame and head say the length of the head both.
+                // Frame and head both name the length of the head.
                 if u32_at(&bytes, start + 4) != u32_at(&bytes, start + FRAME_LEN + 4)
                     || !self.origins.contains(origin)
                 {
@@ -385,8 +385,7 @@ impl Salvaged {
         Ok(None)
     }
 
-    /// Cuts runs where others start and end, so that what two of them hold is either the same events
-    /// or others.
+    /// Cuts runs at the given seqs, so that two runs hold the same events or none in common.
     pub(super) fn cut(&self, runs: Vec<Run>, cuts: &BTreeSet<Seq>) -> Result<Vec<Run>> {
         let mut pieces = Vec::new();
         for run in runs {
@@ -435,7 +434,7 @@ impl Salvaged {
     }
 }
 
-/// Opens a file that lies with the chain `origin` under the name of a segment, or elsewhere.
+/// Opens a file as a source. `place` is its chain and name if it is a segment.
 pub(super) fn open(
     disk: &dyn Disk,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Taking back what a copy in text mode did.
+//! Undoes a copy in text mode.
 
 use std::io;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::salvage::{Source, SourceKind};
 use crate::disk::{DiskFile, Stamp};
 use crate::error::Result;
 
-/// How a segment starts that was copied in text mode, which writes CR LF for every LF.
+/// First bytes of a segment after a copy in text mode, which writes CR LF for every LF.
 const TEXT_MODE_MAGIC: [u8; 10] = *b"\x89ICM\r\r\n\x1a\r\n";
 
-/// A segment as it was before it was copied in text mode: every LF had a CR put before it, so taking
-/// those away gives the very bytes. `None` where it does not start like one.
+/// Returns a segment as it was before a copy in text mode. The copy put a CR before every LF, so removing these gives
+/// the original bytes. `None` if the file does not start like such a copy.
 pub(super) fn before_text_mode(source: &Source) -> Result<Option<Source>> {
     if source.bytes(0, TEXT_MODE_MAGIC.len() as u64)? != TEXT_MODE_MAGIC {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(super) fn before_text_mode(source: &Source) -> Result<Option<Source>> {
     }))
 }
 
-/// Bytes that are read like a file.
+/// Bytes that can be read like a file.
 struct InMemory(Vec<u8>);
 
 impl DiskFile for InMemory {

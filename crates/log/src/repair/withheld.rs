@@ -1,8 +1,9 @@
-//! Payloads of own events that are not there, although nothing that is left says why. Where one was
-//! taken out of a segment here, the redaction is gone: it is said again, so that no export brings the
-//! text back. One that comes from elsewhere without its payload is only gone: whoever exported it had
-//! it damaged, and an import may bring it. Of others' events neither is known: they are told where
-//! events are gone that may have been a redaction.
+//! Finds payloads that are withheld although no known redaction names their event.
+//!
+//! If a segment of this store lost the payload, the redaction itself is lost. The repair appends it again, so that no
+//! export restores the text. A payload that is missing in a spare is merely lost: the exporting store had it damaged,
+//! and an import may restore it. Events of other machines can be either. They are reported if events are lost that may
+//! have been a redaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +16,16 @@ use icm_event::head::Head;
 use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::record::Body;
 
-/// Such events of a chain, in its order.
+/// Unexplained events without a payload, in the order of their chains.
 #[derive(Debug, Default)]
 pub(super) struct Withheld {
     pub(super) redacted: Vec<(OriginId, NoBody)>,
     pub(super) gone: Vec<(OriginId, NoBody)>,
-    /// Of others, whoever withheld them.
+    /// Events of other machines.
     pub(super) unexplained: Vec<(OriginId, NoBody)>,
 }
 
-/// What is made of it.
+/// The reason for which a payload is missing.
 #[derive(Debug, Clone, Copy)]
 enum Why {
     Redacted,
@@ -32,8 +33,7 @@ enum Why {
     Unexplained,
 }
 
-/// Finds them among what is taken of the own chains. `damaged` are payloads that a repair that was
-/// begun took out.
+/// Finds these events among the chosen runs. `damaged` names payloads that an interrupted repair took out.
 pub(super) fn find(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
@@ -44,7 +44,7 @@ pub(super) fn find(
     let said = &salvaged.explained.payloads;
     let bodies = picked.iter().flat_map(|(taken, known)| {
         let is_own = own.contains(&known.origin);
-        // What is beyond the place where a newer chain carries on was learned.
+        // Events after the place from which a newer chain continues were learned.
         let until = match known.role {
             Role::Continued(until, _) => until,
             _ => Seq(u64::MAX),
@@ -52,7 +52,7 @@ pub(super) fn find(
         taken.chosen.iter().flat_map(move |run| {
             let withheld = run.no_bodies.iter().filter(move |body| body.seq <= until);
             withheld.map(move |body| {
-                // What was lost before came from elsewhere, too.
+                // An event within an explained hole came from elsewhere, too.
                 let covered = salvaged.explained.covering(known.origin, body.seq);
                 let what = match (is_own, run.kind == SourceKind::Spare || covered.is_some()) {
                     (false, _) => Why::Unexplained,
@@ -90,8 +90,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Takes those that a redaction names out of the payloads that repairs say are gone: they do not come
-/// back.
+/// Removes the payloads that a redaction names from those declared lost, so that they do not come back.
 pub(super) fn drop_redacted(
     salvaged: &mut Salvaged,
     picked: &[(Picked, Known<'_>)],
@@ -108,7 +107,8 @@ pub(super) fn drop_redacted(
     Ok(())
 }
 
-/// The events of segments whose body is whole and that a redaction names, by what is left.
+/// Returns the events of this store's files that still have their body, although a redaction among the chosen runs
+/// names them.
 pub(super) fn losing(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
@@ -137,13 +137,13 @@ pub(super) fn losing(
     Ok(losing)
 }
 
-/// The redactions among what is taken.
+/// Returns the redactions among the chosen runs.
 pub(super) fn redactions(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
 ) -> Result<Redactions> {
     let mut redactions = Redactions::default();
-    // Most logs have none, and are not read once more.
+    // Most logs have no redaction and are not read again.
     if salvaged.redacts {
         for run in picked.iter().flat_map(|(taken, _)| &taken.chosen) {
             heads(salvaged, run, &mut |_, head, _| redactions.note(head))?;
@@ -153,7 +153,7 @@ pub(super) fn redactions(
     Ok(redactions)
 }
 
-/// Hands out the events that a redaction names, of the runs of this kind.
+/// Hands out the events that a redaction names, of the runs that `fits` accepts.
 fn each_redacted(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
@@ -175,7 +175,7 @@ fn each_redacted(
     Ok(())
 }
 
-/// Where a record lies, and its body.
+/// Start and end of a record, and its body.
 type At<'r> = (u64, u64, Body<'r>);
 
 fn heads(

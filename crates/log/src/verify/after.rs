@@ -1,4 +1,4 @@
-//! What can only be judged once every chain has been read.
+//! Checks of `verify` that need every chain to have been read.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use icm_event::record::Body;
 use icm_event::segment::HEADER_LEN;
 
 impl Verify<'_> {
-    /// A body that is withheld and that no redaction names was lost otherwise.
+    /// Checks withheld bodies: one that no redaction names was lost in another way.
     pub(super) fn check_withheld(&mut self) -> Result<()> {
         self.redactions.settle();
         for withheld in std::mem::take(&mut self.withheld) {
@@ -48,9 +48,9 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// A body that a redaction names and that is there was put back by somebody.
+    /// Checks redacted events: a body that is there was put back by somebody.
     pub(super) fn check_redacted(&mut self) -> Result<()> {
-        // What a redaction that was begun has not come to yet is no damage.
+        // A body that a redaction under way has not reached yet is not damage.
         if self.redactions.is_empty() || self.log.redaction_pending() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Verify<'_> {
         for origin in chain::origins(disk, &self.log.dir)? {
             for segment in chain::segments(disk, &self.log.dir, origin)? {
                 let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
-                // What cannot be read was told of before.
+                // Bytes that cannot be read were reported before.
                 while let Step::Record { offset, record, id } = scan.step()? {
                     let named = record.parse_head();
                     let named = named.is_ok_and(|head| self.redactions.names(&head, id));
@@ -85,7 +85,7 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// A chain that is held, and of which nothing was ever learned, is in no answer.
+    /// Reports foreign chains of which nothing was ever learned: no answer contains their events.
     pub(super) fn check_learned(&mut self, origins: &[OriginId]) {
         let learned: BTreeSet<_> = self.imported.iter().map(|range| range.origin).collect();
         for origin in origins.iter().filter(|origin| !learned.contains(origin)) {
@@ -98,12 +98,12 @@ impl Verify<'_> {
         }
     }
 
-    /// From here on the event at this place is noted.
+    /// Makes the verification record the event at this place from now on.
     pub(super) fn want(&mut self, origin: OriginId, seq: Seq) {
         self.wanted.entry((origin, seq)).or_default();
     }
 
-    /// The events that were met at a place; several where the chain branches.
+    /// Returns the events that were found at a place; several if the chain branches.
     fn found(&self, origin: OriginId, seq: Seq) -> &[EventId] {
         self.wanted.get(&(origin, seq)).map_or(&[], Vec::as_slice)
     }
@@ -164,7 +164,7 @@ impl Verify<'_> {
             let place = (range.origin, range.to_seq);
             let mut found = self.found(place.0, place.1).to_vec();
             if found.is_empty() {
-                // A chain that this one continues was read before the import was met.
+                // A chain that this one continues was read before the import was.
                 let (disk, dir) = (&*self.log.disk, &self.log.dir);
                 let there = walk::find_seq(disk, dir, place.0, place.1, Some(range.head))?;
                 found.extend(there.map(|place| place.tip.event));

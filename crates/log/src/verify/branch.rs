@@ -1,5 +1,5 @@
-//! Chains that branch: two events of one origin have one seq, because an exact copy of a store wrote
-//! under its origin. Both branches are good; that there are two is told.
+//! Chains that branch: two events of one origin have the same seq, because an exact copy of a store wrote under its
+//! origin. Both branches are valid; the branch is reported.
 
 use super::{Expect, Severity, Verify};
 use crate::chain::SegmentFile;
@@ -8,7 +8,7 @@ use crate::scan::read_one;
 use icm_event::id::Seq;
 use icm_event::segment::HEADER_LEN;
 
-/// Where the segments read so far end.
+/// The ends of the segments that were read so far.
 #[derive(Default)]
 pub(super) struct Ends {
     ends: Vec<Expect>,
@@ -17,7 +17,7 @@ pub(super) struct Ends {
 }
 
 impl Verify<'_> {
-    /// Goes on from the end that the next segment names, where that is another one than the last.
+    /// Continues from the end that the next segment names, if that is not the last one.
     pub(super) fn take_branch(
         &mut self,
         segment: &SegmentFile,

@@ -1,4 +1,4 @@
-//! Verifying one chain, segment by segment.
+//! Verifies one chain, segment by segment.
 
 use super::branch::Ends;
 use super::{Expect, Severity, VerifiedHead, Verify};
@@ -8,8 +8,7 @@ use crate::error::Result;
 use icm_event::id::{EventId, OriginId, Position, Seq};
 
 impl Verify<'_> {
-    /// Verifies a chain. Returns the position of the walk at its end (or at `until`); `None` where
-    /// that is not known.
+    /// Verifies a chain. Returns the position of the walk at its end (or at `until`), if known.
     pub(super) fn chain(
         &mut self,
         origin: OriginId,
@@ -82,7 +81,7 @@ impl Verify<'_> {
         }
         let position = expect.position;
         for segment in all.iter().filter(|segment| !segments.contains(segment)) {
-            // What another branch holds is as foreign as what is imported.
+            // Events of another branch are as foreign as imported events.
             self.take_branch(segment, &mut expect, &mut ends)?;
             self.segment(origin, segment, false, false, None, &mut expect, &mut None)?;
         }

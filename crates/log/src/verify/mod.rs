@@ -1,5 +1,5 @@
-//! Verifying a log: every head hashed, every chain followed, every body held against its
-//! commitment. Reads only, never panics, on any bytes.
+//! Verifies a log: hashes every head, follows every chain, compares every body with its commitment. Only reads, and
+//! never panics, on any bytes.
 
 mod after;
 mod branch;
@@ -29,7 +29,7 @@ use icm_event::id::{EventId, OriginId, Position, Seq, Time};
 
 pub use report::{Finding, Report, Severity, VerifiedHead};
 
-/// What the chain must go on with.
+/// The values that the next event of a chain must have.
 #[derive(Clone)]
 struct Expect {
     seq: Seq,
@@ -38,7 +38,7 @@ struct Expect {
     /// Position of the newest event of the walk.
     position: Position,
     batch: Option<(u16, u16)>,
-    /// The event before has a head that cannot be read: batch and position start afresh.
+    /// `true` if the head of the event before cannot be read; batch and position then start afresh.
     blind: bool,
 }
 
@@ -47,24 +47,24 @@ struct Verify<'a> {
     report: Report,
     progress: &'a mut dyn FnMut(u64),
     slot: Option<acked::Slot>,
-    /// Ids of the events of each chain, where an import or a continuation asks for one.
+    /// Ids of the events at places that an import or a continuation names.
     wanted: BTreeMap<(OriginId, Seq), Vec<EventId>>,
     imported: Vec<ImportedRange>,
-    /// Where an older chain is continued: the event that must stand there.
+    /// Places from which a newer chain continues, each with the event that must be there.
     continued: Vec<(OriginId, Seq, EventId)>,
-    /// Chains with something that only a newer version can read: what lies beyond is not judged.
+    /// Chains with bytes that only a newer version can read. The rest of such a chain is not judged.
     newer: BTreeSet<OriginId>,
-    /// What the next writer sets aside.
+    /// The bytes that the next writer sets aside.
     torn: Option<Trouble>,
-    /// Where the newest segment ended when this began: what is appended meanwhile is not looked at.
+    /// The end of the newest segment when the verification began. Later appends are not examined.
     end: Option<(PathBuf, u64)>,
     redactions: Redactions,
-    /// Bodies that are withheld, to be held against the redactions once all are known.
+    /// Withheld bodies, to be compared with the redactions once all are known.
     withheld: Vec<Withheld>,
-    /// What repairs have explained; read when a gap is met.
+    /// The holes that repairs have explained; read when a gap is met.
     holes: Option<Arc<Holes>>,
     walked: Vec<OriginId>,
-    /// Holes in which chains end, as they were read, and the chains whose end was told of.
+    /// The explained holes in which chains end, and the chains whose end was reported.
     ends: Vec<Explained>,
     told: BTreeSet<OriginId>,
 }
@@ -80,10 +80,11 @@ struct Withheld {
 }
 
 impl Log {
-    /// Reads the whole log and reports. `progress` is told how many bytes were read, now and then.
+    /// Reads the whole log and returns a report. Calls `progress` now and then with the number of bytes read since its
+    /// last call.
     ///
     /// # Errors
-    /// Only when the disk cannot be read; damage is a finding.
+    /// Only if the disk cannot be read; damage is a finding.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Report> {
         let mut verify = Verify {
             log: self,
@@ -109,7 +110,7 @@ impl Log {
 }
 
 impl Log {
-    /// The newest segment and where it ends, where nothing is wrong there.
+    /// Returns the newest segment and its end, if nothing is wrong there.
     fn end_that_is_whole(&self) -> Option<(PathBuf, u64)> {
         let state = self.lock_state();
         let place = state.tip.as_ref()?;
@@ -120,7 +121,7 @@ impl Log {
 
 impl Verify<'_> {
     fn run(&mut self) -> Result<()> {
-        // After the slot was read, so that what it names is there.
+        // Refreshed after the slot was read, so that the slot's event is there.
         self.log.refresh()?;
         self.end = self.log.end_that_is_whole();
         let parts: Vec<_> = self.log.lock_state().parts.clone();
@@ -142,7 +143,7 @@ impl Verify<'_> {
                     let file = Path::new(layout::STORE_FILE);
                     self.find(None, "store_file", Severity::Damage, file, 0, None, why);
                 }
-                // Damage shows below, where it is met.
+                // Damage is reported where it is met below.
                 _ => {}
             }
         }
@@ -172,7 +173,7 @@ impl Verify<'_> {
                 self.want(part.origin, until);
                 self.continued.push((part.origin, until, part.event));
             }
-            // Where the next chain carries on, an older one may go on by itself (a copy).
+            // An older chain may go on after the place from which the next one continues (a copy of the store).
             let is_own = own == Some(part.origin);
             position = self.chain(part.origin, true, position, part.until, is_own)?;
         }
@@ -189,7 +190,7 @@ impl Verify<'_> {
         self.check_imported()
     }
 
-    /// Names below `log/` that are neither a chain nor a segment: what they hold is not read.
+    /// Reports names below `log/` that are neither a chain nor a segment. Their contents are not read.
     fn stray_files(&mut self) -> Result<()> {
         let strays = strays::strays(&*self.log.disk, &self.log.dir)?;
         let dirs: BTreeSet<&Path> = strays

@@ -1,4 +1,4 @@
-//! Verifying one record: its place in the chain, its head, and its body.
+//! Verifies one record: its place in the chain, its head, and its body.
 
 use super::{Expect, Severity, Verify, Withheld};
 use crate::cases::Case;
@@ -10,25 +10,25 @@ use icm_event::id::{EventId, OriginId, Position, Seq};
 use icm_event::record::{Body, Record};
 use icm_event::segment::HEADER_LEN;
 
-/// A record, and where it was met.
+/// A record, and the place where it was read.
 pub(super) struct Met<'a> {
     pub(super) record: &'a Record<'a>,
     pub(super) id: EventId,
     pub(super) offset: u64,
     pub(super) segment: &'a SegmentFile,
-    /// The chain that is verified.
+    /// The chain that is being verified.
     pub(super) origin: OriginId,
-    /// Whether the chain is walked.
+    /// `true` if the chain is walked.
     pub(super) walked: bool,
-    /// The last event of the chain that is walked, if another chain carries on.
+    /// The last event of the chain that is walked, if another chain continues it.
     pub(super) until: Option<Seq>,
 }
 
-/// Damage of one record: row of the case table, short name, one line.
+/// The damage of one record: row of the case table, short name, message.
 type Damages = Vec<(Case, &'static str, String)>;
 
 impl Verify<'_> {
-    /// Verifies a record, and expects the one after it.
+    /// Verifies a record, and sets the expectation for the next one.
     pub(super) fn record(&mut self, met: &Met<'_>, expect: &mut Expect) {
         let common = met.record.common();
         let mut damages = misplaced(met, expect);
@@ -63,7 +63,7 @@ impl Verify<'_> {
         self.report.events += 1;
     }
 
-    /// Verifies what only a head that can be read says, and notes what it names.
+    /// Verifies the parts that need a readable head, and records the events that the head names.
     fn head(&mut self, met: &Met<'_>, head: &Head<'_>, expect: &mut Expect, damages: &mut Damages) {
         let (index, count) = (head.batch_index(), head.batch_count());
         let follows = match expect.batch {
@@ -80,7 +80,7 @@ impl Verify<'_> {
         match Facts::of(head) {
             Ok(Facts::Imported(facts)) if met.walked => {
                 expect.position.0 += facts.count();
-                // What an older chain learned after it was continued is not ours.
+                // Events that an older chain learned after it was continued do not belong to this walk.
                 if met.until.is_none_or(|until| head.seq() <= until) {
                     for range in &facts.ranges {
                         self.want(range.origin, range.to_seq);
@@ -155,7 +155,7 @@ impl Verify<'_> {
     }
 }
 
-/// Returns what is wrong with the place of a record.
+/// Returns the damage in the place of a record.
 fn misplaced(met: &Met<'_>, expect: &Expect) -> Damages {
     let common = met.record.common();
     let mut damages = Damages::new();

@@ -1,4 +1,4 @@
-//! What repairs have explained is no damage: it is told as a notice.
+//! Reports the losses that repairs have explained, as notices and not as damage.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use icm_event::head::Head;
 use icm_event::id::{OriginId, Position, Seq};
 use icm_event::segment::HEADER_LEN;
 
-/// A name for people: enough digits to tell a handful of machines apart.
+/// Returns a short name of an origin for people, with enough digits to tell a few machines apart.
 fn short(origin: OriginId) -> String {
     format!("{}…", &origin.to_string()[..4])
 }
@@ -33,14 +33,13 @@ impl Verify<'_> {
         if let Some(holes) = &self.holes {
             return Ok(Arc::clone(holes));
         }
-        // What was appended meanwhile is looked at too: it only explains more.
+        // Holes of later appends are read, too: they can only explain more.
         let holes = self.log.explainer(self.walked.clone(), None).holes()?;
         self.holes = Some(Arc::clone(&holes));
         Ok(holes)
     }
 
-    /// Whether a repair has said that a segment goes on where it does although something is missing
-    /// before it. Tells of it.
+    /// Returns `true` if a repair explains the events that are missing before a segment, and reports them.
     pub(super) fn is_bridged(
         &mut self,
         origin: OriginId,
@@ -74,14 +73,14 @@ impl Verify<'_> {
         Ok(true)
     }
 
-    /// Whether a repair has said that a chain had more events than there are. Tells of it.
+    /// Returns `true` if a repair explains that a chain had more events, and reports the loss.
     pub(super) fn end_is_explained(
         &mut self,
         origin: OriginId,
         expect: &Expect,
         until: Option<Seq>,
     ) -> Result<bool> {
-        // Only where something says that there was more is it worth to look.
+        // The heads are read only if something says that there were more events.
         let open = expect.batch.is_some();
         let continued = until.is_some_and(|until| until >= expect.seq);
         let acknowledged = self
@@ -106,7 +105,7 @@ impl Verify<'_> {
         }
     }
 
-    /// Notes what a repair says of the ends of chains.
+    /// Records the ends of chains that a repair explains.
     pub(super) fn note_ends(&mut self, head: &Head<'_>, facts: &LogRepaired) {
         let position = head.position();
         let ends = facts.holes.iter().filter(|hole| hole.next_good.is_zero());
@@ -117,7 +116,7 @@ impl Verify<'_> {
         self.ends.extend(ends);
     }
 
-    /// Tells of chains that had more events than there are, where nothing else asks for them.
+    /// Reports explained losses at the ends of chains that no other event names.
     pub(super) fn check_ends(&mut self) {
         for explained in std::mem::take(&mut self.ends) {
             let hole = explained.hole;
@@ -168,7 +167,7 @@ impl Verify<'_> {
         );
     }
 
-    /// Whether a repair has said that an event is gone.
+    /// Returns `true` if a repair declares an event lost.
     pub(super) fn is_gone(&mut self, origin: OriginId, seq: Seq) -> Result<bool> {
         Ok(self.holes()?.covering(origin, seq).is_some())
     }

@@ -7,69 +7,69 @@ use serde::{Deserialize, Serialize};
 use crate::cases::Case;
 use icm_event::id::{EventId, OriginId, Position, Seq};
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Nothing to repair.
+    /// Nothing needs a repair.
     Notice,
-    /// Written by a newer version: not judged.
+    /// A newer version wrote the bytes; they are not judged.
     Newer,
-    /// Something is lost or cannot be trusted.
+    /// Data is lost or cannot be trusted.
     Damage,
 }
 
-/// Something that verify found.
+/// A finding of the verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Row of the case table, where one fits.
+    /// Row of the case table, if one applies.
     pub case: Option<Case>,
-    /// Short stable name.
+    /// Short name that never changes.
     pub code: String,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
     /// File, relative to the store.
     pub file: PathBuf,
-    /// Where in the file, in bytes.
+    /// Offset in the file, in bytes.
     pub offset_bytes: u64,
-    /// Event it concerns, or the one that should stand there.
+    /// Seq of the event that the finding is about, or that is missing.
     pub seq: Option<Seq>,
-    /// One line.
+    /// Message of one line.
     pub message: String,
 }
 
-/// The newest event of a chain, as far as it verifies.
+/// The newest event of a chain that could be verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifiedHead {
     /// The chain.
     pub origin: OriginId,
-    /// Its newest event's place.
+    /// Place of the event in the chain.
     pub seq: Seq,
-    /// Its newest event.
+    /// Id of the event.
     pub event: EventId,
-    /// The chain that this machine writes.
+    /// `true` for the chain that this machine writes.
     pub own: bool,
 }
 
-/// What verify saw.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Events whose head was hashed and found in its place.
+    /// Number of events whose head was hashed and found in its place.
     pub events: u64,
     /// Newest position of the walk.
     pub positions: Position,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// One a chain.
+    /// The newest verified event of each chain.
     pub heads: Vec<VerifiedHead>,
-    /// Events whose body is withheld or damaged.
+    /// Number of events whose body is withheld or damaged.
     pub missing_bodies: u64,
-    /// What was found, chain by chain.
+    /// The findings, chain by chain.
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Whether nothing is damaged.
+    /// Returns `true` if nothing is damaged.
     pub fn ok(&self) -> bool {
         self.findings
             .iter()

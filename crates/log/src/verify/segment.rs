@@ -1,4 +1,4 @@
-//! Verifying one segment: its header and its records.
+//! Verifies one segment: its header and its records.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use icm_event::id::{OriginId, Position, Seq};
 use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader};
 
 impl Verify<'_> {
-    /// Verifies a segment; false when the chain cannot be followed beyond it.
+    /// Verifies a segment. Returns `false` if the chain cannot be followed beyond it.
     #[allow(
         clippy::too_many_arguments,
         reason = "the state of a walk through segments"
@@ -99,7 +99,7 @@ impl Verify<'_> {
                 let common = record.common();
                 (expect.seq, expect.prev) = (common.seq, common.prev);
                 match explained {
-                    // A batch may be cut, and positions may have been lost.
+                    // A batch may be cut, and positions may be lost.
                     true => (expect.batch, expect.blind) = (None, true),
                     false => expect.time = None,
                 }
@@ -173,7 +173,7 @@ impl Verify<'_> {
         Ok(false)
     }
 
-    /// A tail that the next writer sets aside.
+    /// Reports a tail that the next writer sets aside.
     fn torn_tail(&mut self, path: &Path) {
         let Some(torn) = self.torn.clone() else {
             return;
@@ -194,7 +194,7 @@ impl Verify<'_> {
         );
     }
 
-    /// Bytes that are no record.
+    /// Reports bytes that are not a record.
     fn bad_record(&mut self, segment: &SegmentFile, offset: u64, seq: Seq) {
         let message = format!("bytes that are no record; events from {seq} on cannot be read");
         let (path, damage) = (&segment.path, Severity::Damage);

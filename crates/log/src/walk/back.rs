@@ -1,4 +1,4 @@
-//! The walk, newest first.
+//! The walk of a log, newest event first.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -16,18 +16,18 @@ use icm_event::kind::Kind;
 use icm_event::segment::HEADER_LEN;
 
 impl Walk<'_> {
-    /// What is whole of a damaged segment is handed out, and then said that it is damaged: what
-    /// lies beyond the damage cannot be reached.
+    /// Hands out every event at or before `from`, newest first. Of a damaged segment, the records before the damage are
+    /// handed out, and then the error is returned: the records after the damage cannot be reached.
     pub(crate) fn backward(&self, from: Position, each: Each<'_>) -> Result<()> {
         for part in self.parts.iter().rev() {
             if self.tip_is_before(*part) {
                 continue;
             }
-            // What a segment repeats that comes next was handed out with that one.
+            // Events that the next segment repeats were handed out with that segment.
             let mut next = part.until.map_or(Seq(u64::MAX), |until| Seq(until.0 + 1));
             for segment in self.segments(*part)?.iter().rev() {
                 let below = std::mem::replace(&mut next, segment.name.first_seq);
-                // Positions rise along the chain; only an import brings some from before itself.
+                // Positions rise along the chain; only an import brings events of smaller positions.
                 let later = self.first_of(segment, |head| {
                     head.position() > from && head.kind() != Kind::LOG_IMPORTED
                 })?;

@@ -1,5 +1,5 @@
-//! Which branch of a walked chain is this machine's, where somebody else wrote under its origin: a copy of this store,
-//! or this store before it was put back.
+//! This machine's branch of a walked chain that branches. A copy of this store, or this store before it was restored,
+//! wrote the other branch under the same origin.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::runs::{self, Run};
 use icm_event::id::{EventId, OriginId, Seq};
 
-/// The segments of this machine's branches, by what lay there when it was looked: to tell them takes a pass over the chain.
+/// The segments of this machine's branches, kept for as long as the files stay the same: finding them takes a pass over
+/// the chain.
 #[derive(Default)]
 pub(crate) struct OwnBranches(Mutex<HashMap<OriginId, Looked>>);
 
@@ -23,7 +24,7 @@ struct Looked {
 }
 
 impl OwnBranches {
-    /// Of `all` segments of a walked chain those that lead to the event where a newer chain carries on.
+    /// Returns those of `all` segments of a walked chain that lead to the event from which a newer chain continues.
     pub(crate) fn among(
         &self,
         disk: &dyn Disk,
@@ -56,10 +57,10 @@ impl OwnBranches {
     }
 }
 
-/// Which events are of the walk itself, and not imported.
+/// Tells the walk's own events from imported ones.
 pub(crate) struct Walked {
     parts: Vec<Part>,
-    /// Of chains that branch, by origin.
+    /// The own events of chains that branch, by origin.
     branches: HashMap<OriginId, HashSet<EventId>>,
 }
 

@@ -1,16 +1,16 @@
-//! A place in the walk that can be kept.
+//! Cursors: places in a walk that can be stored.
 
 use serde::{Deserialize, Serialize};
 
 use icm_event::id::{EventId, OriginId, Position, Seq};
 
-/// A place between two events of the walk: after the event it names. Stored with a view, it lets
-/// the view go on from there; checked against the log before it is used.
+/// A place in the walk, just after the event that it names. A view stores its cursor and continues from there. The
+/// cursor is checked against the log before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
-    /// Position of the event before; 0 at the start.
+    /// Position of the event before the place; 0 at the start.
     pub position: Position,
-    /// The event before; zero at the start.
+    /// Id of the event before the place; zero at the start.
     pub event: EventId,
     pub(super) origin: OriginId,
     pub(super) seq: Seq,
@@ -19,7 +19,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first event.
+    /// The place before the first event.
     pub const START: Cursor = Cursor {
         position: Position(0),
         event: EventId::ZERO,
@@ -29,7 +29,7 @@ impl Cursor {
         offset: 0,
     };
 
-    /// Whether nothing is before it.
+    /// Returns `true` for the place before the first event.
     pub fn is_start(&self) -> bool {
         self.position.0 == 0
     }

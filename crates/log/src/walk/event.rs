@@ -14,22 +14,22 @@ use icm_event::record::{Body, Record};
 pub struct Event<'a> {
     /// The head.
     pub head: Head<'a>,
-    /// Its id.
+    /// Id of the event.
     pub id: EventId,
-    /// Place in this machine's order of learning. The head's own position is its author's.
+    /// Place in this machine's order of learning. The position in the head is the author's.
     pub position: Position,
     /// The body.
     pub body: Body<'a>,
-    /// Where it lies.
+    /// Place of the record in the files.
     pub place: Place<'a>,
-    /// Of a walked chain, not of an imported range.
+    /// `true` for an event of a walked chain, `false` for an imported one.
     pub own: bool,
 }
 
-/// Where an event lies.
+/// The place of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// Segment file.
+    /// Path of the segment.
     pub path: &'a Path,
     /// First seq of the segment.
     pub segment: Seq,
@@ -40,7 +40,7 @@ pub struct Place<'a> {
 }
 
 impl Event<'_> {
-    /// The place after an own event; where an imported one lies.
+    /// Returns the place after an own event, or the place of an imported one.
     pub(super) fn cursor(&self) -> Cursor {
         Cursor {
             position: self.position,

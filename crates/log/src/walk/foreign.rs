@@ -1,4 +1,4 @@
-//! Imported ranges, as far as their events are held.
+//! Hands out imported ranges, as far as the store holds their events.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,21 +14,21 @@ use icm_event::facts::ImportedRange;
 use icm_event::id::{EventId, OriginId, Position, Seq};
 use icm_event::segment::HEADER_LEN;
 
-/// Where the last range of each chain ended: the next one is likely to go on from there.
+/// The end of the last range of each chain. The next range of a chain is likely to continue there.
 #[derive(Default)]
 pub(super) struct Reached(HashMap<OriginId, (EventId, Seq, u64)>);
 
-/// Records of a segment that a range may be found among.
+/// A stretch of a segment in which a range is looked for.
 struct Stretch<'s> {
     segment: &'s SegmentFile,
     start: u64,
     end: u64,
-    /// What lies beyond is of another branch.
+    /// Last seq of the stretch. Later events belong to another branch.
     until: Seq,
 }
 
 impl Walk<'_> {
-    /// Hands out an imported range, ascending; what is missing of it takes up its positions.
+    /// Hands out the events of an imported range, oldest first. Missing events keep their positions.
     pub(super) fn foreign(
         &self,
         range: &ImportedRange,
@@ -42,7 +42,7 @@ impl Walk<'_> {
         let hint = match self.splice {
             Splice::Nothing => return Ok(ControlFlow::Continue(())),
             Splice::From(first, _) if *position < first => return Ok(ControlFlow::Continue(())),
-            // Of a range that holds the position.
+            // The last waypoint before the position, if it lies in this range.
             Splice::From(first, known) => known.last_imported(first).filter(|hint| {
                 let cursor = &hint.cursor;
                 let within = range.from_seq <= cursor.seq && cursor.seq <= range.to_seq;
@@ -94,8 +94,8 @@ impl Walk<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Leaves out what lies before a waypoint, if its event is where it says: gives what the event names as the
-    /// one before it, and its seq.
+    /// Skips the events before a waypoint, if its event is in the place that it names. Returns the id of the event
+    /// before that event, and its seq.
     fn skip_to(
         &self,
         hint: Option<Waypoint>,
@@ -108,7 +108,7 @@ impl Walk<'_> {
             let same = stretch.segment.name.first_seq == cursor.segment;
             same && (stretch.start..stretch.end).contains(&cursor.offset)
         };
-        // Of branches, which may begin alike, the hint may be in any.
+        // If branches share a segment, the waypoint may belong to any of them.
         let [place] = *(0..stretches.len())
             .filter(|place| holds(&stretches[*place]))
             .collect::<Vec<_>>()
@@ -129,7 +129,7 @@ impl Walk<'_> {
         Ok(Some((prev, cursor.seq)))
     }
 
-    /// Where the events of a range may lie, in the order of the chain.
+    /// Returns the stretches in which the events of a range can lie, in the order of the chain.
     fn stretches<'s>(
         &self,
         segments: &'s [SegmentFile],
@@ -158,7 +158,7 @@ impl Walk<'_> {
             .collect())
     }
 
-    /// The same where the chain branches: the records that lead to the head of the range.
+    /// Returns the stretches for a chain that branches: the records that lead to the head of the range.
     fn branch<'s>(
         &self,
         segments: &'s [SegmentFile],

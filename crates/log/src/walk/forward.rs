@@ -1,4 +1,4 @@
-//! The walk, oldest first.
+//! The walk of a log, oldest event first.
 
 use std::ops::ControlFlow;
 
@@ -25,7 +25,7 @@ impl Walk<'_> {
         Ok(cursor)
     }
 
-    /// As `forward`; where it fails the cursor stands after the last own event handed out.
+    /// Like `forward`. After an error the cursor stands after the last own event handed out.
     pub(crate) fn forward_to(&self, cursor: &mut Cursor, each: Each<'_>) -> Result<()> {
         let from = *cursor;
         let mut reached = Reached::default();
@@ -110,7 +110,7 @@ impl Walk<'_> {
             }
             let begins = offset == HEADER_LEN as u64;
             if begins && part.until.is_some() && record.seq() < *expected {
-                // It repeats the end of the one before: a segment was being divided.
+                // The segment repeats the end of the one before: a division of that one was interrupted.
                 return Ok(ControlFlow::Continue(()));
             }
             if begins && record.seq() > *expected && record.is_of(part.origin) {
@@ -148,7 +148,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Opens a segment, after the event of the cursor if that lies in it.
+    /// Opens a segment, after the cursor's event if that lies in it.
     fn scan_after(
         &self,
         part: Part,
@@ -175,7 +175,7 @@ impl Walk<'_> {
         Ok(scan)
     }
 
-    /// Expects the event `next` if a repair has said that those before it are gone.
+    /// Expects the event `next` if a repair declares the events before it lost.
     fn pass_hole(
         &self,
         origin: OriginId,
@@ -199,7 +199,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Hands out the events that a `log.imported` names; none for an event of another kind.
+    /// Hands out the events that a `log.imported` names; nothing for other kinds.
     fn imported_by(
         &self,
         head: &Head<'_>,

@@ -1,4 +1,4 @@
-//! Finding one event of a chain by its seq.
+//! Finds one event of a chain by its seq.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::scan::{SegmentScan, Step};
 use icm_event::id::{EventId, OriginId, Seq};
 use icm_event::segment::HEADER_LEN;
 
-/// The last event of a chain that is on all of its branches; `None` where it does not branch.
+/// Returns the last event that all branches of a chain share; `None` if the chain does not branch.
 pub(crate) fn before_branches(
     disk: &dyn Disk,
     store: &Path,
@@ -24,7 +24,8 @@ pub(crate) fn before_branches(
     Ok(place.map(|place| place.tip))
 }
 
-/// The place of event `seq` of a chain: where it branches that of `event`, if one is given.
+/// Returns the place of event `seq` of a chain. If `event` is given, the event must have that id, so a branch can be
+/// chosen.
 pub(crate) fn find_seq(
     disk: &dyn Disk,
     store: &Path,

@@ -1,5 +1,7 @@
-//! This machine's order of learning: a walk of its own chain (and the chains that it continues)
-//! with the ranges it imported spliced in directly before the `log.imported` that names them.
+//! The walk: the events of a log in this machine's order of learning.
+//!
+//! It follows this machine's chain and the chains that it continues. Imported ranges come directly before the
+//! `log.imported` that names them.
 
 mod back;
 mod branch;
@@ -34,31 +36,31 @@ pub(crate) use lookup::{before_branches, find_seq};
 pub(crate) use part::{Part, newest_origin, origins_of, parts, parts_by};
 pub use waypoint::{Waypoint, Waypoints};
 
-/// What a walk hands out.
+/// The function that receives the events of a walk.
 type Each<'f> = &'f mut dyn FnMut(&Event<'_>) -> ControlFlow<()>;
 
-/// A walk as it was when it was taken: later appends do not show.
+/// A walk of the log in the state in which the walk was made. Later appends do not show.
 pub(crate) struct Walk<'a> {
     pub(crate) disk: &'a dyn Disk,
     pub(crate) store: &'a Path,
     pub(crate) parts: Vec<Part>,
     pub(crate) tip: Option<TipPlace>,
-    /// The segments of the tip's chain, where they are known.
+    /// The segments of the tip's chain, if known.
     pub(crate) segments: Option<Arc<[SegmentFile]>>,
-    /// The tip's segment, where it is open.
+    /// The tip's segment, if it is open.
     pub(crate) file: Option<Arc<dyn DiskFile>>,
-    /// What explains a gap, where one is met.
+    /// Explains gaps that the walk meets.
     pub(crate) holes: Explainer<'a>,
     pub(crate) branches: &'a OwnBranches,
     pub(crate) splice: Splice<'a>,
 }
 
-/// How much of the imported ranges a walk hands out.
+/// The imported events that a walk hands out.
 #[derive(Clone, Copy)]
 pub(crate) enum Splice<'a> {
     All,
     Nothing,
-    /// What is at this position or after it, and perhaps some events before it.
+    /// The events at or after this position, perhaps after some earlier ones.
     From(Position, &'a dyn Waypoints),
 }
 
@@ -81,14 +83,14 @@ impl Walk<'_> {
         self.holds_and(cursor, |_| true)
     }
 
-    /// Whether the walk may come by `cursor`: it is not beyond the tip, and of a walked chain.
+    /// Returns `true` if the walk can pass `cursor`: it is not beyond the tip, and its chain is walked.
     fn reaches(&self, cursor: &Cursor) -> bool {
         let end = self.tip.as_ref().map(|place| place.tip.position);
         end.is_some_and(|end| cursor.position <= end)
             && self.parts.iter().any(|part| part.origin == cursor.origin)
     }
 
-    /// Whether the event that `cursor` names is where it says, and `fits`.
+    /// Returns `true` if the event that `cursor` names is in that place, and its head `fits`.
     fn holds_and(&self, cursor: &Cursor, fits: impl Fn(&Head<'_>) -> bool) -> Result<bool> {
         if cursor.is_start() {
             return Ok(true);
@@ -126,7 +128,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A segment from `offset` on, as far as the walk goes.
+    /// Opens a segment at `offset`, up to the end of the walk.
     fn scan(&self, origin: OriginId, segment: &SegmentFile, offset: u64) -> Result<SegmentScan> {
         let of_tip = self
             .tip
@@ -144,7 +146,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Segments of a part that belong to the walk.
+    /// Returns the segments of a part that belong to the walk.
     fn segments(&self, part: Part) -> Result<Vec<SegmentFile>> {
         let mut segments = self.segments_of(part.origin)?;
         if let Some(until) = part.until {
@@ -160,7 +162,7 @@ impl Walk<'_> {
         Ok(segments)
     }
 
-    /// The tip may lie in an older part while the newest origin has no event yet.
+    /// Returns `true` if the tip lies in an older part. This is so while the newest origin has no event yet.
     fn tip_is_before(&self, part: Part) -> bool {
         let index = |origin| self.parts.iter().position(|part| part.origin == origin);
         let tip = self.tip.as_ref().and_then(|place| index(place.tip.origin));
@@ -178,7 +180,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a repair has said that `id` goes on from `last` although it names another event.
+    /// Returns `true` if a repair explains that `id` follows `last` although it names another event.
     fn is_bridged(
         &self,
         origin: OriginId,

@@ -1,4 +1,4 @@
-//! The chains that a walk goes through, each carrying on from the one before.
+//! The parts of a walk: chains that continue one another.
 
 use std::path::Path;
 
@@ -11,31 +11,30 @@ use icm_event::facts::{Continues, Facts};
 use icm_event::id::{EventId, OriginId, Seq, Time};
 use icm_event::segment::HEADER_LEN;
 
-/// A chain of the walk, and where it ends when another one carries on.
+/// A chain of the walk, and its end if another chain continues it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) origin: OriginId,
     pub(crate) until: Option<Seq>,
-    /// The event there; zero when nothing carries on.
+    /// Id of the event at that end; zero if no chain continues this one.
     pub(crate) event: EventId,
 }
 
-/// The chains that the walk of `origin` goes through, oldest first; `known` may say what their first
-/// events no longer do.
+/// Returns the parts of the walk of `origin`, oldest first. `known` replaces the first events of chains that are lost.
 pub(crate) fn parts(
     disk: &dyn Disk,
     store: &Path,
     origin: OriginId,
     known: Option<&StoreFile>,
 ) -> Result<Vec<Part>> {
-    // What the first event of a chain says counts; where that is lost, what was noted of it.
+    // The first event of a chain counts; if it is lost, the note in `store.toml` does.
     parts_by(origin, &mut |origin| {
         let said = continued_by(disk, store, origin)?;
         Ok(said.or_else(|| known.and_then(|known| known.noted(origin))))
     })
 }
 
-/// The same, by what somebody else knows each chain to carry on from.
+/// Returns the parts of the walk of `origin`. `continued` returns the place from which a chain continues another.
 pub(crate) fn parts_by(
     origin: OriginId,
     continued: &mut dyn FnMut(OriginId) -> Result<Option<Continues>>,
@@ -61,7 +60,7 @@ pub(crate) fn parts_by(
     Ok(parts)
 }
 
-/// The origins of chains, in their order.
+/// Returns the origins of the parts, in the same order.
 pub(crate) fn origins_of(parts: &[Part]) -> Vec<OriginId> {
     parts.iter().map(|part| part.origin).collect()
 }
@@ -84,7 +83,7 @@ fn continued_by(disk: &dyn Disk, store: &Path, origin: OriginId) -> Result<Optio
     Ok(continues.flatten())
 }
 
-/// The chain that no other one continues; of several the one with the latest first event.
+/// Returns the chain that no other continues; the one with the latest first event if there are several.
 pub(crate) fn newest_origin(disk: &dyn Disk, store: &Path) -> Result<Option<OriginId>> {
     let origins = chain::origins(disk, store)?;
     let mut continued = Vec::new();

@@ -1,4 +1,4 @@
-//! Finding a moment: by position and by time.
+//! Finds a moment of the walk, by position or time.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use icm_event::head::Head;
 use icm_event::id::{OriginId, Position, Seq};
 use icm_event::segment::HEADER_LEN;
 
-/// Whether an event is of the batch that goes on after `before`.
+/// Returns `true` if an event belongs to the batch of `before`, which comes earlier.
 fn same_batch(before: &Tip, head: &Head<'_>) -> bool {
     head.origin() == before.origin
         && head.batch_index() > 0
@@ -22,7 +22,7 @@ fn same_batch(before: &Tip, head: &Head<'_>) -> bool {
 }
 
 impl Walk<'_> {
-    /// The first head of a segment.
+    /// Reads the first head of a segment.
     pub(super) fn first_of<T>(
         &self,
         segment: &SegmentFile,
@@ -34,7 +34,7 @@ impl Walk<'_> {
         .map(Option::flatten)
     }
 
-    /// The place at the start of the last segment whose first event fits `before`.
+    /// Returns the place at the start of the last segment whose first event fits `before`.
     fn last_segment_where(&self, before: impl Fn(&Head<'_>) -> bool) -> Result<Cursor> {
         let mut found = Cursor::START;
         for part in self.parts.iter().rev() {
@@ -72,7 +72,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// A place strictly before `position`: the last waypoint that holds, or the start of a segment.
+    /// Returns a place strictly before `position`: the last valid waypoint, or the start of a segment.
     pub(crate) fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         if let Some(waypoint) = known.last(&|waypoint| waypoint.cursor.position < position)
             && waypoint.cursor.position < position
@@ -118,7 +118,7 @@ impl Walk<'_> {
         if beyond || position.0 == 0 {
             return Ok(None);
         }
-        // The first own event at or after the position: it is the event, or what brought it.
+        // The first own event at or after the position is the event itself, or the one that imported it.
         let mut found: Option<Tip> = None;
         let from = self.start_before(position, known)?;
         self.forward(&from, &mut |event| {
@@ -194,8 +194,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// The last own event with a time at or before `ms`, widened to the end of its batch. Times
-    /// rise along a chain.
+    /// Returns the last own event with a time at or before `ms`, or the end of its batch. Times rise along a chain.
     pub(crate) fn at_time(&self, ms: u64, known: &dyn Waypoints) -> Result<Option<Tip>> {
         let fits = |head: &Head<'_>| head.time().ms() <= ms;
         let mut start = self.last_segment_where(fits)?;
@@ -234,7 +233,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// As `forward`, but hands out the event that the cursor names, too.
+    /// Like `forward`, but hands out the cursor's event first.
     fn forward_from_event(&self, cursor: &Cursor, each: Each<'_>) -> Result<()> {
         let segments = self.segments_of(cursor.origin)?;
         let Some(segment) = segments.iter().find(|s| s.name.first_seq == cursor.segment) else {

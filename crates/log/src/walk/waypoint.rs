@@ -1,27 +1,27 @@
-//! Places of the walk that somebody keeps, so that a search reads less.
+//! Waypoints: known places of the walk, with which a search reads less.
 
 use super::cursor::Cursor;
 use super::event::Event;
 use icm_event::id::{EventId, OriginId, Position, Seq, Time};
 
-/// A place that was noted when the walk came by. With some of them a search reads a few events,
-/// without one it reads a segment from its start; the answer is the same.
+/// A place that was recorded when the walk passed it. A search with waypoints reads a few events; without one it reads
+/// a segment from its start. The result is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waypoint {
-    /// The place after an own event; of an imported one, where it lies.
+    /// The place after an own event, or the place of an imported one.
     pub cursor: Cursor,
-    /// The time of that event.
+    /// Time of that event.
     pub time: Time,
 }
 
 impl Waypoint {
-    /// Own events from one waypoint to the next.
+    /// Number of own events between two waypoints. Raised, waypoints take less room and a search reads more events.
     pub const EVERY: u64 = 64;
 
     /// Bytes of an encoded waypoint.
     pub const LEN: usize = 96;
 
-    /// Encodes it, with a check.
+    /// Returns the encoded waypoint, with a check.
     pub fn encode(&self) -> [u8; Waypoint::LEN] {
         let cursor = &self.cursor;
         let mut bytes = [0; Waypoint::LEN];
@@ -42,7 +42,7 @@ impl Waypoint {
         bytes
     }
 
-    /// Reads an encoded waypoint; `None` when it is not whole.
+    /// Reads an encoded waypoint; `None` if it is not whole.
     pub fn parse(bytes: &[u8; Waypoint::LEN]) -> Option<Waypoint> {
         let number = |at: usize| {
             let mut eight = [0; 8];
@@ -69,7 +69,7 @@ impl Waypoint {
         })
     }
 
-    /// The waypoint at an event, own or imported.
+    /// Returns the waypoint at an event, own or imported.
     pub fn of(event: &Event<'_>) -> Waypoint {
         Waypoint {
             cursor: event.cursor(),
@@ -77,20 +77,21 @@ impl Waypoint {
         }
     }
 
-    /// The same, if one belongs there. Those of imported events are kept by themselves: their times do not rise.
+    /// Returns the waypoint at an event if one is due there. Waypoints of imported events must be kept apart: their
+    /// times do not rise.
     pub fn at(event: &Event<'_>) -> Option<Waypoint> {
         let due = event.head.seq().0.is_multiple_of(Waypoint::EVERY);
         due.then(|| Waypoint::of(event))
     }
 }
 
-/// Waypoints that somebody keeps, in the order of the walk. They are hints: a place that does not
-/// hold its event is not used.
+/// Waypoints that a caller keeps, in the order of the walk. They are hints: the walk checks that the event is in its
+/// place.
 pub trait Waypoints {
-    /// The last waypoint for which `before` holds; it holds for all up to some place, then for none.
+    /// Returns the last waypoint for which `before` is true. `before` is true up to some place, and false after it.
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint>;
 
-    /// The last waypoint of an imported event at or before a position.
+    /// Returns the last waypoint of an imported event at or before a position.
     fn last_imported(&self, _: Position) -> Option<Waypoint> {
         None
     }

@@ -1,4 +1,4 @@
-//! Batches: what is appended, and its ceilings.
+//! Batches: the input of an append, and its ceilings.
 
 use crate::error::{LogError, Result};
 use crate::store_file::StoreFile;
@@ -11,19 +11,19 @@ use icm_event::kind::Kind;
 use icm_event::payload;
 use icm_event::record::{FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
 
-/// Most events of a batch.
+/// Most events of a batch. Raised, an append needs more memory; a head counts up to 65,535.
 pub const BATCH_EVENTS_MAX: usize = 16_384;
-/// Most bytes of a batch.
+/// Most bytes of a batch. Raised, an append needs more memory.
 pub const BATCH_LEN_MAX: usize = 32 * 1_024 * 1_024;
 
-/// An event to be appended.
+/// An event to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// What happened.
+    /// Kind of the event.
     pub kind: Kind,
-    /// What it is about.
+    /// Subject of the event.
     pub subject: SubjectId,
-    /// Events observed; at most 1,024.
+    /// Ids of the events observed; at most 1,024.
     pub refs: Vec<EventId>,
     /// Encoded facts.
     pub facts: Vec<u8>,
@@ -32,36 +32,36 @@ pub struct NewEvent {
 }
 
 impl NewEvent {
-    /// Bytes of its record: what it takes of a batch's [`BATCH_LEN_MAX`].
+    /// Returns the length of the event's record in bytes. The sum over a batch must not exceed [`BATCH_LEN_MAX`].
     pub fn record_len(&self) -> usize {
         let head = HEAD_FIXED_LEN + self.refs.len() * 32 + self.facts.len();
         FRAME_LEN + head + SECOND_CHECK_LEN + SALT_LEN + self.payload.len()
     }
 }
 
-/// Events that stand or fall together.
+/// Events that are appended together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch<'a> {
-    /// Shared by all batches of one command.
+    /// Id of the command, shared by all of its batches.
     pub command: CommandId,
     /// Name of the actor; see [`Writer::actor`].
     pub actor: &'a str,
-    /// Session or zero.
+    /// Session; zero for none.
     pub session: SessionId,
-    /// Request key or zero; goes into the first event.
+    /// Request key; zero for none. Only the first event gets it.
     pub request: RequestKey,
-    /// At least one.
+    /// The events; at least one.
     pub events: Vec<NewEvent>,
 }
 
 /// An event that was appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
-    /// Its id.
+    /// Id of the event.
     pub event: EventId,
-    /// Its position.
+    /// Position of the event.
     pub position: Position,
-    /// Its time.
+    /// Time of the event.
     pub time: Time,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn check_ceilings(batch: &Batch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The first batch of an origin.
+/// Returns the first batch of an origin.
 pub(super) fn origin_batch<'b>(store: &StoreFile, batch: &Batch<'b>, actor: ActorId) -> Batch<'b> {
     let program = concat!("icm ", env!("CARGO_PKG_VERSION"));
     let started = NewEvent {
@@ -119,7 +119,7 @@ pub(super) fn origin_batch<'b>(store: &StoreFile, batch: &Batch<'b>, actor: Acto
     }
 }
 
-/// The event that names an actor.
+/// Returns the event that names an actor.
 pub fn actor_named(actor: ActorId, name: &str) -> NewEvent {
     NewEvent {
         kind: Kind::LOG_ACTOR_NAMED,
@@ -130,15 +130,15 @@ pub fn actor_named(actor: ActorId, name: &str) -> NewEvent {
     }
 }
 
-/// Most positions that one import may take.
+/// Most positions that one import takes.
 pub(crate) const POSITIONS_MAX: u64 = u32::MAX as u64;
 
-/// Positions that an event's imported ranges take before its own.
+/// Returns the number of positions that an event's imported ranges take before its own.
 pub(super) fn imported_count(event: &NewEvent) -> Result<u64> {
     if event.kind != Kind::LOG_IMPORTED {
         return Ok(0);
     }
-    // The writer's own facts; a reader would refuse what does not decode.
+    // The facts are the writer's own; a reader refuses facts that do not decode.
     let facts = facts::LogImported::decode(&event.facts);
     let count = facts.map_or(u64::MAX, |facts| facts.count());
     if count > POSITIONS_MAX {

@@ -1,4 +1,4 @@
-//! Ending the writing: the sync that threads share (group commit), and the slot that says how far it came.
+//! Ends a write: the sync that threads share (group commit), and the slot for the newest durable event.
 
 use std::io;
 use std::path::Path;
@@ -11,28 +11,28 @@ use crate::acked::{self, Slot};
 use crate::error::{LogError, Result};
 use crate::log::{Log, State};
 
-/// Most events that no sync has followed: whoever opens the log looks at all of them.
+/// Most events that are appended without a sync. Raised, an open of the log may have to examine more events.
 pub const LAZY_MAX: u64 = 500;
 
-/// When an append counts as done.
+/// The moment at which an append counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Once it survives power loss.
+    /// As soon as it survives a power cut.
     Synced,
-    /// Once other processes see it; it survives the end of this process, and the next sync makes it
-    /// durable. There is one after [`LAZY_MAX`] events at the latest.
+    /// As soon as other processes see it. It survives the end of this process, and the next sync makes it durable,
+    /// after [`LAZY_MAX`] events at the latest.
     Lazy,
 }
 
 impl Writer<'_> {
-    /// Ends the writing. With [`Durability::Synced`] returns once everything appended survives
-    /// power loss; other threads may append meanwhile and share the sync. When nothing was appended,
-    /// once what was there survives it: so a repeated request that finds its events already in the
-    /// log is acknowledged as safely as the first.
+    /// Ends the write. With [`Durability::Synced`], returns once every appended event survives a power cut. Other
+    /// threads may append meanwhile and share the sync.
+    ///
+    /// A writer that appended nothing waits for the events that it found. A repeated request that finds its events in
+    /// the log is then as safe as the first.
     ///
     /// # Errors
-    /// When the sync fails, what was appended may or may not be there after power loss; the next
-    /// writer reads the log anew.
+    /// If the sync fails, a power cut may or may not lose the appended events. The next writer reads the log again.
     pub fn commit(mut self, durability: Durability) -> Result<()> {
         match durability {
             Durability::Lazy if self.unsynced() < LAZY_MAX => Ok(()),
@@ -40,14 +40,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Events up to what this writer appended that are not known to be durable; 0 where it appended nothing.
+    /// Returns the number of events up to this writer's last one that are not known to be durable; 0 if it appended
+    /// nothing.
     fn unsynced(&self) -> u64 {
         let durable = self.log.lock_state().hold.durable;
         self.appended
             .map_or(0, |seq| seq.0.saturating_sub(durable.0))
     }
 
-    /// As [`Writer::commit`], but the lock is kept; the turn is given up.
+    /// Like [`Writer::commit`], but keeps the lock. Gives up the turn.
     pub(crate) fn flush(&mut self) -> Result<()> {
         if self.appended.is_none() && self.starts_origin() {
             return Ok(());
@@ -107,7 +108,7 @@ impl Writer<'_> {
 }
 
 impl Log {
-    /// Writes a slot when something became durable since the last one.
+    /// Writes a slot if more events became durable since the last one.
     pub(super) fn note_acked(&self, state: &mut State) {
         let Some(place) = state.tip.as_ref() else {
             return;
@@ -130,7 +131,7 @@ impl Log {
             Some(file) => Ok(file.clone()),
             None => acked::open(&*self.disk, &self.dir),
         };
-        // A slot that cannot be written costs nothing but a longer look at the next opening.
+        // A slot that cannot be written only makes the next open read more.
         if let Ok(file) = file
             && acked::write(&*file, &slot).is_ok()
         {

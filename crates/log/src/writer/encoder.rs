@@ -1,4 +1,4 @@
-//! Encoding batches.
+//! Encodes batches.
 
 use super::batch::{Appended, BATCH_LEN_MAX, Batch, imported_count};
 use crate::env::Env;
@@ -17,7 +17,7 @@ pub(super) struct Encoder<'s> {
     pub(super) tip: Option<Tip>,
     pub(super) synced: Seq,
     pub(super) bytes: Vec<u8>,
-    /// The newest event, where its record starts in `bytes`, and the first event in `bytes`.
+    /// The newest event, the start of its record in `bytes`, and the first event in `bytes`.
     pub(super) last: Option<(Tip, usize, (Seq, EventId))>,
     pub(super) appended: Vec<Appended>,
 }

@@ -1,4 +1,4 @@
-//! The right to append: the lock among processes, and the turn among the threads of one.
+//! The right to append: the lock among processes, and the turn among the threads of one process.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,26 +12,26 @@ use crate::error::{LogError, Result, at};
 use crate::layout::LOCK_FILE;
 use crate::log::Log;
 
-/// How long the threads of a process hand the lock on among themselves, 50 ms. Raised, other processes wait longer for
-/// their turn; lowered, more stores need a lock and a sync of their own.
+/// Time for which the threads of a process pass the lock on among themselves, 50 ms. Raised, other processes wait
+/// longer for their turn; lowered, more stores need a lock and a sync of their own.
 const HOLD_MAX: Duration = Duration::from_millis(50);
 
 impl Log {
-    /// Takes the lock, waiting up to `wait` for other processes, sees what they appended and sets a
-    /// torn tail aside. Makes the folder a store when it is absent or empty.
+    /// Takes the lock, waiting up to `wait` for other processes. Then reads their appends and sets a torn tail aside.
+    /// If the folder is absent or empty, makes it a store.
     ///
     /// # Errors
-    /// `Busy`; `Damaged` or `NewerFormat` when writes are refused; `NotWritable`, `NoSpace`, `Io`.
+    /// `Busy`; `Damaged` or `NewerFormat` if writes are refused; `NotWritable`, `NoSpace`, `Io`.
     pub fn begin<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
         let writer = self.acquire(env, wait)?;
         let mut state = self.lock_state();
         let prepared = writer.prepare(&mut state);
-        // Before the writer goes: it takes the state itself.
+        // Released before the writer is dropped: its drop locks the state.
         drop(state);
         prepared.map(|()| writer)
     }
 
-    /// Takes the lock and the turn, whatever state the log is in.
+    /// Takes the lock and the turn, in any state of the log.
     pub(crate) fn acquire<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
         if self.known_by.is_some() {
             return Err(LogError::NotWritable {
@@ -55,8 +55,8 @@ impl Log {
         }
     }
 
-    /// Takes the lock or, where a thread of this process holds it, a share and the turn. Waits for that thread, and returns
-    /// `None` while another process holds the lock.
+    /// Takes the lock or, if a thread of this process holds it, a share of the lock and the turn. Waits for that
+    /// thread. Returns `None` while another process holds the lock.
     fn take_lock(&self, deadline: Deadline) -> Result<Option<()>> {
         let mut state = self.lock_state();
         loop {
@@ -111,7 +111,7 @@ impl Drop for Writer<'_> {
         state.hold.holders -= 1;
         if state.hold.holders == 0 {
             log.note_acked(&mut state);
-            // Nobody else can have written meanwhile.
+            // Nobody else can have written in between.
             let whole = !state.hold.failed && state.hold.poisoned.is_none();
             if state.hold.appended && whole && state.trouble.is_none() && state.refusal.is_none() {
                 let before = state.hold.looked.take();

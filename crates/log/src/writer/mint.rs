@@ -1,4 +1,4 @@
-//! Minting an origin: who writes here, told by the machine and the folder.
+//! Mints origins. Machine and folder tell which installation writes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use icm_event::facts::Continues;
 use icm_event::id::{OriginId, Seq};
 
 impl Log {
-    /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
-    /// and where the clock went back behind the newest event by more than a day.
+    /// Mints an origin if the store has none, if the store is a copy of the one that its origin was minted for, or if
+    /// the clock is more than a day behind the newest event.
     pub(super) fn mint_if_needed(
         &self,
         state: &mut State,
@@ -46,10 +46,10 @@ impl Log {
         self.mint(state, env, moved)
     }
 
-    /// Mints an origin that carries on from the newest event; `why` is told.
+    /// Mints an origin that continues from the newest event. `why` becomes a notice.
     pub(super) fn mint(&self, state: &mut State, env: &dyn Env, why: Option<&str>) -> Result<()> {
         let fingerprint = self.fingerprint(env)?;
-        // What a new origin continues has to be whole: from here on nobody looks back.
+        // The events that a new origin continues must be whole: no writer reads them again after this.
         self.walk_of(state)
             .forward(&walk::Cursor::START, &mut |_| ControlFlow::Continue(()))?;
         self.sync_continued(state)?;
@@ -80,7 +80,7 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the event that a new origin will continue durable before anything names it.
+    /// Makes the event that a new origin continues durable before anything names it.
     fn sync_continued(&self, state: &mut State) -> Result<()> {
         let Some(place) = state.tip.clone() else {
             return Ok(());
@@ -112,7 +112,7 @@ impl Log {
     }
 }
 
-/// What each chain but the oldest carries on from.
+/// Returns the place from which each chain but the oldest continues another.
 fn older(parts: &[walk::Part]) -> Vec<(OriginId, Continues)> {
     let pairs = parts.iter().zip(parts.iter().skip(1));
     let continued = pairs.filter_map(|(before, part)| {

@@ -1,5 +1,5 @@
-//! Appending. Whoever holds the lock of the store may append; threads of one process share the
-//! lock and one sync (group commit).
+//! Appends to the log. The holder of the store's lock may append; the threads of a process share the lock and one sync
+//! (group commit).
 
 mod batch;
 mod commit;
@@ -24,64 +24,66 @@ use batch::{check_ceilings, origin_batch};
 pub use commit::{Durability, LAZY_MAX};
 use encoder::Encoder;
 
-/// A clock that shows more than this before the newest own event makes a new origin.
+/// Most milliseconds by which the clock may be behind the newest own event. Beyond that a new origin is minted. Raised,
+/// times can be further ahead of the clock; lowered, small corrections of a clock mint origins.
 pub const SKEW_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// Ranges that one import has room for.
+/// Most ranges of one import. Raised, their list would exceed the 256 KiB of facts.
 pub(crate) const RANGES_MAX: usize = 2_730;
 
-/// The right to append. Other writers, threads and processes, wait while it is held; readers of the
-/// same [`Log`] do not.
+/// The right to append. Other writers (threads and processes) wait while it is held; readers of the same [`Log`] do
+/// not.
 pub struct Writer<'a> {
     pub(crate) log: &'a Log,
     pub(crate) env: &'a dyn Env,
-    /// This thread's turn among those of the process; given up while a commit waits for the disk.
+    /// `true` while this thread has the turn among those of the process. A commit gives it up while it waits for the
+    /// disk.
     has_turn: bool,
     appended: Option<Seq>,
 }
 
 impl Writer<'_> {
-    /// Gives the store a new origin and says why.
+    /// Mints a new origin for the store, and gives the reason in a notice.
     pub(crate) fn mint(&mut self, why: &str) -> Result<()> {
         let mut state = self.log.lock_state();
         self.log.mint(&mut state, self.env, Some(why))
     }
 
-    /// Says that files of the log were written anew; durable when it returns.
+    /// Marks log files as rewritten. Durable when it returns.
     pub(crate) fn mark_rewritten(&self) -> Result<()> {
         Rewritten::renew(&*self.log.disk, &self.log.dir, self.env)
     }
 
-    /// The newest event, before anything this writer appends.
+    /// Returns the newest event of a whole batch, as [`Log::tip`].
     pub fn tip(&self) -> Option<Tip> {
         self.log.tip()
     }
 
-    /// The secret for keyed hashes.
+    /// Returns the secret of keyed hashes.
     pub fn secret(&self) -> [u8; 32] {
         self.log.secret().expect("a writer has minted a store")
     }
 
-    /// The id of an actor in this store.
+    /// Returns the id of an actor in this store.
     pub fn actor(&self, name: &str) -> ActorId {
         hash::actor_id(&self.secret(), name)
     }
 
-    /// Whether the next append starts the origin's chain; it then names its actor itself.
+    /// Returns `true` if the next append starts the origin's chain. That append names its actor itself.
     pub fn starts_origin(&self) -> bool {
         let state = self.log.lock_state();
         let own = state.store.as_ref().map(|store| store.origin);
         state.tip.as_ref().map(|place| place.tip.origin) != own
     }
 
-    /// Appends a batch; it counts only once [`Writer::commit`] returned. When it fails nothing was
+    /// Appends a batch. The batch counts only after [`Writer::commit`] returned. If the append fails, nothing was
     /// appended.
     ///
     /// # Errors
-    /// `TooLarge` for an event or batch beyond its ceilings, `NoSpace`, `NotWritable`, `Io`.
+    /// `TooLarge` if an event or the batch exceeds a ceiling; `NoSpace`, `NotWritable`, `Io`.
     ///
     /// # Panics
-    /// When the batch has no events.
+    /// If the batch has no events.
     pub fn append(&mut self, batch: &Batch<'_>) -> Result<Vec<Appended>> {
         assert!(!batch.events.is_empty(), "a batch has at least one event");
         check_ceilings(batch)?;

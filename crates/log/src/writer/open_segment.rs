@@ -1,4 +1,4 @@
-//! The segment that is appended to: opening, writing, syncing, and beginning the next one.
+//! The segment that is appended to: opens, writes and syncs it, and begins the next one.
 
 use std::io;
 use std::path::Path;
@@ -69,8 +69,8 @@ impl Log {
         Ok(())
     }
 
-    /// Whether this version may append to a segment: a newer one may let it read what it may not
-    /// add to.
+    /// Returns `true` if this version may append to a segment. It may be able to read a segment of a newer format, but
+    /// must not append to it.
     fn is_of_this_format(&self, path: &Path) -> Result<bool> {
         let file = self
             .disk
@@ -81,8 +81,8 @@ impl Log {
         Ok(SegmentHeader::parse(&bytes[..read]).is_ok_and(|header| header.format <= FORMAT))
     }
 
-    /// Opens the segment that holds the tip. What was found there and is not known durable is
-    /// written again, so that a sync that failed elsewhere cannot have lost it unseen.
+    /// Opens the segment that holds the tip. Records there that are not known to be durable are written again, since a
+    /// sync that failed elsewhere may have lost them unseen.
     pub(crate) fn open_segment(
         &self,
         state: &mut State,
@@ -119,7 +119,7 @@ impl Log {
                 .map_err(at("writing", path))?;
             let first_seq = place.segment.name.first_seq;
             if state.hold.durable < first_seq {
-                // Whoever made the segment may not have come as far as its name.
+                // The process that created the segment may have died before its name was durable.
                 let dir = layout::dir_of(&self.dir, place.tip.origin);
                 self.sync_names(&dir, first_seq)
                     .map_err(at("syncing", &dir))?;
@@ -135,7 +135,7 @@ impl Log {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Syncs a segment, unless a sync has failed since the log was last read anew.
+    /// Syncs a segment, unless a sync failed since the log was last read.
     pub(crate) fn sync_segment(&self, file: &dyn DiskFile) -> std::result::Result<(), Arc<str>> {
         let mut gate = self.gate();
         if let Some(why) = &*gate {
@@ -154,7 +154,7 @@ impl Log {
         let Err(error) = file.write_at(bytes, offset) else {
             return Ok(());
         };
-        // Nothing of a failed append stays. If the cut fails, too, the next writer sets the tail aside.
+        // A failed append leaves nothing. If the cut fails, too, the next writer sets the tail aside.
         if file.truncate(offset).is_err() {
             state.hold.file = None;
         }
@@ -186,7 +186,7 @@ impl Log {
             self.sync_names(&dir, first.0)
         })();
         if let Err(error) = made {
-            // Not acknowledged; what cannot be removed is a torn creation for the next writer.
+            // Not acknowledged. If the file cannot be removed, the next writer finds a torn creation.
             let _ = self.disk.remove_file(&path);
             return Err(at("creating", &path)(error));
         }
@@ -196,7 +196,7 @@ impl Log {
         Ok(chain::SegmentFile { name, path })
     }
 
-    /// Makes the name of a segment durable, and those of the folders that it lies in.
+    /// Makes the name of a segment durable, and the names of the folders that it lies in.
     pub(crate) fn sync_names(&self, chain_dir: &Path, first_seq: Seq) -> io::Result<()> {
         self.disk.sync_dir(chain_dir)?;
         self.disk.sync_dir(&self.dir.join(layout::LOG_DIR))?;
@@ -207,7 +207,7 @@ impl Log {
         }
     }
 
-    /// Makes the folders above the store durable: somebody who made them may not have come that far.
+    /// Makes the folders above the store durable: their creator may have died before doing so.
     fn sync_above(&self) -> io::Result<()> {
         for above in self.dir.ancestors().skip(1) {
             let above = match above.as_os_str().is_empty() {
@@ -215,7 +215,7 @@ impl Log {
                 false => above,
             };
             match self.disk.sync_dir(above) {
-                // A folder that cannot be opened or synced is not ours to make durable.
+                // A folder that cannot be opened or synced is not this store's to make durable.
                 Err(error)
                     if matches!(
                         error.kind(),

@@ -1,15 +1,16 @@
-//! Getting the store ready for an append: others' appends are read, and a torn tail is set aside.
+//! Prepares the store for an append: reads the appends of others, and sets a torn tail aside.
 
 use super::Writer;
 use crate::error::{LogError, Result};
 use crate::log::{Refusal, State};
 use icm_event::id::Seq;
 
-/// Tails that are set aside before an append; each leaves the log shorter.
+/// Most tails that are set aside before an append; each makes the log shorter. Raised, more damage is set aside before
+/// a write gives up.
 const SET_ASIDE_MAX: usize = 8;
 
 impl Writer<'_> {
-    /// Sees what others appended and gets the store ready for an append.
+    /// Reads the appends of others and prepares the store for an append.
     pub(super) fn prepare(&self, state: &mut State) -> Result<()> {
         let (log, env) = (self.log, self.env);
         if state.hold.holders > 1 {
@@ -19,11 +20,11 @@ impl Writer<'_> {
             };
         }
         if state.hold.poisoned.take().is_some() {
-            // What the failed sync left is found again below and written anew before the next one.
+            // The records of the failed sync are found again below, and written again before the next sync.
             state.hold.file = None;
             *log.gate() = None;
         }
-        // Until the log was looked at nothing is known durable: no slot is written when that fails.
+        // Nothing counts as durable until the log was examined, so no slot is written if that fails.
         state.hold.durable = Seq(0);
         let changed = log.refresh_state(state)?;
         if let Some(refusal) = &state.refusal {
@@ -35,15 +36,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// As `prepare`, after a repair has put the files in order. `mint` says why a new origin has to
-    /// carry on, if one has to.
+    /// Like `prepare`, after a repair has changed the files. `mint` is the reason for which a new origin must continue
+    /// the chain, if it must.
     pub(crate) fn prepare_repaired(&self, mint: Option<&str>) -> Result<()> {
         let log = self.log;
         let mut state = log.lock_state();
         state.hold.file = None;
         state.hold.durable = Seq(0);
         state.looks = None;
-        // What was known of places may no longer be so.
+        // The repair may have moved records.
         state.tip = None;
         log.refresh_state(&mut state)?;
         match &state.refusal {
@@ -61,7 +62,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Sets aside what an append that was never acknowledged left.
+    /// Sets aside the bytes of an append that was never acknowledged.
     fn set_aside_tail(&self, state: &mut State) -> Result<()> {
         let log = self.log;
         let mut rounds = 0;
@@ -84,7 +85,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes how far what is there is known to be durable.
+    /// Determines the newest event that is known to be durable.
     fn note_durable(&self, state: &mut State) {
         let slot = state.slot;
         let own = state.store.as_ref().map(|store| store.origin);

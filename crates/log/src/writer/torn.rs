@@ -1,4 +1,4 @@
-//! Setting a torn tail aside.
+//! Sets a torn tail aside.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::log::{Log, State};
 use crate::recover::Trouble;
 
 impl Log {
-    /// Moves what follows the last whole batch to `torn/`.
+    /// Moves the bytes after the last whole batch to `torn/`.
     pub(super) fn set_aside(&self, state: &mut State, trouble: &Trouble) -> Result<()> {
         let path = self.dir.join(&trouble.file);
         let torn_dir = self.dir.join(TORN_DIR);
@@ -86,8 +86,8 @@ impl Log {
 }
 
 impl Log {
-    /// Files whose bytes are of this kind, relative to the store, by name: of `torn/`, and the newest
-    /// segment where what was never acknowledged, and the next writer moves to `torn/`, is.
+    /// Returns the paths of files whose bytes `fits` accepts, relative to the store and sorted. These are files of
+    /// `torn/`, and the segment with a torn tail that the next writer will move there.
     pub fn torn_with(&self, fits: &dyn Fn(&[u8]) -> bool) -> Result<Vec<PathBuf>> {
         let dir = self.dir.join(TORN_DIR);
         let entries = match self.disk.read_dir(&dir) {
@@ -106,7 +106,7 @@ impl Log {
         }
         for entry in entries.iter().filter(|entry| !entry.is_dir) {
             let path = dir.join(&entry.name);
-            // What cannot be read is not known to hold anything: a redaction names it.
+            // A file that cannot be read is not known to match; a redaction reports it.
             let bytes = disk::read_all(&*self.disk, &path, u64::MAX);
             if bytes.is_ok_and(|bytes| fits(&bytes)) {
                 found.push(layout::relative(&self.dir, &path));
@@ -118,8 +118,7 @@ impl Log {
 }
 
 impl Writer<'_> {
-    /// Removes files of `torn/`, which are named relative to the store; one that is gone is fine.
-    /// Durable when it returns.
+    /// Removes files of `torn/`, named relative to the store. A missing file is no error. Durable when it returns.
     pub fn remove_torn(&mut self, files: &[PathBuf]) -> Result<()> {
         let (disk, dir) = (&*self.log.disk, &self.log.dir);
         for file in files {

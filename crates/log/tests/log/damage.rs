@@ -20,7 +20,7 @@ fn a_refused_writer_leaves_the_evidence_of_what_is_lost() {
     let slots = std::fs::read(store.path.join("acked")).expect("slots");
     let last = store.records().last().expect("a record").0;
     store.put_at(last, &[]);
-    // This process has seen all of it durable; it must not note the shorter chain as acknowledged.
+    // This process has seen all of it durable; it must not record the shorter chain as acknowledged.
     let refused = try_append(&log, &store.env, vec![forget(3)], Durability::Synced);
     assert!(
         matches!(refused, Err(LogError::Damaged { case: Case::M, .. })),
@@ -258,7 +258,7 @@ fn a_copy_of_a_damaged_log_is_not_carried_on() {
     let mut bytes = std::fs::read(&path).expect("read");
     bytes[at + 30] ^= 1;
     std::fs::write(&path, bytes).expect("write");
-    // The slot lies beyond the damage; only who continues the chain looks back so far.
+    // The slot lies beyond the damage; only a writer that continues the chain reads that far back.
     let copy = store.path.with_file_name("copy");
     copy_folder(&store.path, &copy);
     let log = Log::open(Arc::new(RealDisk), &copy).expect("open");

@@ -61,7 +61,7 @@ fn store_reopen_walk() {
         report.findings
     );
     assert_eq!((report.events, report.positions), (5, Position(5)));
-    // a copy mints an origin of its own and carries positions on
+    // A copy mints an origin of its own and continues the positions.
     let copy = dir.path().join("copy");
     let status = std::process::Command::new("cp")
         .arg("-r")

@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and appends to it.
+//! A store in a folder of its own, and functions that append to it.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl Store {
         Log::open(Arc::new(RealDisk), &self.path).expect("open")
     }
 
-    /// As if all happened in one tick of a clock.
+    /// Opens the log on a disk on which all changes have the same time.
     pub(crate) fn without_clock(&self) -> (Log, Arc<Watched>) {
         let (log, watched) = self.watched();
         watched.no_clock.store(true, Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl Store {
         let _ = std::fs::remove_file(self.path.join("acked"));
     }
 
-    /// Offsets and bytes of the records of the newest segment.
+    /// Returns offsets and bytes of the records of the newest segment.
     pub(crate) fn records(&self) -> Vec<(usize, Vec<u8>)> {
         let bytes = std::fs::read(self.segments().last().expect("a segment")).expect("read");
         let (mut at, mut records) = (segment::HEADER_LEN, Vec::new());
@@ -136,7 +136,7 @@ impl Store {
         records
     }
 
-    /// Changes the head of the last record, its check made good again.
+    /// Changes the head of the last record and gives it a good check.
     pub(crate) fn change_last_head(&self, change: impl Fn(&mut [u8])) {
         let (at, bytes) = self.records().pop().expect("a record");
         let Parsed::Record(shape) = record::parse(&bytes) else {

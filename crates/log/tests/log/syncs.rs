@@ -1,4 +1,4 @@
-//! When appends are synced, and what a failed sync does.
+//! The moments at which appends are synced, and the effects of a failed sync.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,8 +31,8 @@ fn a_commit_without_an_append_waits_for_what_was_found() {
     assert_eq!(seqs(&log), [4]);
 }
 
-/// Recalls alone are appended without a sync, from many processes; whoever opens the log looks at what no sync has
-/// followed, so that stays little.
+/// Many processes append recalls without a sync. An open of the log reads every event that no sync has followed, so
+/// their number stays small.
 #[test]
 fn what_is_appended_without_a_sync_is_synced_now_and_then() {
     let store = Store::new();
@@ -106,7 +106,7 @@ fn a_sync_that_fails_while_a_segment_is_closed_fails_all_that_waited() {
     writer
         .append(&batch)
         .expect_err("the segment that is closed cannot be synced");
-    // The operating system tells of a failed write once: trying again proves nothing.
+    // The kernel reports a failed write-back once: another sync proves nothing.
     writer
         .append(&batch)
         .expect_err("not before the log was read anew");

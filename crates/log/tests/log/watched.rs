@@ -1,4 +1,4 @@
-//! A disk whose syncs are counted and can fail, and whose reads can be met by a change.
+//! A disk that counts syncs, can let them fail, and can change a file while it is read.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, RealDisk, Stamp};
 
-/// The real disk, counting syncs of segments; the next one fails when told so.
+/// The real disk, with a count of the syncs of segments. The next sync fails if `fail` is set.
 #[derive(Default)]
 pub(crate) struct Watched {
     pub(crate) syncs: AtomicU64,
     pub(crate) fail: AtomicBool,
-    /// All changes seem to have been at the same time.
+    /// Makes all changes appear to have the same time.
     pub(crate) no_clock: AtomicBool,
-    /// What happens just before a segment is read beyond its first 16 KiB.
+    /// Runs just before a segment is read beyond its first 16 KiB.
     pub(crate) meanwhile: Mutex<Option<Meanwhile>>,
 }
 

@@ -1,4 +1,4 @@
-//! Zeros behind the end of a segment, as an earlier version wrote them.
+//! Zeros after the end of a segment, as an earlier version wrote them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,7 +11,7 @@ use icm_log::*;
 use crate::store::{Store, TestEnv, append, forget, positions, try_append};
 use crate::watched::{Watched, WatchedDisk, meanwhile};
 
-/// How long the newest segment is, and where its records end.
+/// Returns the length of the newest segment, and the end of its records.
 fn lens(store: &Store) -> (u64, u64) {
     let len = std::fs::metadata(store.segments().last().expect("a segment"));
     let (at, last) = store.records().pop().expect("a record");
@@ -21,7 +21,7 @@ fn lens(store: &Store) -> (u64, u64) {
 /// An earlier version wrote zeros up to a multiple of this.
 const ZEROS_TO: u64 = 64 * 1_024;
 
-/// Puts zeros behind the newest segment's end, as an earlier version wrote them.
+/// Puts zeros after the end of the newest segment, as an earlier version wrote them.
 fn put_zeros(store: &Store) {
     let path = store.segments().pop().expect("a segment");
     let (len, end) = lens(store);

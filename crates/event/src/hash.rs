@@ -1,5 +1,6 @@
-//! Every use of BLAKE3 in the store, each under a key of its own so that a digest made for one use
-//! never means anything in another: `BLAKE3 keyed with BLAKE3(context)`.
+//! Every use of BLAKE3 in the store: `BLAKE3 keyed with BLAKE3(context)`.
+//!
+//! Each use has a context of its own, so a digest made for one use never means anything in another.
 
 use std::sync::LazyLock;
 
@@ -21,9 +22,9 @@ pub const CONTEXT_CONCEPT_NAME: &str = "icm concept name v1";
 pub const CONTEXT_SCOPE: &str = "icm scope id v1";
 /// Key of session ids that are not UUIDs.
 pub const CONTEXT_SESSION: &str = "icm session id v1";
-/// Mixed with the store's secret for actor ids.
+/// Hashed with the store's secret into actor ids.
 pub const CONTEXT_ACTOR: &str = "icm actor id v1";
-/// Mixed with the store's secret for request keys.
+/// Hashed with the store's secret into request keys.
 pub const CONTEXT_REQUEST: &str = "icm request key v1";
 
 /// Key of the digest at the end of a bundle.
@@ -51,22 +52,23 @@ fn key_of(context: &str) -> [u8; 32] {
 static EVENT_KEY: LazyLock<[u8; 32]> = LazyLock::new(|| key_of(CONTEXT_EVENT));
 static COMMITMENT_KEY: LazyLock<[u8; 32]> = LazyLock::new(|| key_of(CONTEXT_COMMITMENT));
 
-/// The id of the event whose encoded head is `head`.
+/// Returns the id of the event whose encoded head is `head`.
 pub fn event_id(head: &[u8]) -> EventId {
     EventId(*blake3::keyed_hash(&EVENT_KEY, head).as_bytes())
 }
 
-/// The commitment to a body: `body` is the salt (16 bytes) followed by the payload as stored.
+/// Returns the commitment to a body. `body` is the salt (16 bytes), then the payload as stored.
 pub fn commitment(body: &[u8]) -> [u8; 32] {
     *blake3::keyed_hash(&COMMITMENT_KEY, body).as_bytes()
 }
 
-/// Hashes a bundle, piece by piece.
+/// Returns a hasher for the bytes of a bundle.
 pub fn bundle_hasher() -> blake3::Hasher {
     blake3::Hasher::new_keyed(&key_of(CONTEXT_BUNDLE))
 }
 
-/// Text parts, each with its length before it, so that no two lists of parts give the same bytes.
+/// Returns a digest of `fixed` and text parts. Each part follows its length, so no two lists of parts hash the same
+/// bytes.
 fn digest(key: &[u8; 32], fixed: &[u8], parts: &[&str]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(fixed);
@@ -79,12 +81,12 @@ fn digest(key: &[u8; 32], fixed: &[u8], parts: &[&str]) -> [u8; 16] {
     short
 }
 
-/// The id of a scope: zero for the global one, else a digest of its kind and text.
+/// Returns the id of a project's or session's scope: a digest of its kind and text. The global scope's id is zero.
 pub fn scope_id(kind: u8, text: &str) -> ScopeId {
     ScopeId(digest(&key_of(CONTEXT_SCOPE), &[kind], &[text]))
 }
 
-/// The name of the memory that has `key` within `topic` of a scope.
+/// Returns the name of the memory with `key` in `topic` of a scope.
 pub fn memory_name(scope_kind: u8, scope: ScopeId, topic: &str, key: &str) -> Name {
     let mut fixed = [0; 17];
     fixed[0] = scope_kind;
@@ -92,7 +94,7 @@ pub fn memory_name(scope_kind: u8, scope: ScopeId, topic: &str, key: &str) -> Na
     Name(digest(&key_of(CONTEXT_MEMORY_NAME), &fixed, &[topic, key]))
 }
 
-/// The name of the `nth` (from 1) imported line with this content in a topic of a scope.
+/// Returns the name of the `nth` (from 1) imported line with this content in a topic of a scope.
 pub fn line_name(scope_kind: u8, scope: ScopeId, topic: &str, content: &str, nth: u32) -> Name {
     let mut fixed = [0; 21];
     fixed[0] = scope_kind;
@@ -105,17 +107,17 @@ pub fn line_name(scope_kind: u8, scope: ScopeId, topic: &str, content: &str, nth
     ))
 }
 
-/// The name of the memoir that is called so.
+/// Returns the digest of a memoir's name.
 pub fn memoir_name(name: &str) -> Name {
     Name(digest(&key_of(CONTEXT_MEMOIR_NAME), &[], &[name]))
 }
 
-/// The name of the concept that is called so within a memoir.
+/// Returns the digest of a concept's name within a memoir.
 pub fn concept_name(memoir: &str, name: &str) -> Name {
     Name(digest(&key_of(CONTEXT_CONCEPT_NAME), &[], &[memoir, name]))
 }
 
-/// The id of a session: the bytes of a UUID where `text` is one, else a digest.
+/// Returns the id of a session: the bytes of `text` if it is a UUID, else a digest.
 pub fn session_id(text: &str) -> SessionId {
     let digits: String = text.chars().filter(|c| *c != '-').collect();
     if text.len() == 36
@@ -126,12 +128,12 @@ pub fn session_id(text: &str) -> SessionId {
     SessionId(digest(&key_of(CONTEXT_SESSION), &[], &[text]))
 }
 
-/// The id of an actor in the store that has `secret`; says nothing elsewhere.
+/// Returns the id of an actor in the store with this `secret`. It means nothing in another store.
 pub fn actor_id(secret: &[u8; 32], name: &str) -> ActorId {
     ActorId(digest(secret, CONTEXT_ACTOR.as_bytes(), &[name]))
 }
 
-/// The request key of a client's idempotency key in the store that has `secret`.
+/// Returns the request key of a client's idempotency key in the store with this `secret`.
 pub fn request_key(secret: &[u8; 32], namespace: &str, key: &str) -> RequestKey {
     RequestKey(digest(
         secret,

@@ -1,4 +1,4 @@
-//! The event head: hashed, permanent, no free text. Byte layout in `schemas/envelope.md`.
+//! The head of an event: hashed, permanent, without free text. Byte layout in `schemas/envelope.md`.
 
 use thiserror::Error;
 
@@ -14,18 +14,18 @@ pub const FORMAT: u16 = 1;
 pub const HEAD_COMMON_LEN: usize = 72;
 /// Bytes of a head before its refs.
 pub const HEAD_FIXED_LEN: usize = 208;
-/// Most refs an event may have.
+/// Most refs of an event.
 pub const REFS_MAX: usize = 1_024;
-/// Most bytes of facts an event may have.
+/// Most bytes of facts of an event.
 pub const FACTS_LEN_MAX: usize = 256 * 1_024;
-/// Longest possible head of any format version that this binary frames.
+/// Most bytes of a head, of any format version that this binary frames.
 pub const HEAD_LEN_MAX: usize = HEAD_FIXED_LEN + REFS_MAX * 32 + FACTS_LEN_MAX;
 
-/// Largest seq and position: what is added to them cannot overflow, and they fit a signed integer
-/// wherever they are carried.
+/// Largest seq and position. Sums with them cannot overflow, and they fit a signed integer in every place that carries
+/// them.
 pub const PLACE_MAX: u64 = i64::MAX as u64;
 
-/// How a payload is encoded.
+/// The encoding of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
     /// MessagePack, maps with field names.
@@ -36,33 +36,33 @@ impl Codec {
     const MSGPACK: u8 = 1;
 }
 
-/// Why bytes are no head that this binary can read.
+/// The reason for which bytes are not a head that this binary can read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HeadError {
-    /// Shorter than its own parts.
+    /// The bytes are fewer or more than the parts of the head need.
     #[error("the head is {len} bytes long, its parts need {need}")]
     Length {
-        /// Bytes there are.
+        /// Number of bytes given.
         len: usize,
-        /// Bytes that the counts in it ask for.
+        /// Number of bytes that the counts in the head ask for.
         need: usize,
     },
-    /// Written by a newer version.
+    /// A newer version wrote the head.
     #[error("the head has format {format}, this version reads up to {FORMAT}")]
     NewerFormat {
-        /// Its format.
+        /// Format of the head.
         format: u16,
     },
-    /// A field that format 1 fixes has another value.
+    /// A field has a value that format 1 does not allow.
     #[error("the head's {field} is not one that format 1 allows")]
     Field {
-        /// Which.
+        /// Name of the field.
         field: &'static str,
     },
 }
 
-/// A head, read in place.
+/// An encoded head, read in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Head<'a> {
     bytes: &'a [u8],
@@ -88,24 +88,24 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     array
 }
 
-/// The part of a head that every format version shares: enough to follow a chain.
+/// The part of a head that every format version shares. It is enough to follow a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadCommon {
-    /// Format version.
+    /// Format version of the head.
     pub format: u16,
-    /// Author.
+    /// Origin of the event.
     pub origin: OriginId,
-    /// Place in the chain.
+    /// Place of the event in its chain.
     pub seq: Seq,
     /// Id of the event before it in the chain.
     pub prev: EventId,
-    /// The author's clock.
+    /// Time by the author's clock.
     pub time: Time,
 }
 
 impl HeadCommon {
-    /// Reads the common part of a head of any format version; `None` when the bytes are too short
-    /// or say another length than they have.
+    /// Reads the common part of a head of any format version. Returns `None` if the bytes are too short for it, or
+    /// their number is not the length that the head names.
     pub fn parse(bytes: &[u8]) -> Option<HeadCommon> {
         Self::is_one(bytes).then(|| HeadCommon {
             format: u16_at(bytes, 0),
@@ -116,7 +116,7 @@ impl HeadCommon {
         })
     }
 
-    /// Whether bytes are a head of some format: long enough, and as long as they say.
+    /// Returns `true` if bytes can be a head of some format: long enough, and as long as the head says.
     pub(crate) fn is_one(bytes: &[u8]) -> bool {
         bytes.len() >= HEAD_COMMON_LEN && u32_at(bytes, 4) as usize == bytes.len()
     }
@@ -188,102 +188,102 @@ impl<'a> Head<'a> {
         Ok(Head { bytes })
     }
 
-    /// The encoded head.
+    /// Returns the encoded head.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// BLAKE3 of the head. Costs one hash; a scan knows the id more cheaply.
+    /// Returns the event's id. Costs one hash; a scan knows the id without it.
     pub fn id(&self) -> EventId {
         hash::event_id(self.bytes)
     }
 
-    /// Author.
+    /// Returns the origin of the event.
     pub fn origin(&self) -> OriginId {
         OriginId(array_at(self.bytes, 8))
     }
 
-    /// Place in the author's chain.
+    /// Returns the place in the author's chain.
     pub fn seq(&self) -> Seq {
         Seq(u64_at(self.bytes, 24))
     }
 
-    /// Id of the author's event before this one; zero for the first.
+    /// Returns the id of the event before this one in the chain; zero for the first event.
     pub fn prev(&self) -> EventId {
         EventId(array_at(self.bytes, 32))
     }
 
-    /// The author's clock.
+    /// Returns the time by the author's clock.
     pub fn time(&self) -> Time {
         Time(u64_at(self.bytes, 64))
     }
 
-    /// Position in the author's own order of learning.
+    /// Returns the position in the author's own order of learning.
     pub fn position(&self) -> Position {
         Position(u64_at(self.bytes, 72))
     }
 
-    /// What happened.
+    /// Returns the kind of the event.
     pub fn kind(&self) -> Kind {
         Kind(u16_at(self.bytes, 80))
     }
 
-    /// Version of the kind's facts and payload.
+    /// Returns the version of the kind's facts and payload.
     pub fn kind_version(&self) -> u16 {
         u16_at(self.bytes, 82)
     }
 
-    /// How the payload is encoded.
+    /// Returns the encoding of the payload.
     pub fn codec(&self) -> Codec {
         Codec::Msgpack
     }
 
-    /// Number of refs.
+    /// Returns the number of refs.
     pub fn ref_count(&self) -> usize {
         usize::from(u16_at(self.bytes, 86))
     }
 
-    /// Place in its batch, from 0.
+    /// Returns the place of the event in its batch, from 0.
     pub fn batch_index(&self) -> u16 {
         u16_at(self.bytes, 88)
     }
 
-    /// Events in its batch.
+    /// Returns the number of events in the batch.
     pub fn batch_count(&self) -> u16 {
         u16_at(self.bytes, 90)
     }
 
-    /// What the event is about.
+    /// Returns the subject that the event is about.
     pub fn subject(&self) -> SubjectId {
         SubjectId(array_at(self.bytes, 96))
     }
 
-    /// The command it is part of.
+    /// Returns the id of the command that wrote the event.
     pub fn command(&self) -> CommandId {
         CommandId(array_at(self.bytes, 112))
     }
 
-    /// Who acted.
+    /// Returns the id of the actor.
     pub fn actor(&self) -> ActorId {
         ActorId(array_at(self.bytes, 128))
     }
 
-    /// Commitment to salt and payload.
+    /// Returns the commitment to salt and payload.
     pub fn commitment(&self) -> [u8; 32] {
         array_at(self.bytes, 144)
     }
 
-    /// Session, zero for none.
+    /// Returns the session; zero if the event has none.
     pub fn session(&self) -> SessionId {
         SessionId(array_at(self.bytes, 176))
     }
 
-    /// Request key, zero for none.
+    /// Returns the request key; zero if the event has none.
     pub fn request(&self) -> RequestKey {
         RequestKey(array_at(self.bytes, 192))
     }
 
-    /// Events that this one observed and acts on.
+    /// Returns the ids of the events that this event observed and acts on.
     pub fn refs(&self) -> impl ExactSizeIterator<Item = EventId> + 'a {
         let end = HEAD_FIXED_LEN + self.ref_count() * 32;
         self.bytes[HEAD_FIXED_LEN..end]
@@ -291,7 +291,7 @@ impl<'a> Head<'a> {
             .map(|chunk| EventId(array_at(chunk, 0)))
     }
 
-    /// What folds need of the event.
+    /// Returns the encoded facts.
     pub fn facts(&self) -> &'a [u8] {
         &self.bytes[HEAD_FIXED_LEN + self.ref_count() * 32..]
     }
@@ -308,38 +308,38 @@ impl std::fmt::Debug for Head<'_> {
     }
 }
 
-/// The fields of a head about to be written.
+/// The fields of a head that is about to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadFields<'a> {
-    /// Author.
+    /// Origin of the event.
     pub origin: OriginId,
     /// Place in the chain, from 1.
     pub seq: Seq,
-    /// Event before it.
+    /// Id of the event before this one; zero for the first event.
     pub prev: EventId,
-    /// The author's clock.
+    /// Time by the author's clock.
     pub time: Time,
     /// Position, from 1.
     pub position: Position,
-    /// What happened.
+    /// Kind of the event.
     pub kind: Kind,
-    /// Version of facts and payload.
+    /// Version of the kind's facts and payload.
     pub kind_version: u16,
-    /// Place in its batch.
+    /// Place in the batch, from 0.
     pub batch_index: u16,
-    /// Events in its batch.
+    /// Number of events in the batch.
     pub batch_count: u16,
-    /// What it is about.
+    /// The subject of the event.
     pub subject: SubjectId,
-    /// The command.
+    /// The command that writes the event.
     pub command: CommandId,
-    /// Who acted.
+    /// The actor.
     pub actor: ActorId,
     /// Commitment to salt and payload.
     pub commitment: [u8; 32],
-    /// Session or zero.
+    /// Session; zero for none.
     pub session: SessionId,
-    /// Request key or zero.
+    /// Request key; zero for none.
     pub request: RequestKey,
     /// Events observed, at most [`REFS_MAX`].
     pub refs: &'a [EventId],
@@ -348,7 +348,7 @@ pub struct HeadFields<'a> {
 }
 
 impl HeadFields<'_> {
-    /// Length of the encoded head in bytes.
+    /// Returns the length of the encoded head in bytes.
     pub fn encoded_len(&self) -> usize {
         HEAD_FIXED_LEN + self.refs.len() * 32 + self.facts.len()
     }
@@ -356,7 +356,7 @@ impl HeadFields<'_> {
     /// Appends the encoded head to `out`.
     ///
     /// # Panics
-    /// When refs or facts exceed their ceilings: the writer checks them first.
+    /// If refs or facts exceed their ceilings; the writer checks both first.
     pub fn encode(&self, out: &mut Vec<u8>) {
         assert!(
             self.refs.len() <= REFS_MAX,

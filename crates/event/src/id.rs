@@ -1,11 +1,10 @@
-//! Identifiers and places. All of them are plain values without meaning of their own; randomness
-//! is handed in by the caller.
+//! Identifiers, places and times: plain values. The caller hands in all randomness.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Lower-case hexadecimal digits of `bytes`.
+/// Returns the lower-case hexadecimal digits of `bytes`.
 pub fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(bytes.len() * 2);
@@ -16,7 +15,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that `text` (an even number of hexadecimal digits) spells.
+/// Returns the bytes that `text` spells, or `None` unless `text` is an even number of hexadecimal digits.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     if !digits.len().is_multiple_of(2) {
@@ -39,15 +38,15 @@ macro_rules! bytes_newtype {
         pub struct $name(pub [u8; $len]);
 
         impl $name {
-            /// All bytes zero: "none" wherever the field is optional.
+            /// All bytes zero: "none" in every optional field.
             pub const ZERO: $name = $name([0; $len]);
 
-            /// Whether all bytes are zero.
+            /// Returns `true` if all bytes are zero.
             pub fn is_zero(&self) -> bool {
                 self.0 == [0; $len]
             }
 
-            /// Reads exactly as many hexadecimal digits as the value has.
+            /// Reads the hexadecimal digits of all bytes; `None` for any other number of digits.
             pub fn parse_hex(text: &str) -> Option<Self> {
                 Some($name(from_hex(text)?.try_into().ok()?))
             }
@@ -117,48 +116,49 @@ macro_rules! bytes_newtype {
 }
 
 bytes_newtype!(
-    /// One writing installation: 16 random bytes, minted at the first write.
+    /// Id of an origin, one writing installation: 16 random bytes, minted at the first write.
     OriginId,
     16
 );
 bytes_newtype!(
-    /// BLAKE3 of an event's head; names the event everywhere.
+    /// Id of an event: BLAKE3 of its head.
     EventId,
     32
 );
 bytes_newtype!(
-    /// What an event is about: the id of a memory, concept, actor …; a ULID or random bytes, never
-    /// derived from content. Zero for events about nothing in particular.
+    /// Id of the subject of an event: a memory, concept, actor …. A ULID or random bytes, never derived from content.
+    /// Zero for an event about nothing in particular.
     SubjectId,
     16
 );
 bytes_newtype!(
-    /// Shared by all events of one command.
+    /// Id of a command, shared by all events that it wrote.
     CommandId,
     16
 );
 bytes_newtype!(
-    /// Who acted; named by `log.actor_named`.
+    /// Id of an actor. The event `log.actor_named` gives its name.
     ActorId,
     16
 );
 bytes_newtype!(
-    /// The session an event belongs to; zero for none.
+    /// Id of a session; zero for none.
     SessionId,
     16
 );
 bytes_newtype!(
-    /// Keyed hash of a client's idempotency key; zero for none. Says nothing outside its store.
+    /// Keyed hash of a client's idempotency key; zero for none. It means nothing outside its store.
     RequestKey,
     16
 );
 bytes_newtype!(
-    /// Digest over scope, topic and key; the one digest that outlives a redaction. Zero for none.
+    /// Digest of the name of a memory, memoir or concept; zero for none. Of all digests of text, only this one outlives
+    /// a redaction.
     Name,
     16
 );
 bytes_newtype!(
-    /// What a project or session is called, as a digest; zero for the global scope.
+    /// Digest of the name of a project or session; zero for the global scope.
     ScopeId,
     16
 );
@@ -183,16 +183,16 @@ macro_rules! number_newtype {
 }
 
 number_newtype!(
-    /// Place in a chain, from 1, without gaps. 0 means "before the first".
+    /// Place of an event in its chain, from 1, without gaps. 0 means "before the first event".
     Seq
 );
 number_newtype!(
-    /// Place in this machine's order of learning, from 1. 0 means "before the first".
+    /// Place of an event in this machine's order of learning, from 1. 0 means "before the first event".
     Position
 );
 
-/// The author's clock: 48 bits of milliseconds since 1970-01-01 UTC, then a counter of 16 bits that
-/// carries into the milliseconds, so that the time of a chain rises strictly.
+/// Time by the author's clock: 48 bits of milliseconds since 1970-01-01 UTC, then a counter of 16 bits. The counter
+/// carries into the milliseconds, so the time of a chain rises strictly.
 #[derive(
     Debug,
     Clone,
@@ -212,22 +212,21 @@ number_newtype!(
 pub struct Time(pub u64);
 
 impl Time {
-    /// The largest number of milliseconds that fits.
+    /// Largest number of milliseconds that a time holds.
     pub const MS_MAX: u64 = (1 << 48) - 1;
 
-    /// The first moment of a millisecond.
+    /// Returns the first moment of a millisecond.
     pub fn from_ms(ms: u64) -> Time {
         Time(ms.min(Self::MS_MAX) << 16)
     }
 
-    /// Milliseconds since the epoch.
+    /// Returns the milliseconds since 1970-01-01 UTC.
     pub fn ms(self) -> u64 {
         self.0 >> 16
     }
 
-    /// The time of the next event of a chain whose newest event has `self`, when the clock shows
-    /// `now_ms`: the clock, or just after `self` where the clock has not moved on. `None` at the
-    /// end of time.
+    /// Returns the time of the next event, after an event at `self`, if the clock shows `now_ms`. That is the clock's
+    /// time, or the next moment after `self` if the clock has not moved on. `None` at the end of time.
     pub fn next(self, now_ms: u64) -> Option<Time> {
         let now = Time::from_ms(now_ms);
         if now > self {

@@ -1,22 +1,22 @@
-//! The registry of event kinds. A code is for ever; a kind that no command writes yet is reserved
-//! and may change until it is first written.
+//! The registry of event kinds. A code is never changed or reused. A kind that no command writes yet is reserved and
+//! may change until it is first written.
 
-/// Set in the code of a kind that folds must know: a reader that does not know it would show wrong
-/// memories, so it opens the store read-only and says that it is too old.
+/// Bit in the code of a kind that folds must know. A reader that does not know such a kind would show wrong memories.
+/// It therefore opens the store read-only and says that it is too old.
 pub const CRITICAL: u16 = 0x8000;
 
-/// What an event says happened.
+/// The kind of an event, by its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(pub u16);
 
-/// How far this version knows a kind.
+/// The degree to which this version knows a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Commands of this version write it.
+    /// Commands of this version write the kind.
     Written,
-    /// This version reads it (facts and fold), no command writes it yet.
+    /// This version reads the kind (facts and fold); no command writes it yet.
     Read,
-    /// The code is taken; this version knows nothing else of it.
+    /// The code is taken; this version knows nothing else of the kind.
     Reserved,
 }
 
@@ -29,7 +29,7 @@ pub struct KindInfo {
     pub name: &'static str,
     /// The newest version of its facts and payload that this binary knows.
     pub version: u16,
-    /// How far this version knows it.
+    /// The degree to which this version knows the kind.
     pub status: Status,
 }
 
@@ -85,12 +85,12 @@ registry! {
 }
 
 impl Kind {
-    /// Its row in the registry, if it has one.
+    /// Returns the row of the kind in the registry, if it has one.
     pub fn info(self) -> Option<&'static KindInfo> {
         KINDS.iter().find(|row| row.kind == self)
     }
 
-    /// `family.verb`, or `unknown.8f07` with the code in hexadecimal digits.
+    /// Returns `family.verb`, or `unknown.8f07` with the code in hexadecimal digits.
     pub fn name(self) -> String {
         match self.info() {
             Some(row) => row.name.to_owned(),
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// The kind called `name`.
+    /// Returns the kind with this name.
     pub fn parse(name: &str) -> Option<Kind> {
         KINDS
             .iter()
@@ -106,13 +106,13 @@ impl Kind {
             .map(|row| row.kind)
     }
 
-    /// Whether folds must know it.
+    /// Returns `true` if folds must know the kind.
     pub fn is_critical(self) -> bool {
         self.0 & CRITICAL != 0
     }
 
-    /// Whether this binary folds version `version` of the kind as its author meant it. What is
-    /// neither understood nor critical folds as nothing.
+    /// Returns `true` if this binary folds `version` of the kind as its author meant it. Folds skip an event that is
+    /// neither understood nor critical.
     pub fn is_understood(self, version: u16) -> bool {
         self.info().is_some_and(|row| {
             row.status != Status::Reserved && version >= 1 && version <= row.version

@@ -1,11 +1,11 @@
-//! What an event of icm is, down to its bytes.
+//! The bytes of an event of icm, and nothing else.
 //!
-//! A head says what happened and is hashed; a payload holds the text, and can be taken out ([`record`]). [`kind`] has the
-//! registry of kinds, [`facts`] and [`payload`] the shapes of each, [`schema`] their JSON Schemas, [`segment`] the first
-//! bytes of a file of events. `schemas/envelope.md` describes every byte.
+//! An event is a hashed head, which says what happened, and a payload with the text, which a redaction can take out
+//! ([`record`]). [`kind`] is the registry of kinds, [`facts`] and [`payload`] the shapes of each kind, [`schema`] their
+//! JSON Schemas, [`segment`] the first bytes of a file of events. `schemas/envelope.md` describes every byte.
 //!
-//! This crate does no I/O, and reads neither clock nor randomness. It never knows where events are kept or what they add
-//! up to.
+//! This crate does no I/O, and reads neither clock nor randomness. It must never know which files hold events, or what
+//! events add up to.
 //!
 //! Limits: heads of 288 KiB (1,024 refs, 256 KiB of facts), payloads of 1 MiB.
 //!

@@ -4,7 +4,7 @@
 //! first check (4) · head length (4) · body length (4) · body state (1) · zero (3) · synced (8)
 //! head · second check (4) · body = salt (16) + payload, or nothing when withheld
 //! ```
-//! The first check covers everything after itself up to the end of the head, the second the body.
+//! The first check covers the bytes after it up to the end of the head, the second check the body.
 
 use crate::hash;
 use crate::head::{self, HEAD_COMMON_LEN, HEAD_LEN_MAX, Head, HeadCommon, HeadError};
@@ -25,24 +25,24 @@ pub const RECORD_LEN_MAX: usize =
 const STATE_PRESENT: u8 = 1;
 const STATE_WITHHELD: u8 = 2;
 
-/// What is left of an event's body.
+/// The state of an event's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body<'a> {
-    /// The payload, its check good.
+    /// The body is whole: its check is good.
     Present {
-        /// Random bytes that keep the commitment from telling a guessed payload.
+        /// Random bytes, so that nobody can test a guessed payload against the commitment.
         salt: &'a [u8],
-        /// As stored.
+        /// The payload as stored.
         payload: &'a [u8],
     },
-    /// Taken out by a redaction.
+    /// A redaction took the body out.
     Withheld,
-    /// There, but not what was written.
+    /// The body is there, but its check fails.
     Damaged,
 }
 
 impl<'a> Body<'a> {
-    /// The payload, unless it is withheld or damaged.
+    /// Returns the payload, unless the body is withheld or damaged.
     pub fn payload(&self) -> Option<&'a [u8]> {
         match self {
             Body::Present { payload, .. } => Some(payload),
@@ -51,52 +51,52 @@ impl<'a> Body<'a> {
     }
 }
 
-/// One record, read in place.
+/// A record, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
     /// The whole record.
     pub bytes: &'a [u8],
-    /// Newest seq known durable when this was written.
+    /// Newest seq that the writer knew to be durable when it wrote the record.
     pub synced: Seq,
-    /// The encoded head, its check good.
+    /// The encoded head; its check is good.
     pub head: &'a [u8],
     /// The body.
     pub body: Body<'a>,
 }
 
 impl<'a> Record<'a> {
-    /// The head, if this version can read it.
+    /// Reads the head. Fails if this version cannot read it.
     pub fn parse_head(&self) -> Result<Head<'a>, HeadError> {
         Head::parse(self.head)
     }
 
-    /// The part of the head that every format shares.
+    /// Returns the part of the head that every format shares.
     pub fn common(&self) -> HeadCommon {
         HeadCommon::parse(self.head).expect("a record's head was looked at when it was parsed")
     }
 
-    /// Its place in its chain.
+    /// Returns the event's place in its chain.
     pub fn seq(&self) -> Seq {
         head::seq_of(self.head)
     }
 
-    /// Whether it is of this chain.
+    /// Returns `true` if the record belongs to this chain.
     pub fn is_of(&self, origin: OriginId) -> bool {
         head::origin_bytes(self.head) == origin.0
     }
 
-    /// The event before it in its chain.
+    /// Returns the id of the event before this one in its chain.
     pub fn prev(&self) -> EventId {
         head::prev_of(self.head)
     }
 
-    /// Whether it comes directly after `before` in the same chain, as far as the two say.
+    /// Returns `true` if the record has the seq after that of `before` and the same origin. Ids are not compared.
     pub fn follows(&self, before: &Record<'_>) -> bool {
         self.seq().0 == before.seq().0.wrapping_add(1)
             && head::origin_bytes(self.head) == head::origin_bytes(before.head)
     }
 
-    /// Whether salt and payload are those that the head commits to. Costs a hash of the body.
+    /// Returns `true` if salt and payload match the commitment in the head. Costs a hash of the body.
     pub fn keeps_commitment(&self, head: &Head<'_>) -> bool {
         match self.body {
             Body::Present { salt, .. } => {
@@ -117,8 +117,8 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The lengths and states of a record whose first check is good: enough to look at the same bytes
-/// again without checking them again.
+/// The lengths and states of a record whose first check is good. With them the same bytes can be read again without
+/// another check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     head_len: usize,
@@ -128,12 +128,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Length of the whole record in bytes.
+    /// Returns the length of the whole record in bytes.
     pub fn record_len(&self) -> usize {
         FRAME_LEN + self.head_len + SECOND_CHECK_LEN + self.body_len
     }
 
-    /// The record of this shape at the start of `bytes`, the same bytes that the shape was read of.
+    /// Returns the record at the start of `bytes`. These must be the bytes from which the shape was read.
     pub fn view<'a>(&self, bytes: &'a [u8]) -> Record<'a> {
         let bytes = &bytes[..self.record_len()];
         let head_end = FRAME_LEN + self.head_len;
@@ -157,22 +157,22 @@ impl Shape {
     }
 }
 
-/// What stands at a place in a segment.
+/// The result of parsing bytes of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed {
-    /// Length 0: nothing more was written.
+    /// The head length is 0: the records end here.
     End,
-    /// The bytes given are too few to tell; at least this many are needed.
+    /// The given bytes are too few to tell.
     Short {
-        /// From the record's first byte.
+        /// Least number of bytes needed, from the record's first byte.
         need: usize,
     },
     /// A record whose first check is good.
     Record(Shape),
-    /// A whole frame whose first check is good, with a body state or reserved bytes that only a newer
-    /// version gives a meaning: never torn, never damage.
+    /// A frame whose first check is good, with a body state or reserved bytes that only a newer version understands. It
+    /// is neither torn nor damaged.
     Newer,
-    /// No record: the first check fails, or lengths and states make no sense.
+    /// Not a record: the first check fails, or lengths and states make no sense.
     Bad,
 }
 
@@ -180,7 +180,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Looks at the start of `bytes`. Allocates nothing, checks ceilings first.
+/// Parses the record at the start of `bytes`. Checks ceilings first, and allocates nothing.
 pub fn parse(bytes: &[u8]) -> Parsed {
     if bytes.len() < FRAME_LEN {
         let end = bytes.len() >= 8 && u32_at(bytes, 4) == 0;
@@ -226,7 +226,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     })
 }
 
-/// Appends a record to `out`. `head` is encoded; `body` is salt and payload, `None` when withheld.
+/// Appends a record to `out`. `head` is the encoded head; `body` is salt and payload, or `None` if withheld.
 pub fn encode(out: &mut Vec<u8>, synced: Seq, head: &[u8], body: Option<(&[u8; SALT_LEN], &[u8])>) {
     let start = out.len();
     let body_len = body.map_or(0, |(salt, payload)| salt.len() + payload.len());

@@ -1,5 +1,5 @@
-//! JSON Schemas of the facts and payloads of every kind that this version knows, made from the Rust
-//! types. `schemas/` holds them; a test compares.
+//! JSON Schemas of the facts and payloads of every kind that this version knows, made from the Rust types. The files in
+//! `schemas/` must be equal; a test compares.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn schema_of<T: JsonSchema>() -> Value {
         .to_value()
 }
 
-/// Facts and payload of a kind.
+/// Returns the schemas of a kind's facts and payload.
 fn parts(name: &str) -> Option<(Value, Value)> {
     Some(match name {
         "memory.stored" => (
@@ -117,7 +117,7 @@ fn parts(name: &str) -> Option<(Value, Value)> {
     })
 }
 
-/// File name and contents of every schema; kinds that are only reserved have none.
+/// Returns file name and contents of every schema. Reserved kinds have none.
 pub fn all() -> Vec<(String, Value)> {
     KINDS
         .iter()

@@ -1,4 +1,4 @@
-//! A segment: a log file of one origin. Its header and its name.
+//! The header and the name of a segment, a log file of one origin.
 
 use thiserror::Error;
 
@@ -7,11 +7,11 @@ use crate::id::{EventId, OriginId, Seq, from_hex, to_hex};
 
 /// Bytes of a segment's header.
 pub const HEADER_LEN: usize = 64;
-/// The CR LF and ^Z in it show a file that went through a text-mode copy.
+/// The first bytes of a segment. CR LF and ^Z show that a file went through a text-mode copy.
 pub const MAGIC: [u8; 8] = *b"\x89ICM\r\n\x1a\n";
-/// A segment that has reached this many bytes is closed before the next batch.
+/// Bytes after which the writer closes a segment, before its next batch. Raised, segments get longer and fewer.
 pub const SEGMENT_LEN_TARGET: u64 = 64 * 1_024 * 1_024;
-/// File name ending.
+/// Extension of a segment's file name.
 pub const EXTENSION: &str = "icmlog";
 
 /// A segment's header.
@@ -19,37 +19,37 @@ pub const EXTENSION: &str = "icmlog";
 pub struct SegmentHeader {
     /// Format of the file.
     pub format: u16,
-    /// The oldest format whose readers may open it.
+    /// Oldest format whose readers may open the file.
     pub oldest_reader: u16,
-    /// Whose events it holds.
+    /// Origin of the events.
     pub origin: OriginId,
-    /// Seq of its first event.
+    /// Seq of the first event.
     pub first_seq: Seq,
 }
 
-/// Why bytes are no segment header.
+/// The reason for which bytes are not a segment header.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HeaderError {
-    /// Too few bytes, wrong magic, or a failing check.
+    /// Too few bytes, a wrong magic, or a failing check.
     #[error("not the header of a segment")]
     Bad,
-    /// A field that this format fixes has another value; the check is good, so a newer version may
-    /// know what it means.
+    /// A field has a value that this format does not allow. The check is good, so a newer version may understand the
+    /// value.
     #[error("the header's {field} is not one that format {FORMAT} allows")]
     Field {
-        /// Which.
+        /// Name of the field.
         field: &'static str,
     },
-    /// A newer version wrote it and does not want this one to read it.
+    /// A newer version wrote the segment and does not let this version read it.
     #[error("the segment needs a reader of format {oldest_reader}, this version reads {FORMAT}")]
     NewerFormat {
-        /// The oldest format whose readers may open it.
+        /// Oldest format whose readers may open the file.
         oldest_reader: u16,
     },
 }
 
 impl SegmentHeader {
-    /// The header of a segment that this version starts.
+    /// Returns the header of a segment that this version starts.
     pub fn new(origin: OriginId, first_seq: Seq) -> SegmentHeader {
         SegmentHeader {
             format: FORMAT,
@@ -107,17 +107,17 @@ impl SegmentHeader {
     }
 }
 
-/// What a segment's file name says.
+/// The parts of a segment's file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SegmentName {
-    /// Seq of its first event.
+    /// Seq of the first event.
     pub first_seq: Seq,
-    /// First eight bytes of the id of its first event.
+    /// First eight bytes of the first event's id.
     pub first_event: [u8; 8],
 }
 
 impl SegmentName {
-    /// The name of the segment that starts with this event.
+    /// Returns the name of the segment that starts with this event.
     pub fn new(first_seq: Seq, first_event: EventId) -> SegmentName {
         let mut short = [0; 8];
         short.copy_from_slice(&first_event.0[..8]);
@@ -127,7 +127,7 @@ impl SegmentName {
         }
     }
 
-    /// Reads a file name; `None` for files that are not segments.
+    /// Reads a file name; `None` if it is not the name of a segment.
     pub fn parse(name: &str) -> Option<SegmentName> {
         let (seq, event) = name.strip_suffix(".icmlog")?.split_once('-')?;
         if seq.len() != 20 || !seq.bytes().all(|b| b.is_ascii_digit()) || event.len() != 16 {

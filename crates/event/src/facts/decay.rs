@@ -1,4 +1,4 @@
-//! Facts of decay and of prune.
+//! Facts of `memory.decayed` and `memory.pruned`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,21 +7,21 @@ use super::FactsError;
 use super::memory::Covered;
 use super::wire::Fields;
 
-/// Facts of `memory.decayed`, a tick for the whole store: 24 bytes. Shares are in parts per million.
+/// Facts of `memory.decayed`, a tick for the whole store: 24 bytes. Rates and factors are in parts per million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryDecayed {
-    /// The last day that it is for, in whole days since 1970-01-01 UTC. One after the day of the
-    /// event's own time counts as that day.
+    /// The day that the tick brings weights up to, in whole days since 1970-01-01 UTC. A day after that of the event's
+    /// own time counts as that day.
     pub as_of_day: u32,
-    /// What a memory of medium importance that nobody recalled loses a day.
+    /// Share of its weight that a memory of medium importance loses a day if nobody recalls it.
     pub rate_ppm: u32,
-    /// How many times that a critical memory loses.
+    /// Factor on the rate for critical memories.
     pub critical_ppm: u32,
-    /// The same of a memory of high importance.
+    /// Factor on the rate for memories of high importance.
     pub high_ppm: u32,
-    /// The same of one of medium importance.
+    /// Factor on the rate for memories of medium importance.
     pub medium_ppm: u32,
-    /// The same of one of low importance.
+    /// Factor on the rate for memories of low importance.
     pub low_ppm: u32,
 }
 
@@ -56,23 +56,23 @@ impl MemoryDecayed {
     }
 }
 
-/// Facts of `memory.pruned`: 8 bytes, and 20 a memory.
+/// Facts of `memory.pruned`: 8 bytes, and 20 bytes a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryPruned {
     /// The weight below which memories were forgotten, in parts per million.
     pub threshold_ppm: u32,
-    /// What was forgotten, in the order of ids.
+    /// The forgotten memories, sorted by id.
     pub covers: Vec<Covered>,
 }
 
 impl MemoryPruned {
-    /// Memories that one event has room for.
+    /// Most memories that one event names. Raised, their list could exceed the 256 KiB of facts (13,000 memories).
     pub const COVERS_MAX: usize = 10_000;
 
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more memories than `u32::MAX`; the ceiling of facts is far below.
+    /// If there are more memories than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.covers.len()).expect("the ceiling of facts is far below");
         let mut out = Vec::with_capacity(8 + self.covers.len() * Covered::LEN);

@@ -1,8 +1,8 @@
-//! Facts of the concept graph: memoirs (named containers) and the concepts in them.
+//! Facts of the concept graph: memoirs (named graphs of knowledge) and the concepts in them.
 //!
-//! Fields are written as bits of [`fields`](super::fields): `TOPIC` is the memoir's name, `KEY` the
-//! concept's, `CONTENT` the description or definition, `SOURCE` where it came from, `CONFIDENCE` stands
-//! in the facts.
+//! The bits of `fields` are those of [`fields`](super::fields): `TOPIC` is the memoir's name, `KEY` the concept's name,
+//! `CONTENT` the description or definition, `SOURCE` the source. `CONFIDENCE` stands in the facts, the others in the
+//! payload.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,17 +11,17 @@ use super::wire::Fields;
 use super::{FactsError, Removal};
 use crate::id::{Name, SubjectId};
 
-/// How sure a concept is at most: parts per million.
+/// Full confidence in a concept, in parts per million.
 pub const CONFIDENCE_MAX_PPM: u32 = 1_000_000;
 
 /// Facts of `memoir.created`: 24 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoirCreated {
-    /// Bits of the fields.
+    /// Bits of the fields that the event writes.
     pub fields: u32,
-    /// 1: alive for the first time.
+    /// Always 1: the memoir is alive for the first time.
     pub causal_length: u32,
-    /// Digest over the memoir's name.
+    /// Digest of the memoir's name.
     pub name: Name,
 }
 
@@ -49,7 +49,7 @@ impl MemoirCreated {
 /// Facts of `memoir.described`: 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoirDescribed {
-    /// Bits of the fields.
+    /// Bits of the fields that the event writes.
     pub fields: u32,
 }
 
@@ -72,17 +72,17 @@ impl MemoirDescribed {
 /// Facts of `concept.added`: 48 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConceptAdded {
-    /// Bits of the fields.
+    /// Bits of the fields that the event writes.
     pub fields: u32,
-    /// 1: alive for the first time.
+    /// Always 1: the concept is alive for the first time.
     pub causal_length: u32,
-    /// How sure it is, parts per million.
+    /// Confidence in the concept, in parts per million.
     pub confidence_ppm: u32,
     /// Number of labels in the payload.
     pub label_count: u16,
-    /// The memoir that it is in.
+    /// The memoir of the concept.
     pub memoir: SubjectId,
-    /// Digest over the memoir's name and the concept's.
+    /// Digest of the memoir's name and the concept's name.
     pub name: Name,
 }
 
@@ -100,7 +100,7 @@ impl ConceptAdded {
         out
     }
 
-    /// Reads the facts. More confidence than there can be is all of it.
+    /// Reads the facts. A confidence above [`CONFIDENCE_MAX_PPM`] is read as full confidence.
     pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
         let mut at = Fields::new("concept.added", bytes);
         let (fields, causal_length, confidence_ppm) = (at.u32()?, at.u32()?, at.u32()?);
@@ -119,9 +119,9 @@ impl ConceptAdded {
 /// Facts of `concept.refined`: 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConceptRefined {
-    /// Bits of the fields.
+    /// Bits of the fields that the event writes.
     pub fields: u32,
-    /// How sure it is from there on, parts per million.
+    /// Confidence in the concept from this event on, in parts per million.
     pub confidence_ppm: u32,
 }
 
@@ -133,7 +133,7 @@ impl ConceptRefined {
         out
     }
 
-    /// Reads the facts. More confidence than there can be is all of it.
+    /// Reads the facts. A confidence above [`CONFIDENCE_MAX_PPM`] is read as full confidence.
     pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
         let mut at = Fields::new("concept.refined", bytes);
         let (fields, confidence_ppm) = (at.u32()?, at.u32()?);
@@ -147,7 +147,7 @@ impl ConceptRefined {
 /// Facts of `concept.labelled`: 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConceptLabelled {
-    /// Number of labels in the payload, added to those there are.
+    /// Number of labels in the payload; the concept gets them in addition to its own.
     pub label_count: u16,
 }
 
@@ -167,10 +167,10 @@ impl ConceptLabelled {
     }
 }
 
-/// Facts of `concept.unlabelled`: 8 bytes and 4 a label.
+/// Facts of `concept.unlabelled`: 8 bytes, and 4 bytes a label.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConceptUnlabelled {
-    /// Labels taken away.
+    /// Labels that the concept loses.
     pub removed: Vec<Removal>,
 }
 
@@ -178,7 +178,7 @@ impl ConceptUnlabelled {
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more than 65,535 labels; a concept has at most 32.
+    /// If there are more than 65,535 labels; a concept has at most 32.
     pub fn encode(&self) -> Vec<u8> {
         let count = u16::try_from(self.removed.len()).expect("labels are limited");
         let mut out = count.to_le_bytes().to_vec();

@@ -7,46 +7,46 @@ use super::FactsError;
 use super::wire::Fields;
 use crate::id::SubjectId;
 
-/// How one memory relates to another: a code, or 0 when the payload says it in words. A code that
-/// this version has no name for is kept as it is.
+/// The relation of one memory or concept to another: a code, or 0 if the payload names the relation in words. A code
+/// without a name in this version is kept.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Relation(pub u16);
 
 impl Relation {
-    /// The payload says it.
+    /// The payload names the relation.
     pub const IN_WORDS: Relation = Relation(0);
-    /// They have to do with each other.
+    /// The two memories have to do with each other.
     pub const RELATED: Relation = Relation(1);
-    /// It stands in the other's place.
+    /// The memory takes the place of the other.
     pub const SUPERSEDES: Relation = Relation(2);
-    /// They cannot both be right.
+    /// The two cannot both be right.
     pub const CONTRADICTS: Relation = Relation(3);
-    /// It was made from the other.
+    /// The memory was made from the other.
     pub const DERIVED_FROM: Relation = Relation(4);
-    /// They say nearly the same.
+    /// The two say nearly the same.
     pub const SIMILAR_TO: Relation = Relation(5);
-    /// They were shown together (reserved).
+    /// The two were shown together (reserved).
     pub const CO_RECALLED: Relation = Relation(6);
     /// The concept is part of the other.
     pub const PART_OF: Relation = Relation(32);
-    /// It needs the other.
+    /// The concept needs the other.
     pub const DEPENDS_ON: Relation = Relation(33);
-    /// They have to do with each other.
+    /// The two concepts have to do with each other.
     pub const RELATED_TO: Relation = Relation(34);
-    /// It says more precisely what the other says.
+    /// The concept says more precisely what the other says.
     pub const REFINES: Relation = Relation(35);
-    /// It can stand in the other's place.
+    /// The concept can take the place of the other.
     pub const ALTERNATIVE_TO: Relation = Relation(36);
-    /// The other is its cause.
+    /// The other concept is the cause.
     pub const CAUSED_BY: Relation = Relation(37);
-    /// It is one of what the other is about.
+    /// The concept is an instance of the other.
     pub const INSTANCE_OF: Relation = Relation(38);
-    /// The other stands in its place.
+    /// The other concept takes its place.
     pub const SUPERSEDED_BY: Relation = Relation(39);
 
-    /// Every code that links between memories have.
+    /// Code and name of every relation between memories.
     pub const NAMES: [(Relation, &'static str); 6] = [
         (Relation::RELATED, "related"),
         (Relation::SUPERSEDES, "supersedes"),
@@ -56,7 +56,7 @@ impl Relation {
         (Relation::CO_RECALLED, "co_recalled"),
     ];
 
-    /// Every code that links between concepts have.
+    /// Code and name of every relation between concepts.
     pub const OF_CONCEPTS: [(Relation, &'static str); 9] = [
         (Relation::PART_OF, "part_of"),
         (Relation::DEPENDS_ON, "depends_on"),
@@ -69,24 +69,24 @@ impl Relation {
         (Relation::SUPERSEDED_BY, "superseded_by"),
     ];
 
-    /// Its name, if it has one.
+    /// Returns the name of the relation, if this version knows its code.
     pub fn name(self) -> Option<&'static str> {
         let mut names = Relation::NAMES.iter().chain(&Relation::OF_CONCEPTS);
         names.find(|(code, _)| *code == self).map(|(_, name)| *name)
     }
 
-    /// The relation between memories of this name, in snake_case, kebab-case or camelCase.
+    /// Returns the relation between memories that has this name, in snake_case, kebab-case or camelCase.
     pub fn parse(name: &str) -> Option<Relation> {
         spelled(&Relation::NAMES, name)
     }
 
-    /// The relation between concepts of this name, in snake_case, kebab-case or camelCase.
+    /// Returns the relation between concepts that has this name, in snake_case, kebab-case or camelCase.
     pub fn parse_of_concepts(name: &str) -> Option<Relation> {
         spelled(&Relation::OF_CONCEPTS, name)
     }
 }
 
-/// The relation whose name has these letters.
+/// Returns the relation whose name has the same letters, in any case.
 fn spelled(names: &[(Relation, &str)], name: &str) -> Option<Relation> {
     let letters = |text: &str| {
         let letters = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
@@ -99,13 +99,12 @@ fn spelled(names: &[(Relation, &str)], name: &str) -> Option<Relation> {
         .map(|(code, _)| *code)
 }
 
-/// Facts of `memory.linked` and `concept.linked`: 24 bytes. The subject is what the link goes out
-/// from.
+/// Facts of `memory.linked` and `concept.linked`: 24 bytes. The link goes from the event's subject to `other`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryLinked {
-    /// The memory or concept it goes to.
+    /// The memory or concept that the link goes to.
     pub other: SubjectId,
-    /// How the subject relates to it.
+    /// The relation of the subject to `other`.
     pub relation: Relation,
 }
 

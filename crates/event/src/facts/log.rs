@@ -1,4 +1,4 @@
-//! Facts of the log family.
+//! Facts of the events about the log itself (`log.…`).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,21 +8,21 @@ use super::wire::Fields;
 use crate::head::PLACE_MAX;
 use crate::id::{EventId, OriginId, Seq, SubjectId};
 
-/// The place in another chain that a new origin carries on from.
+/// The place in an older chain that a new origin continues from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Continues {
     /// The older origin.
     pub origin: OriginId,
-    /// Its last event that is carried on from.
+    /// Seq of the last event that the new chain continues from.
     pub seq: Seq,
-    /// That event.
+    /// Id of that event.
     pub event: EventId,
 }
 
 /// Facts of `log.origin_started`: 56 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogOriginStarted {
-    /// `None` for the first origin of a store.
+    /// The older chain; `None` for the first origin of a store.
     pub continues: Option<Continues>,
 }
 
@@ -57,24 +57,24 @@ impl LogOriginStarted {
     }
 }
 
-/// A range of another chain that was learned: the events after `base` up to `head`.
+/// A range of another chain that this chain learned: the events after `base`, up to `head`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct ImportedRange {
     /// The chain.
     pub origin: OriginId,
-    /// Event before the first one learned; zero for the start of the chain.
+    /// Id of the event before the first learned one; zero at the start of the chain.
     pub base: EventId,
-    /// Event id of the last one learned.
+    /// Id of the last learned event.
     pub head: EventId,
-    /// Seq of the first one learned.
+    /// Seq of the first learned event.
     pub from_seq: Seq,
-    /// Seq of the last one learned.
+    /// Seq of the last learned event.
     pub to_seq: Seq,
 }
 
 impl ImportedRange {
-    /// Number of events, which is the number of positions that they take. A range that was decoded
-    /// is never empty.
+    /// Returns the number of events, which is also the number of positions that they take. At least 1 for a decoded
+    /// range.
     pub fn count(&self) -> u64 {
         (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
     }
@@ -84,15 +84,15 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// Facts of `log.imported`: 8 bytes and 96 a range.
+/// Facts of `log.imported`: 8 bytes, and 96 bytes a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogImported {
-    /// Sorted by origin, base, head.
+    /// The learned ranges, sorted by origin, base, head.
     pub ranges: Vec<ImportedRange>,
 }
 
 impl LogImported {
-    /// Positions that the ranges take, directly before the event's own.
+    /// Returns the number of positions that the ranges take. These positions lie directly before the event's own.
     pub fn count(&self) -> u64 {
         self.ranges.iter().map(ImportedRange::count).sum()
     }
@@ -100,7 +100,7 @@ impl LogImported {
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more ranges than `u32::MAX`; the ceiling of facts is far below.
+    /// If there are more ranges than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.ranges.len()).expect("the ceiling of facts is far below");
         let mut out = Vec::with_capacity(8 + self.ranges.len() * 96);
@@ -148,22 +148,22 @@ impl LogImported {
     }
 }
 
-/// Facts of `log.redacted`: 8 bytes and 16 a subject. Single events are named by its refs.
+/// Facts of `log.redacted`: 8 bytes, and 16 bytes a subject. The refs of the event name single events to redact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogRedacted {
-    /// Every event about one of these, and every recall that shows one, is redacted: as far as its
-    /// author did not know of the redaction when it was written.
+    /// The redacted subjects. Every event about a subject and every recall that shows one is redacted, unless its
+    /// author knew of this redaction when the event was written.
     pub subjects: Vec<SubjectId>,
 }
 
 impl LogRedacted {
-    /// Subjects that one event has room for.
+    /// Most subjects that one event names. Raised, their list could exceed the 256 KiB of facts (16,000 subjects).
     pub const SUBJECTS_MAX: usize = 10_000;
 
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more subjects than `u32::MAX`; the ceiling of facts is far below.
+    /// If there are more subjects than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.subjects.len()).expect("the ceiling of facts is far below");
         let mut out = Vec::with_capacity(8 + self.subjects.len() * 16);
@@ -188,41 +188,41 @@ impl LogRedacted {
     }
 }
 
-/// Consecutive events of a chain that are undone.
+/// A range of consecutive events of a chain that are undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct UndoneRange {
     /// The chain.
     pub origin: OriginId,
-    /// Seq of the first one.
+    /// Seq of the first undone event.
     pub from_seq: Seq,
-    /// Seq of the last one.
+    /// Seq of the last undone event.
     pub to_seq: Seq,
-    /// Event id of the last one: with a fork it says which branch.
+    /// Id of the last undone event: after a fork it tells the branches apart.
     pub head: EventId,
 }
 
 impl UndoneRange {
-    /// Whether the range holds the event at `seq` of `origin`.
+    /// Returns `true` if the range contains the event at `seq` of `origin`.
     pub fn holds(&self, origin: OriginId, seq: Seq) -> bool {
         self.origin == origin && self.from_seq <= seq && seq <= self.to_seq
     }
 }
 
-/// Facts of `log.undone`: 8 bytes and 64 a range.
+/// Facts of `log.undone`: 8 bytes, and 64 bytes a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogUndone {
-    /// Sorted by origin and seq; none empty, none that meet within one origin.
+    /// The undone ranges, sorted by origin and seq. None is empty, and no two of one origin overlap.
     pub ranges: Vec<UndoneRange>,
 }
 
 impl LogUndone {
-    /// Ranges that one event has room for.
+    /// Most ranges that one event names. Raised, their list could exceed the 256 KiB of facts (4,095 ranges).
     pub const RANGES_MAX: usize = 4_000;
 
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more ranges than `u32::MAX`; the ceiling of facts is far below.
+    /// If there are more ranges than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.ranges.len()).expect("the ceiling of facts is far below");
         let mut out = Vec::with_capacity(8 + self.ranges.len() * 64);
@@ -272,45 +272,44 @@ impl LogUndone {
     }
 }
 
-/// Events of a chain that are gone, or a place where it does not hold together.
+/// Lost events of a chain, or a place at which the chain does not hold together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Hole {
     /// The chain.
     pub origin: OriginId,
-    /// The last event before it; zero at the start of the chain.
+    /// Id of the last event before the hole; zero at the start of the chain.
     pub last_good: EventId,
-    /// The first event after it; zero where the chain ends.
+    /// Id of the first event after the hole; zero at the end of the chain.
     pub next_good: EventId,
-    /// Seq of the first one that is gone.
+    /// Seq of the first lost event.
     pub from_seq: Seq,
-    /// Seq of the last one that is gone; one less than `from_seq` where nothing is gone, but
-    /// `next_good` does not name `last_good` as the event before it.
+    /// Seq of the last lost event. `from_seq - 1` means that no event is lost, but `next_good` does not name
+    /// `last_good` as the event before it.
     pub to_seq: Seq,
 }
 
 impl Hole {
-    /// Number of events that are gone.
+    /// Returns the number of lost events.
     pub fn count(&self) -> u64 {
         (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
     }
 }
 
-/// Facts of `log.repaired`: 8 bytes and 96 a hole. Events whose payload is gone are named by its
-/// refs.
+/// Facts of `log.repaired`: 8 bytes, and 96 bytes a hole. The refs of the event name the events whose payload is lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogRepaired {
-    /// Sorted by origin and seq.
+    /// The holes, sorted by origin and seq.
     pub holes: Vec<Hole>,
 }
 
 impl LogRepaired {
-    /// Holes that one event has room for.
+    /// Most holes that one event names. Raised, their list could exceed the 256 KiB of facts (2,730 holes).
     pub const HOLES_MAX: usize = 2_700;
 
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more holes than `u32::MAX`; the ceiling of facts is far below.
+    /// If there are more holes than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.holes.len()).expect("the ceiling of facts is far below");
         let mut out = Vec::with_capacity(8 + self.holes.len() * 96);

@@ -1,4 +1,4 @@
-//! Facts of the memory family.
+//! Facts of the events about memories.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,34 +7,33 @@ use super::FactsError;
 use super::wire::Fields;
 use crate::id::{Name, ScopeId, SubjectId};
 
-/// Bits of `fields`: what an event writes. A field that is written but absent from the payload is
-/// cleared.
+/// Bits of `fields`, which says what an event writes. A field that is written but absent from the payload is cleared.
 pub mod fields {
     /// The topic.
     pub const TOPIC: u32 = 1;
     /// The text.
     pub const CONTENT: u32 = 1 << 1;
-    /// Verbatim excerpt.
+    /// The verbatim excerpt.
     pub const RAW_EXCERPT: u32 = 1 << 2;
-    /// Importance (in the facts).
+    /// The importance (in the facts).
     pub const IMPORTANCE: u32 = 1 << 3;
-    /// Scope (kind and id in the facts, its text in the payload).
+    /// The scope (kind and id in the facts, text in the payload).
     pub const SCOPE: u32 = 1 << 4;
     /// The caller's own id within the topic.
     pub const KEY: u32 = 1 << 5;
-    /// Where it came from.
+    /// The source of the text.
     pub const SOURCE: u32 = 1 << 6;
-    /// Valid time.
+    /// The valid time.
     pub const OCCURRED_AT: u32 = 1 << 7;
     /// The writer's JSON object.
     pub const METADATA: u32 = 1 << 8;
-    /// When it stops holding (reserved).
+    /// The time at which the memory stops holding (reserved).
     pub const EXPIRES: u32 = 1 << 9;
-    /// Trust (in the facts).
+    /// The trust (in the facts).
     pub const TRUST: u32 = 1 << 10;
-    /// How sure a concept is (in the facts); memories have none.
+    /// The confidence in a concept (in the facts); memories have none.
     pub const CONFIDENCE: u32 = 1 << 11;
-    /// Until when it is pinned (in the facts of `memory.pinned`); no event names this bit.
+    /// The time until which the memory is pinned (in the facts of `memory.pinned`). No event sets this bit.
     pub const PINNED: u32 = 1 << 12;
     /// Every field of a memory.
     pub const ALL: u32 = (1 << 11) - 1;
@@ -71,7 +70,7 @@ macro_rules! code_enum {
                 self as u8
             }
 
-            /// What a code stands for.
+            /// Returns the value of a code, or `None` if this version does not know the code.
             pub fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some($name::$variant),)* _ => None }
             }
@@ -80,7 +79,7 @@ macro_rules! code_enum {
 }
 
 code_enum!(
-    /// How much a memory matters; 0 on disk means "not written".
+    /// The importance of a memory; 0 on disk means "not written".
     Importance {
         /// Fades twice as fast as medium.
         Low = 1,
@@ -93,24 +92,24 @@ code_enum!(
     }
 );
 code_enum!(
-    /// Where a text came from, as far as trusting it goes; 0 on disk means "not written".
+    /// The kind of writer of a text, which says how far to trust the text; 0 on disk means "not written".
     Trust {
         /// A person typed it.
         User = 1,
         /// An agent wrote it.
         Agent = 2,
-        /// Imported or extracted from elsewhere.
+        /// The text was imported, or extracted from elsewhere.
         External = 3,
     }
 );
 code_enum!(
-    /// What a memory is for; 0 on disk means "not written".
+    /// The range in which a memory is seen; 0 on disk means "not written".
     ScopeKind {
-        /// Everywhere.
+        /// Seen everywhere.
         Global = 1,
-        /// One project.
+        /// Seen in one project.
         Project = 2,
-        /// One session and those below it.
+        /// Seen in one session and the sessions below it.
         Session = 3,
     }
 );
@@ -134,19 +133,19 @@ const STORED_LEN: usize = 48;
 pub struct MemoryStored {
     /// Bits of [`fields`].
     pub fields: u32,
-    /// 1: alive for the first time.
+    /// Always 1: the memory is alive for the first time.
     pub causal_length: u32,
-    /// Scope kind.
+    /// Kind of the scope.
     pub scope_kind: ScopeKind,
-    /// Importance.
+    /// Importance of the memory.
     pub importance: Importance,
-    /// Trust.
+    /// Trust in the text.
     pub trust: Trust,
     /// Number of keywords in the payload.
     pub keyword_count: u16,
-    /// Digest over scope, topic and key; zero when there is no key.
+    /// Digest of scope, topic and key; zero for a memory without a key.
     pub name: Name,
-    /// Zero for the global scope.
+    /// Id of the scope; zero for the global scope.
     pub scope_id: ScopeId,
 }
 
@@ -190,18 +189,18 @@ impl MemoryStored {
     }
 }
 
-/// A memory that a summary is made from, or that was pruned.
+/// A memory that a summary is made from, or that a prune forgot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Covered {
     /// The memory.
     pub id: SubjectId,
-    /// The causal length that it has from there on: even, for it is forgotten, or the summary stands
-    /// for it. 0 when it stays as it is.
+    /// The memory's causal length after this event. Even if the memory was forgotten or the summary replaces it; 0 if
+    /// the memory stays as it is.
     pub causal_length: u32,
 }
 
 impl Covered {
-    /// Bytes of one in a list.
+    /// Bytes of an entry in a list.
     pub(super) const LEN: usize = 20;
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
@@ -209,7 +208,7 @@ impl Covered {
         out.extend_from_slice(&self.causal_length.to_le_bytes());
     }
 
-    /// The next `count` of them.
+    /// Reads the next `count` entries.
     pub(super) fn list(at: &mut Fields<'_>, count: usize) -> Result<Vec<Covered>, FactsError> {
         at.expect_items(count, Covered::LEN)?;
         let mut covers = Vec::with_capacity(count);
@@ -223,23 +222,23 @@ impl Covered {
     }
 }
 
-/// Facts of `memory.consolidated`: those of the summary's `memory.stored`, 8 bytes, and 20 a memory.
+/// Facts of `memory.consolidated`: the 48 bytes of the summary's `memory.stored`, 8 bytes, and 20 bytes a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryConsolidated {
-    /// The summary, which this event stores.
+    /// The summary that this event stores.
     pub stored: MemoryStored,
-    /// What it is made from, in the order of ids.
+    /// The memories that the summary is made from, sorted by id.
     pub covers: Vec<Covered>,
 }
 
 impl MemoryConsolidated {
-    /// Memories that one event has room for.
+    /// Most memories that one event names. Raised, their list could exceed the 256 KiB of facts (13,000 memories).
     pub const COVERS_MAX: usize = 10_000;
 
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more memories than `u32::MAX`; the ceiling of facts is far below.
+    /// If there are more memories than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.covers.len()).expect("the ceiling of facts is far below");
         let mut out = self.stored.encode();
@@ -260,33 +259,33 @@ impl MemoryConsolidated {
     }
 }
 
-/// A keyword (or label) that an update takes away, by the event and place that added it.
+/// A keyword or label that an event takes away. Named by the event that added it and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Removal {
-    /// Index into the event's refs.
+    /// Index into the refs of this event, for the event that added the keyword.
     pub reference: u16,
-    /// Index among the additions of that event.
+    /// Index of the keyword among the additions of that event.
     pub index: u16,
 }
 
-/// Facts of `memory.updated`: 48 bytes and 4 a removal.
+/// Facts of `memory.updated`: 48 bytes, and 4 bytes a removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryUpdated {
     /// Bits of [`fields`].
     pub fields: u32,
-    /// When the scope is written.
+    /// The kind of the new scope, if the scope is written.
     pub scope_kind: Option<ScopeKind>,
-    /// When the importance is written.
+    /// The new importance, if it is written.
     pub importance: Option<Importance>,
-    /// When the trust is written.
+    /// The new trust, if it is written.
     pub trust: Option<Trust>,
-    /// Number of keywords in the payload, added to those there are.
+    /// Number of keywords in the payload; the memory gets them in addition to its own.
     pub keywords_added: u16,
-    /// New digest over scope, topic and key, when one of them is written and there is a key.
+    /// New digest of scope, topic and key. Zero if none of the three is written, or the memory has no key.
     pub name: Name,
-    /// When the scope is written; zero for the global scope.
+    /// Id of the new scope, if the scope is written; zero for the global scope.
     pub scope_id: ScopeId,
-    /// Keywords taken away.
+    /// Keywords that the memory loses.
     pub removed: Vec<Removal>,
 }
 
@@ -294,7 +293,7 @@ impl MemoryUpdated {
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more than 65,535 removals; a memory has at most 32 keywords.
+    /// If there are more than 65,535 removals; a memory has at most 32 keywords.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(48 + self.removed.len() * 4);
         out.extend_from_slice(&self.fields.to_le_bytes());
@@ -348,7 +347,7 @@ impl MemoryUpdated {
 /// Facts of `memory.pinned`: 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryPinned {
-    /// Until this time, in milliseconds since 1970-01-01 UTC; 0 until it is unpinned.
+    /// End of the pin, in milliseconds since 1970-01-01 UTC; 0 if the memory stays pinned until it is unpinned.
     pub until_ms: u64,
 }
 
@@ -367,11 +366,11 @@ impl MemoryPinned {
     }
 }
 
-/// Facts of `memory.forgotten` and `memory.revived`: 8 bytes. Odd lengths are alive, even ones
-/// forgotten; the larger wins.
+/// Facts of the `forgotten` and `revived` kinds: 8 bytes. An odd causal length means alive, an even one forgotten. The
+/// larger length wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Alive {
-    /// Causal length.
+    /// Causal length of the subject after this event.
     pub causal_length: u32,
 }
 

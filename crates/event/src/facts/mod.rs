@@ -1,6 +1,7 @@
-//! Facts: what folds need of an event and what outlives a redaction. Fixed-order little-endian
-//! fields, bounded, no free text; bytes after the known ones are kept and hashed (they stay in the
-//! head, which is never encoded anew).
+//! Facts: the part of a head that folds need. Facts outlive a redaction and hold no free text.
+//!
+//! Their fields are little-endian, in a fixed order, and bounded. Bytes after the known fields are kept and hashed:
+//! they stay in the head, which is never encoded anew.
 
 mod decay;
 mod graph;
@@ -34,13 +35,13 @@ pub use session::{ClientCode, SessionCause, SessionEnd, SessionEnded, SessionSta
 use crate::head::Head;
 use crate::kind::Kind;
 
-/// Why facts cannot be read.
+/// An error: the facts of an event cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the facts of {kind} are not readable: {why}")]
 pub struct FactsError {
     /// Kind of the event.
     pub kind: &'static str,
-    /// What is wrong.
+    /// The defect that was found.
     pub why: &'static str,
 }
 
@@ -55,7 +56,7 @@ pub enum Facts {
     Recalled(MemoryRecalled),
     /// `memory.pinned`
     Pinned(MemoryPinned),
-    /// `memory.unpinned`: none.
+    /// `memory.unpinned`: no facts.
     Unpinned,
     /// `session.started`
     SessionStarted(SessionStarted),
@@ -67,7 +68,7 @@ pub enum Facts {
     Revived(Alive),
     /// `memory.linked`, `concept.linked`
     Linked(MemoryLinked),
-    /// `memory.unlinked`, `concept.unlinked`: none.
+    /// `memory.unlinked`, `concept.unlinked`: no facts.
     Unlinked,
     /// `memory.consolidated`
     Consolidated(MemoryConsolidated),
@@ -89,7 +90,7 @@ pub enum Facts {
     Pruned(MemoryPruned),
     /// `log.origin_started`
     OriginStarted(LogOriginStarted),
-    /// `log.actor_named`: none.
+    /// `log.actor_named`: no facts.
     ActorNamed,
     /// `log.imported`
     Imported(LogImported),
@@ -99,7 +100,7 @@ pub enum Facts {
     Undone(LogUndone),
     /// `log.repaired`
     Repaired(LogRepaired),
-    /// A kind or version that this version does not understand: folds as nothing.
+    /// An event of a kind or version that this binary does not understand. Folds skip it.
     Opaque,
 }
 
@@ -149,7 +150,7 @@ impl Facts {
         })
     }
 
-    /// The facts as JSON, for people.
+    /// Returns the facts as JSON, for people.
     pub fn to_json(&self) -> Value {
         let json = |value: Result<Value, _>| value.unwrap_or(Value::Null);
         match self {

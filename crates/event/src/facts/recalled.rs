@@ -1,4 +1,4 @@
-//! Facts of recalls.
+//! Facts of `memory.recalled`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,53 +17,53 @@ pub struct Recalled {
 }
 
 named_codes!(
-    /// The way on which an answer was asked for. A code that this version does not know is kept.
+    /// The reason for which results were shown. A code without a name in this version is kept.
     Front(u8) {
-        /// Older events do not say it.
+        /// Not recorded: the event is older than this field.
         UNSAID = 0, "unsaid";
-        /// A person or a model asked.
+        /// A person or a model asked a question.
         RECALL = 1, "recall";
-        /// A context for a prompt was asked for.
+        /// A prompt asked for its context.
         CONTEXT = 2, "context";
-        /// A session woke up.
+        /// A session started and got a wake-up pack.
         WAKE_UP = 3, "wake-up";
-        /// A hook showed it, and nobody had asked.
+        /// A hook showed the results unasked.
         HOOK = 4, "hook";
     }
 );
 
 impl Front {
-    /// Returns whether somebody asked for the answer: what is shown unasked does not count as an access.
+    /// Returns `true` if results were asked for. Results shown unasked do not count as an access.
     pub fn is_asked(self) -> bool {
         matches!(self, Front::UNSAID | Front::RECALL | Front::CONTEXT)
     }
 }
 
-/// The way on which an answer was shown, and its size.
+/// The reason for which results were shown, and their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Shown {
-    /// The way.
+    /// The reason.
     pub front: Front,
-    /// Tokens of the texts that were shown, estimated.
+    /// Estimated number of tokens of the shown texts.
     pub tokens: u32,
 }
 
-/// Facts of `memory.recalled`: 48 bytes, 18 a result, and 8 if they say how it was shown.
+/// Facts of `memory.recalled`: 48 bytes, 18 bytes a result, and 8 bytes if `shown` is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryRecalled {
-    /// Position that the answer was computed at.
+    /// Position at which the answer was computed.
     pub basis_position: Position,
-    /// Event at that position.
+    /// Id of the event at that position.
     pub basis_event: EventId,
-    /// What was shown, best first.
+    /// The results that were shown, best first.
     pub results: Vec<Recalled>,
-    /// The way on which it was shown; older events do not say it.
+    /// The reason for which the results were shown; older events do not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }
 
 impl MemoryRecalled {
-    /// Returns whether somebody asked for the answer. Events that do not say it were asked for.
+    /// Returns `true` if the results were asked for. An event that does not record the reason counts as asked for.
     pub fn is_asked(&self) -> bool {
         self.shown.is_none_or(|shown| shown.front.is_asked())
     }
@@ -71,7 +71,7 @@ impl MemoryRecalled {
     /// Encodes the facts.
     ///
     /// # Panics
-    /// With more than 65,535 results; a recall is limited to 1,000.
+    /// If there are more than 65,535 results; a recall is limited to 1,000.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(48 + self.results.len() * 18);
         out.extend_from_slice(&self.basis_position.0.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Facts of sessions.
+//! Facts of `session.started` and `session.ended`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,14 @@ use super::wire::{Fields, named_codes};
 use crate::id::SessionId;
 
 named_codes!(
-    /// Why a session starts, or goes on with a fresh context. A code that this version does not know is kept.
+    /// The reason for which a session starts, or continues with a fresh context. A code without a name in this version
+    /// is kept.
     SessionCause(u8) {
-        /// Nothing is known of it.
+        /// The reason is not known.
         UNKNOWN = 0, "unknown";
-        /// A session begins.
+        /// A new session begins.
         STARTUP = 1, "startup";
-        /// An older session goes on.
+        /// An older session continues.
         RESUME = 2, "resume";
         /// The context was cleared.
         CLEAR = 3, "clear";
@@ -27,9 +28,9 @@ named_codes!(
     }
 );
 named_codes!(
-    /// Why a session ends. A code that this version does not know is kept.
+    /// The reason for which a session ends. A code without a name in this version is kept.
     SessionEnd(u8) {
-        /// Nothing is known of it.
+        /// The reason is not known.
         UNKNOWN = 0, "unknown";
         /// The person left.
         EXIT = 1, "exit";
@@ -44,9 +45,10 @@ named_codes!(
     }
 );
 named_codes!(
-    /// The client in which a session runs; 0 if the payload alone names it. A code that this version does not know is kept.
+    /// The client in which a session runs; 0 if only the payload names it. A code without a name in this version is
+    /// kept.
     ClientCode(u16) {
-        /// The payload says it.
+        /// The payload names the client.
         IN_WORDS = 0, "";
         /// Claude Code.
         CLAUDE_CODE = 1, "claude-code";
@@ -108,11 +110,11 @@ named_codes!(
 /// Facts of `session.started`: 24 bytes. The head names the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SessionStarted {
-    /// The session that this one works for; zero for none.
+    /// The session that this one works for; zero if it works for none.
     pub parent: SessionId,
     /// The client in which the session runs.
     pub client: ClientCode,
-    /// Why it starts.
+    /// The reason for which the session starts.
     pub cause: SessionCause,
 }
 
@@ -142,7 +144,7 @@ impl SessionStarted {
 /// Facts of `session.ended`: 8 bytes. The head names the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SessionEnded {
-    /// Why it ends.
+    /// The reason for which the session ends.
     pub reason: SessionEnd,
 }
 

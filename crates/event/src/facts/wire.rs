@@ -1,8 +1,8 @@
-//! Reading fixed-order little-endian fields.
+//! Reads the fields of facts: little-endian, in a fixed order.
 
 use super::FactsError;
 
-/// Defines codes of one or two bytes that have names. A code without a name is kept as it is.
+/// Defines a type of codes (one or two bytes) with names. A code without a name is kept.
 macro_rules! named_codes {
     ($(#[$meta:meta])* $name:ident($code:ty) { $($(#[$vmeta:meta])* $constant:ident = $value:literal, $text:literal;)* }) => {
         $(#[$meta])*
@@ -17,12 +17,12 @@ macro_rules! named_codes {
             /// Every code with its name.
             pub const NAMES: &'static [($name, &'static str)] = &[$(($name::$constant, $text),)*];
 
-            /// Returns the name of the code, if this version knows it.
+            /// Returns the name of the code, or `None` if this version does not know the code.
             pub fn name(self) -> Option<&'static str> {
                 $name::NAMES.iter().find(|(code, _)| *code == self).map(|(_, name)| *name)
             }
 
-            /// Returns the code of this name.
+            /// Returns the code with this name.
             pub fn named(name: &str) -> Option<$name> {
                 $name::NAMES.iter().find(|(_, known)| *known == name).map(|(code, _)| *code)
             }
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
         self.rest.is_empty()
     }
 
-    /// Checks that `count` items of `len` bytes follow, before anything is allocated for them.
+    /// Returns an error unless `count` items of `len` bytes follow. Callers check this before they allocate.
     pub(super) fn expect_items(&self, count: usize, len: usize) -> Result<(), FactsError> {
         if count
             .checked_mul(len)

@@ -8,13 +8,13 @@ use super::SourceText;
 /// Payload of `memoir.created`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoirCreated<'a> {
-    /// What it is called.
+    /// Name of the memoir.
     #[serde(borrow)]
     pub name: &'a str,
-    /// What it is about.
+    /// Description of the memoir.
     #[serde(borrow)]
     pub description: &'a str,
-    /// Where it came from.
+    /// Source of the text.
     #[serde(borrow, default, skip_serializing_if = "SourceText::is_empty")]
     pub source: SourceText<'a>,
 }
@@ -22,7 +22,7 @@ pub struct MemoirCreated<'a> {
 /// Payload of `memoir.described`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoirDescribed<'a> {
-    /// What it is about.
+    /// New description of the memoir.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub description: Option<&'a str>,
 }
@@ -30,19 +30,19 @@ pub struct MemoirDescribed<'a> {
 /// Payload of `concept.added`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConceptAdded<'a> {
-    /// Name of the memoir that it is in.
+    /// Name of the concept's memoir.
     #[serde(borrow)]
     pub memoir: &'a str,
-    /// What it is called.
+    /// Name of the concept.
     #[serde(borrow)]
     pub name: &'a str,
-    /// What it means.
+    /// Definition of the concept.
     #[serde(borrow)]
     pub definition: &'a str,
     /// Labels, `namespace:value` or a value alone, in order.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<&'a str>,
-    /// Where it came from.
+    /// Source of the text.
     #[serde(borrow, default, skip_serializing_if = "SourceText::is_empty")]
     pub source: SourceText<'a>,
 }
@@ -50,10 +50,10 @@ pub struct ConceptAdded<'a> {
 /// Payload of `concept.refined`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConceptRefined<'a> {
-    /// What it means.
+    /// New definition of the concept.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<&'a str>,
-    /// Where that came from.
+    /// Source of the new text.
     #[serde(borrow, default, skip_serializing_if = "SourceText::is_empty")]
     pub source: SourceText<'a>,
 }
@@ -61,7 +61,7 @@ pub struct ConceptRefined<'a> {
 /// Payload of `concept.labelled`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConceptLabelled<'a> {
-    /// Labels, `namespace:value` or a value alone, in order, added to those there are.
+    /// Labels that the concept gets, in order, each `namespace:value` or a value alone.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! Payloads of the log family.
+//! Payloads of the events about the log itself (`log.…`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct LogOriginStarted<'a> {
 /// Payload of `log.actor_named`; the subject is the actor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogActorNamed<'a> {
-    /// For instance `user` or `agent:claude-code`.
+    /// Name of the actor, for instance `user` or `agent:claude-code`.
     #[serde(borrow)]
     pub name: &'a str,
 }
@@ -22,13 +22,13 @@ pub struct LogActorNamed<'a> {
 /// Payload of `log.undone`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogUndone<'a> {
-    /// How the events were chosen, as it was asked for: `--last 1`, `--session s1`.
+    /// The selection of the undone events, as the command gave it: `--last 1`, `--session s1`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<&'a str>,
-    /// Why, in the words of who did it.
+    /// Reason, in the words of the person or agent.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
-    /// Digest (hexadecimal) of the command, when it came with an idempotency key.
+    /// Digest (hexadecimal) of the command, if it came with an idempotency key.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub request_digest: Option<&'a str>,
 }
@@ -36,7 +36,7 @@ pub struct LogUndone<'a> {
 /// Payload of `log.redacted`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogRedacted<'a> {
-    /// Why, in the words of who did it.
+    /// Reason, in the words of the person or agent.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
 }
@@ -44,7 +44,7 @@ pub struct LogRedacted<'a> {
 /// Payload of `log.repaired`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogRepaired<'a> {
-    /// Why, in the words of who did it.
+    /// Reason, in the words of the person or agent.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
 }

@@ -1,6 +1,7 @@
-//! Payloads: text and metadata, MessagePack maps with field names. Hashed as stored, never encoded
-//! anew. New fields are optional; unknown fields are ignored. No floating-point numbers: a writer's
-//! metadata is kept as the JSON text that it was given as.
+//! Payloads: text and metadata, as MessagePack maps with field names.
+//!
+//! A payload is hashed as stored and never encoded anew. New fields are optional, and readers ignore unknown fields. No
+//! field is a floating-point number: a writer's metadata stays the JSON text that it was given as.
 
 mod graph;
 mod log;
@@ -17,16 +18,16 @@ pub use memory::{
 };
 pub use session::SessionStarted;
 
-/// The payload of kinds that say all in their facts.
+/// The payload of kinds whose facts say everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nothing {}
 
-/// A payload that is not what its kind says.
+/// An error: the payload is not what its kind says.
 #[derive(Debug, Error)]
 #[error("the payload is not readable: {0}")]
 pub struct PayloadError(#[from] rmp_serde::decode::Error);
 
-/// Encodes a payload.
+/// Returns the encoded payload.
 ///
 /// # Panics
 /// Never: the payload types hold only text, numbers, lists and maps of them.
@@ -39,7 +40,7 @@ pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError
     Ok(rmp_serde::from_slice(bytes)?)
 }
 
-/// Any payload as JSON, for people.
+/// Returns any payload as JSON, for people; `None` if it cannot be read.
 pub fn to_json(bytes: &[u8]) -> Option<serde_json::Value> {
     rmp_serde::from_slice(bytes).ok()
 }

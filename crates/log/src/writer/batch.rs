@@ -44,7 +44,7 @@ impl NewEvent {
 pub struct Batch<'a> {
     /// Id of the command, shared by all of its batches.
     pub command: CommandId,
-    /// Name of the actor; see [`Writer::actor`].
+    /// Name of the actor; see [`Writer::actor`](super::Writer::actor).
     pub actor: &'a str,
     /// Session; zero for none.
     pub session: SessionId,

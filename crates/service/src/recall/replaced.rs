@@ -28,6 +28,12 @@ const APART_MS: i64 = 60_000;
 /// Share of an older result's score from which on a newer one that may replace it stands before it. Lowered, results
 /// pass that the search hardly found.
 const CLOSE: f64 = 0.6;
+/// The same share for a newer result of the topic about which no rule says anything. Lowered, results pass that are about
+/// something else.
+const TIE: f64 = 0.95;
+/// Fit by which an older result is clearly the better answer: a newer one is named then, and stays behind it. Raised, a
+/// wrong guess puts the right answer second.
+const CLEARLY: f64 = 0.2;
 
 /// A function that returns how much of the question a result has in its words; `None` for a result that the search did
 /// not find.
@@ -39,8 +45,11 @@ fn settles(linked: &Linked, other: &str) -> bool {
 }
 
 /// The guess of the rules about two results.
+#[derive(PartialEq)]
 enum Guess {
     Replaces,
+    /// The order stays: the older result fits the question clearly better.
+    IsNamed,
     /// Only the order changes: nothing is said.
     StandsBefore,
 }
@@ -92,10 +101,12 @@ impl<'a> Results<'a> {
                 let Some(guess) = self.guess(older, newer) else {
                     continue;
                 };
-                if matches!(guess, Guess::Replaces) {
+                if guess != Guess::StandsBefore {
                     self.say(older, newer);
                 }
-                self.guesses.entry(older).or_default().push(newer);
+                if guess != Guess::IsNamed {
+                    self.guesses.entry(older).or_default().push(newer);
+                }
             }
         }
     }
@@ -115,12 +126,19 @@ impl<'a> Results<'a> {
                 if of.topic == by.topic
                     || judged.reason == Reason::AnotherValue && by.is_near(of) =>
             {
-                Some(Guess::Replaces)
+                Some(match old.hit.fit - new.hit.fit >= CLEARLY {
+                    true => Guess::IsNamed,
+                    false => Guess::Replaces,
+                })
             }
             // The question decides: it asks for words that only the older one has, or for words that both have.
-            Verdict::Doubtful if older < newer && of.topic == by.topic => {
+            verdict if older < newer && of.topic == by.topic => {
+                let share = match verdict {
+                    Verdict::Doubtful => CLOSE,
+                    _ => TIE,
+                };
                 let fits = by.valid_ms - of.valid_ms >= APART_MS
-                    && new.hit.score >= CLOSE * old.hit.score
+                    && new.hit.score >= share * old.hit.score
                     && (self.covers)(new)? >= (self.covers)(old)?;
                 fits.then_some(Guess::StandsBefore)
             }

@@ -7,8 +7,18 @@ use icm_guard::sanitize::clean_line;
 use icm_text::word_places;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of a long text in an answer: the passage and its surroundings. Raised, answers cost more tokens.
-pub const SHOWN_BYTES: usize = 1_600;
+/// Most bytes of a long text as the first result: the passage and its surroundings. Raised, answers cost more tokens.
+const SHOWN_BYTES: usize = 1_600;
+/// Most bytes of a long text as a further result: about its passage. Raised, answers cost more tokens.
+const FURTHER_SHOWN_BYTES: usize = 800;
+
+/// Returns the most bytes of a long text in an answer, by the place of the result from 0.
+pub fn shown_bytes(place: usize) -> usize {
+    match place {
+        0 => SHOWN_BYTES,
+        _ => FURTHER_SHOWN_BYTES,
+    }
+}
 
 /// A passage of a text of more than about 200 words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use icm_api::{Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, SHOWN_BYTES};
+use icm_api::{Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, shown_bytes};
 use serde_json::Value;
 
 use crate::app::App;
@@ -148,7 +148,7 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         if i > 0 {
             ui.line(format_args!(""))?;
         }
-        let shown = hit.shown(SHOWN_BYTES);
+        let shown = hit.shown(shown_bytes(i));
         is_any_cut |= matches!(shown, Some(Cow::Owned(_)));
         let about = (&*marks(hit), &*found_by(hit));
         memory_view::print_shown(ui, &hit.memory, shown.as_deref(), about)?;

@@ -14,7 +14,7 @@ use icm_api::tokens;
 use icm_api::when::time_ago;
 use icm_api::{
     Caller, Context, ContextRequest, Importance, Passage, RecallAnswer, RecallHit, RecallRequest,
-    SHOWN_BYTES, Trust,
+    Trust, shown_bytes,
 };
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
@@ -130,7 +130,7 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
         let room = most.saturating_sub(frame.len_bytes() + head.len() + tail.len());
         let part = room.saturating_sub(CUT_MARK_BYTES);
         // The passage of a long text is enough: the rest of the budget is worth more to other memories.
-        let content = hit.shown(part.saturating_sub(CUT_MARK_BYTES).min(SHOWN_BYTES));
+        let content = hit.shown(part.saturating_sub(CUT_MARK_BYTES).min(shown_bytes(place)));
         let content = content.as_deref().unwrap_or("(withheld)");
         let item = (&*head, content, &*tail);
         if frame.item_within(item, usize::MAX, most) {

@@ -13,7 +13,7 @@ use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
-use icm_api::{Importance, Passage, RecallHit, RecallRequest, SHOWN_BYTES, Source, Trust, Via};
+use icm_api::{Importance, Passage, RecallHit, RecallRequest, Source, Trust, Via, shown_bytes};
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;
 
@@ -207,7 +207,12 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         offset,
     });
 
-    let mut hits: Vec<Hit> = answer.results.into_iter().map(Hit::of).collect();
+    let mut hits: Vec<Hit> = answer
+        .results
+        .into_iter()
+        .enumerate()
+        .map(Hit::of)
+        .collect();
     let (texts_cap, fields_cap) = caps(&mut hits, call.room_bytes());
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
     if let Some(note) = &answer.note {
@@ -436,8 +441,8 @@ fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
 }
 
 impl Hit {
-    fn of(hit: RecallHit) -> Hit {
-        let shown = hit.shown(SHOWN_BYTES);
+    fn of((place, hit): (usize, RecallHit)) -> Hit {
+        let shown = hit.shown(shown_bytes(place));
         let is_excerpt = matches!(shown, Some(Cow::Owned(_)));
         let content = shown.map(|text| cleaned(text.into_owned()));
         let says_the_same = repeats(&hit);

@@ -1,7 +1,7 @@
 //! Vectors of a model that is not built in: a view that lags behind, because they are dear.
 //!
-//! Whoever has the model asks what has no vector yet ([`Views::unembedded`]), embeds it in its own
-//! time, and hands the vectors in ([`Views::add_vectors`]). Until then a version is found by its words
+//! A process that has the model asks for the versions without a vector ([`Views::unembedded`]), embeds them in
+//! its own time, and hands the vectors in ([`Views::add_vectors`]). Until then a version is found by its words
 //! and by the built-in model.
 //!
 //! The rows of the checkpoint go into a file of the generation, a row a passage, from 0 and without

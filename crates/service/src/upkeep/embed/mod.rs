@@ -24,7 +24,7 @@ const AT_ONCE: u64 = 32;
 /// should not make every answer wait.
 const AGAIN_MS: u64 = 30_000;
 
-/// What the model says of a query.
+/// The answer of the model to a query.
 pub(crate) enum QueryVector {
     /// The built-in one is asked.
     BuiltIn,
@@ -46,7 +46,7 @@ impl QueryVector {
         }
     }
 
-    /// What the user has to know of it.
+    /// Returns the note that the user has to see.
     pub(crate) fn note(&self) -> Option<String> {
         match self {
             QueryVector::Words(note) => note.clone(),
@@ -109,7 +109,7 @@ impl Service {
                 Err(error) => return QueryVector::Words(self.model_failed(&error)),
             };
         locked(&self.embedding.failures).answers = true;
-        // What there is to embed at once is in the answer then; else it is ranked by the built-in model.
+        // Texts that are embedded now are in the answer; others are ranked by the built-in model.
         if !self.options.read_only {
             let near = embedder.is_near() && !self.failed_lately();
             let few = if near { AT_ONCE } else { 0 };
@@ -169,14 +169,14 @@ impl Service {
             "what it has not embedded is found by words and by the built-in model",
         )
     }
-    /// What a process that has asked a server does after its answer: the last few texts.
+    /// Embeds the last few texts, in a process that has asked a server and has its answer.
     pub fn embed_last(&self) {
         if let Model::Other(embedder) = &self.embedding.model
             && !embedder.is_near()
             && locked(&self.embedding.failures).answers
             && !self.options.read_only
         {
-            // Whoever asks next is told what is wrong.
+            // The next answer says what is wrong.
             let _ = self.embed_some(embedder, Some(AT_ONCE));
         }
     }
@@ -214,7 +214,7 @@ impl Service {
         match self.embed_batch(embedder, few) {
             Ok((embedded, _)) => Ok(embedded),
             Err(Stopped::Model(error)) => Err(self.batch_failed(&error)),
-            // Whoever asks next finds out what is wrong with the store, and says so.
+            // The next command finds out what is wrong with the store, and says so.
             Err(Stopped::Store(error)) => {
                 tracing::debug!(%error, "nothing was embedded");
                 Ok(Embedded { done: 0, of: 0 })
@@ -437,7 +437,7 @@ fn wrong(embedder: &Arc<dyn Embedder>, why: String) -> EmbedError {
     }
 }
 
-/// Whoever made the model may be wrong about it.
+/// Checks a vector: its length may differ from the model's description, and its numbers may not be finite.
 fn check_vector(
     vector: &[f32],
     embedder: &Arc<dyn Embedder>,

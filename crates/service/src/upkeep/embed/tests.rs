@@ -252,7 +252,7 @@ fn vectors_of_too_many_numbers_are_refused_and_cost_no_view() {
     assert_eq!(service.take_notices(), [""; 0], "no view was rebuilt");
 }
 
-/// What another process cuts off a file that is open here.
+/// Another process can cut a file of vectors that is open here.
 #[test]
 fn a_file_that_is_cut_while_it_is_open_is_read_anew() {
     let world = World::new();
@@ -310,7 +310,7 @@ fn what_is_not_embedded_yet_is_found_by_the_built_in_model() {
     assert!(vimbles(&answer) >= 10, "{:?}", contents(&answer));
 }
 
-/// What is near enough depends on how near any two texts of the store are by the model.
+/// The nearness that counts depends on how near any two texts of the store are by the model.
 #[test]
 fn what_is_far_by_a_model_that_brings_all_texts_near_is_not_found() {
     for crowded in [false, true] {

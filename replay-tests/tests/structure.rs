@@ -1,8 +1,10 @@
-//! The structure of the code: crates use only crates below them, and modules of a crate form no circles.
+//! The structure of the code: crates use only crates below them, and modules of a crate form no circles. Pages and comments
+//! can be read.
 
 mod structure {
     pub(crate) mod crates;
     pub(crate) mod modules;
     pub(crate) mod unsafe_code;
     pub(crate) mod waiting;
+    pub(crate) mod words;
 }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 const SENTENCE_MAX: usize = 35;
 /// Most words of the median sentence of a page. Raised, whole pages may be hard to read.
 const MEDIAN_MAX: usize = 18;
+/// Most words of a cell in the glossary. Raised, a meaning may need a meaning of its own.
+const MEANING_MAX: usize = 20;
 /// Most lines of README.md. Raised, fewer readers reach its end.
 const README_LINES_MAX: usize = 200;
 /// Most bytes of ARCHITECTURE.md. Raised, fewer people read it before they change the code.
@@ -227,6 +229,21 @@ fn pages_have_short_sentences() {
     let pages = pages.len();
     assert!(pages >= 25, "only {pages} pages");
     assert!(sentences_read >= 1_500, "only {sentences_read} sentences");
+}
+
+#[test]
+fn glossary_has_one_short_meaning_a_word() {
+    let text = fs::read_to_string(root().join("docs/guide/src/glossary.md")).expect("a page");
+    let rows = text.lines().filter_map(|it| it.strip_prefix("| "));
+    let mut words: Vec<_> = rows.filter_map(|it| it.split(" |").next()).collect();
+    words.retain(|it| *it != "word");
+    words.sort_unstable();
+    let twice = words.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(twice, None, "two meanings");
+    assert!(words.len() >= 90, "only {} words", words.len());
+    let mut cells = Page::read(&text).into_iter().filter(|it| it.is_cell);
+    let long = cells.find(|it| it.words > MEANING_MAX);
+    assert_eq!(long, None, "a long meaning");
 }
 
 #[test]

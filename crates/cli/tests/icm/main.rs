@@ -31,6 +31,9 @@ mod floor;
 mod follow;
 #[cfg(all(feature = "bench", feature = "models"))]
 mod frozen;
+// Pages show commands of every feature.
+#[cfg(all(unix, feature = "bench", feature = "http", feature = "models"))]
+mod guide;
 // A lean build lacks commands.
 #[cfg(all(feature = "bench", feature = "models"))]
 mod help;

@@ -74,6 +74,21 @@ impl World {
         command
     }
 
+    /// Returns `sh` with the environment of `command`, except that the store is the default one.
+    #[cfg(all(unix, feature = "bench", feature = "http", feature = "models"))]
+    pub(crate) fn shell(&self) -> Command {
+        let home = self.dir.path();
+        let mut command = Command::new("/bin/sh");
+        command
+            .env_clear()
+            .env("HOME", home)
+            .env("TMPDIR", home)
+            .current_dir(home.join("work"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        command
+    }
+
     pub(crate) fn icm<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         run(&mut self.command(args), b"")
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use crate::world::World;
-use compare::{Names, compare};
+use compare::{Names, compare, updated};
 use page::{Page, Step};
 
 /// Pages of which nothing can be run: indexes, tables and lists.
@@ -149,7 +149,8 @@ fn run_page(name: &str, page: &mut Page) -> (usize, String) {
                 "{name}:{}: $ {}\n{difference}",
                 step.line, step.command
             );
-            replaced.push((step, names.adopt(&real)));
+            let lines = updated(&shown, &names.adopt(&real), page.any_position());
+            replaced.push((step, lines));
         }
     }
     for (step, lines) in replaced.iter().rev() {

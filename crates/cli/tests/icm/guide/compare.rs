@@ -116,6 +116,23 @@ pub(super) fn compare(
     Ok(())
 }
 
+/// Returns the lines that a page has to show: real ones where the page differs. A line `…` stays where nothing but `…`
+/// stood for the real lines.
+pub(super) fn updated(shown: &[String], real: &[String], any_position: bool) -> Vec<String> {
+    let pairs = common(&masked(shown, any_position), &masked(real, any_position));
+    let (mut a, mut b) = (0, 0);
+    let mut lines = Vec::new();
+    for &(until_a, until_b) in pairs.iter().chain([&(shown.len(), real.len())]) {
+        match &shown[a..until_a] {
+            [line] if line == ANY_LINES => lines.push(line.clone()),
+            _ => lines.extend_from_slice(&real[b..until_b]),
+        }
+        lines.extend(shown.get(until_a).cloned());
+        (a, b) = (until_a + 1, until_b + 1);
+    }
+    lines
+}
+
 /// Whether a date is that of the run.
 fn is_recent(date: &str) -> bool {
     let now = jiff::Timestamp::now();
@@ -199,7 +216,7 @@ fn difference(shown: &[String], real: &[String], common: &[(usize, usize)]) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, compare};
+    use super::{Names, compare, updated};
 
     const A: &str = "01M8CA6D2RJ5T7N50XTXG2HXNM";
     const B: &str = "01M8CA6EERGYS931BCCWABPCS3";
@@ -288,6 +305,15 @@ mod tests {
         run(&mut names, &format!("stored {A} in a @3"), &real).unwrap_err();
         assert_eq!(names.command(A).unwrap(), REAL_A);
         assert_eq!(names.adopt(&[real]), [format!("stored {A} in a @4")]);
+    }
+
+    #[test]
+    fn dots_stay_where_they_fit() {
+        let now = |shown: &str, real: &str| updated(&lines(shown), &lines(real), false).join(" ");
+        assert_eq!(now("a\n…\nd\ne\n…", "a\nb\nc\nd\nf\ng"), "a … d f g");
+        assert_eq!(now("…\nd\n@1\ne", "a\nd\n@2\ne"), "… d @2 e");
+        assert_eq!(now("", "a"), "a");
+        assert_eq!(now("…", "a"), "…");
     }
 
     #[test]

@@ -33,6 +33,8 @@ impl Page {
                 .ok_or_else(|| format!("{line}: the block does not end"))?;
             match info {
                 "console" => blocks.push(steps(&lines, at + 1..end)?),
+                // Commands that a program prints are not run.
+                "console,whole" => blocks.push(whole(&lines, at + 1..end)?),
                 "console,not-run" if reason(&lines[..at]).is_none() => {
                     return Err(format!(
                         "{line}: the line above has to be `<!-- not run: REASON -->`"
@@ -132,6 +134,16 @@ fn steps(lines: &[String], block: Range<usize>) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
+/// Returns the steps of a block as one: the first command with everything below it.
+fn whole(lines: &[String], block: Range<usize>) -> Result<Vec<Step>, String> {
+    let mut steps = steps(lines, block.clone())?;
+    steps.truncate(1);
+    if let Some(step) = steps.first_mut() {
+        step.output.end = block.end;
+    }
+    Ok(steps)
+}
+
 /// Returns the line that ends a here-document, if the command has one.
 fn here_document(command: &str) -> Option<String> {
     let (_, word) = command.split_once("<<")?;
@@ -176,6 +188,14 @@ icm help
         assert_eq!(page.output(&steps[1]), ["b"]);
         page.replace(&steps[1], &["c".to_owned()]);
         assert!(page.text().contains("  b\nc\n```\n"));
+    }
+
+    #[test]
+    fn a_whole_block_is_one_command() {
+        let page = Page::read("```console,whole\n$ a\nb\n$ c\nd\n```\n").unwrap();
+        let steps = page.steps();
+        assert_eq!(steps.len(), 1);
+        assert_eq!(page.output(&steps[0]), ["b", "$ c", "d"]);
     }
 
     #[test]

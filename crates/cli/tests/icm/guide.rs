@@ -9,17 +9,17 @@ mod page;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::world::World;
 use compare::{Names, compare, updated};
 use page::{Page, Step};
 
 /// Pages of which nothing can be run: indexes, tables and lists.
-const WITHOUT_RUNS: [&str; 10] = [
+const WITHOUT_RUNS: [&str; 9] = [
     "docs/guide/src/SUMMARY.md",
-    "docs/guide/src/agents/set-up.md",
     "docs/guide/src/clients.md",
     "docs/guide/src/configuration.md",
     "docs/guide/src/exit-codes.md",
@@ -30,8 +30,12 @@ const WITHOUT_RUNS: [&str; 10] = [
     "docs/guide/src/reference/configuration.md",
 ];
 
-/// The home folder in pages.
+/// The home folder in pages, and the program.
 const HOME: &str = "/home/you";
+const PROGRAM: &str = "/home/you/.cargo/bin/icm";
+
+/// The port of servers in pages. Each run takes a free one.
+const PORT: &str = ":7437";
 
 /// Printed by the shell after each command.
 const END: &str = "-- the command has ended --";
@@ -65,14 +69,15 @@ struct Shell {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    home: String,
+    /// Texts of pages with those of the run.
+    texts: Vec<(&'static str, String)>,
 }
 
 impl Shell {
     fn new(world: &World) -> Self {
         let home = world.store().parent().unwrap().to_path_buf();
-        let bin = home.join("bin");
-        std::fs::create_dir(&bin).unwrap();
+        let bin = home.join(".cargo/bin");
+        std::fs::create_dir_all(&bin).unwrap();
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_icm"), bin.join("icm")).unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
         let mut child = world
@@ -84,16 +89,24 @@ impl Shell {
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"exec 2>&1\n").unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
+        let program = Path::new(env!("CARGO_BIN_EXE_icm")).canonicalize().unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
         Shell {
             child,
             input: Some(input),
             output,
-            home: home.to_str().unwrap().to_owned(),
+            texts: vec![
+                (PROGRAM, program.to_str().unwrap().to_owned()),
+                (HOME, home.to_str().unwrap().to_owned()),
+                (PORT, format!(":{}", free.local_addr().unwrap().port())),
+            ],
         }
     }
 
     /// Runs a command and returns its lines. The last line says so if the command ended the shell.
     fn run(&mut self, command: &str) -> Vec<String> {
+        let replace = |text: String, (page, run): &(&str, String)| text.replace(page, run);
+        let command = self.texts.iter().fold(command.to_owned(), replace);
         let quoted = command.replace('\'', r"'\''");
         let script = format!("eval '{quoted}' </dev/null\nprintf '\\n%s\\n' '{END}'\n");
         let input = self.input.as_mut().unwrap();
@@ -111,7 +124,8 @@ impl Shell {
             if line == END {
                 break;
             }
-            lines.push(line.replace(&self.home, HOME));
+            let replace = |text: String, (page, run): &(&str, String)| text.replace(run, page);
+            lines.push(self.texts.iter().fold(line.to_owned(), replace));
         }
         page::trim_end(&mut lines);
         lines
@@ -120,7 +134,8 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        drop(self.input.take());
+        // A server of the page ends with it.
+        let _ = self.input.take().unwrap().write_all(b"kill $!\n");
         let _ = self.child.wait();
     }
 }
@@ -142,7 +157,7 @@ fn run_page(name: &str, page: &mut Page) -> (usize, String) {
                 continue;
             }
         };
-        let real = shell.run(&command.replace(HOME, &shell.home));
+        let real = shell.run(&command);
         if let Err(difference) = compare(&shown, &real, page.any_position(), &mut names) {
             let _ = writeln!(
                 report,
@@ -159,6 +174,11 @@ fn run_page(name: &str, page: &mut Page) -> (usize, String) {
     (page.blocks_run(), report)
 }
 
+/// Whether the programs of a page are on this machine. Building icm needs no others.
+fn is_possible(name: &str) -> bool {
+    name != "docs/guide/src/http.md" || Command::new("curl").arg("--version").output().is_ok()
+}
+
 /// Returns the report of a page, and writes the page if snapshots are to be updated.
 fn check(name: &str, is_updated: bool) -> String {
     let path = repository().join(name);
@@ -167,6 +187,10 @@ fn check(name: &str, is_updated: bool) -> String {
         Ok(page) => page,
         Err(why) => return format!("{name}:{why}\n"),
     };
+    if !is_possible(name) {
+        println!("{name} is not run: a program that it shows is not installed");
+        return String::new();
+    }
     let (blocks, report) = run_page(name, &mut page);
     let is_without = WITHOUT_RUNS.contains(&name);
     if blocks == 0 && !is_without {

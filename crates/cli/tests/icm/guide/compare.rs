@@ -7,8 +7,14 @@ use regex::{Captures, Regex};
 
 use super::mask::{Kind, Masked, mask, replace_names};
 
-/// A line of a page that stands for any lines.
+/// A line of a page that stands for any lines. At the end of a line it stands for any text.
 const ANY_LINES: &str = "…";
+
+/// Whether a line of a page shows this line of a run.
+fn shows(page: &Masked, run: &Masked) -> bool {
+    let begins = |start: &str| !start.is_empty() && run.line.starts_with(start);
+    page.line == run.line || page.line.strip_suffix(ANY_LINES).is_some_and(begins)
+}
 
 /// Ids and hashes of a page with those of the run.
 #[derive(Default)]
@@ -151,7 +157,7 @@ fn pair(page: &[Masked], run: &[Masked]) -> Option<Vec<(usize, usize)>> {
             fits[a][b] = match page.get(a) {
                 None => is_last,
                 Some(it) if it.line == ANY_LINES => fits[a + 1][b] || (!is_last && fits[a][b + 1]),
-                Some(it) => !is_last && it.line == run[b].line && fits[a + 1][b + 1],
+                Some(it) => !is_last && shows(it, &run[b]) && fits[a + 1][b + 1],
             };
         }
     }
@@ -179,7 +185,7 @@ fn common(page: &[Masked], run: &[Masked]) -> Vec<(usize, usize)> {
     let mut common = vec![vec![0; run.len() + 1]; page.len() + 1];
     for a in (0..page.len()).rev() {
         for b in (0..run.len()).rev() {
-            common[a][b] = if page[a].line == run[b].line {
+            common[a][b] = if shows(&page[a], &run[b]) {
                 common[a + 1][b + 1] + 1
             } else {
                 common[a + 1][b].max(common[a][b + 1])
@@ -189,7 +195,7 @@ fn common(page: &[Masked], run: &[Masked]) -> Vec<(usize, usize)> {
     let (mut a, mut b) = (0, 0);
     let mut pairs = Vec::new();
     while a < page.len() && b < run.len() {
-        if page[a].line == run[b].line {
+        if shows(&page[a], &run[b]) {
             pairs.push((a, b));
             (a, b) = (a + 1, b + 1);
         } else if common[a + 1][b] >= common[a][b + 1] {
@@ -280,7 +286,9 @@ mod tests {
         assert!(fits("a\n…\nb", "a\nb"));
         assert!(fits("a\n…\nb\n…", "a\nb\nc\nb\nd"));
         assert!(fits("…\nb", "a\nb\nc\nb"));
+        assert!(fits("a b…\nc", "a bc d\nc"));
         assert!(!fits("…\nb", "a\nb\nc"));
+        assert!(!fits("a b…", "a c"));
         assert!(!fits("a\n…", "b\na"));
         assert!(!fits("", "a"));
         assert!(!fits("a", ""));

@@ -140,7 +140,7 @@ impl Drop for Shell {
     }
 }
 
-/// Runs the blocks of a page. Returns how many blocks were run, and a report of each step that differs. In the page the
+/// Runs the blocks of a page, and has icm read the arguments of commands that are only listed. Returns how many blocks were run, and a report of each step that differs. In the page the
 /// outputs of these steps are replaced.
 fn run_page(name: &str, page: &mut Page) -> (usize, String) {
     let world = World::new();
@@ -166,6 +166,13 @@ fn run_page(name: &str, page: &mut Page) -> (usize, String) {
             );
             let lines = updated(&shown, &names.adopt(&real), page.any_position());
             replaced.push((step, lines));
+        }
+    }
+    for (line, command) in page.listed() {
+        // Arguments are read up to `--help`, so that nothing else is done.
+        let answer = shell.run(&format!("{command} --help"));
+        if let Some(error) = answer.iter().find(|it| it.starts_with("error: ")) {
+            let _ = writeln!(report, "{name}:{line}: {command}\n  {error}");
         }
     }
     for (step, lines) in replaced.iter().rev() {
@@ -257,6 +264,14 @@ $ icm get 01M8CA6D2R
     assert!(!updated.contains("Another"), "{updated}");
     let (_, report) = run_page("page.md", &mut Page::read(&updated).unwrap());
     assert_eq!(report, "");
+}
+
+#[test]
+fn an_argument_that_icm_does_not_know_is_reported() {
+    let text = "```sh\nicm list --sort weight  # --nope\nicm list --nope\n```\n";
+    let (_, report) = run_page("page.md", &mut Page::read(text).unwrap());
+    let expected = "page.md:3: icm list --nope\n  error: unexpected argument '--nope' found\n";
+    assert_eq!(report, expected);
 }
 
 #[test]

@@ -16,10 +16,12 @@ pub(super) enum Kind {
     Age,
     Size,
     Duration,
+    /// A count of tokens of a text that has ages in it.
+    Tokens,
     Position,
 }
 
-const KINDS: [(Kind, &str, &str); 8] = [
+const KINDS: [(Kind, &str, &str); 9] = [
     (Kind::Id, "ID", r"\b0[0-9A-HJKMNP-TV-Z]{25}\b"),
     (
         Kind::Time,
@@ -38,6 +40,7 @@ const KINDS: [(Kind, &str, &str); 8] = [
         "DURATION",
         r"\b\d+(?:\.\d+)? ?(?:µs|ms|s)\b",
     ),
+    (Kind::Tokens, "TOKENS", r"\b\d+ (?:of \d+ )?tokens\b"),
     (Kind::Hash, "HASH", r"\b[0-9a-f]{8,64}\b"),
     (Kind::Position, "@N", r"@\d+\b"),
 ];
@@ -114,6 +117,7 @@ mod tests {
                 "in 12 ms, 1.5s, 5 s; 3 steps",
                 "in <DURATION>, <DURATION>, <DURATION>; 3 steps",
             ),
+            ("in 77 of 400 tokens, 65 tokens", "in <TOKENS>, <TOKENS>"),
             ("fit 0.99 @12  ", "fit 0.99 @12"),
         ] {
             assert_eq!(mask(line, false).line, masked);

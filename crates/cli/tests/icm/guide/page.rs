@@ -14,13 +14,14 @@ pub(super) struct Step {
 pub(super) struct Page {
     lines: Vec<String>,
     blocks: Vec<Vec<Step>>,
+    listed: Vec<(usize, String)>,
 }
 
 impl Page {
     /// Reads a page. The error is `LINE: MESSAGE`.
     pub(super) fn read(text: &str) -> Result<Page, String> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let mut blocks = Vec::new();
+        let (mut blocks, mut listed) = (Vec::new(), Vec::new());
         let mut at = 0;
         while at < lines.len() {
             let Some(info) = lines[at].strip_prefix("```") else {
@@ -41,6 +42,7 @@ impl Page {
                     ));
                 }
                 "console,not-run" => {}
+                "sh" => listed.extend((at + 1..end).filter_map(|n| Some((n + 1, icm(&lines[n])?)))),
                 _ if info.starts_with("console") => {
                     return Err(format!("{line}: `{info}` is no kind of block"));
                 }
@@ -48,7 +50,11 @@ impl Page {
             }
             at = end + 1;
         }
-        Ok(Page { lines, blocks })
+        Ok(Page {
+            lines,
+            blocks,
+            listed,
+        })
     }
 
     pub(super) fn blocks_run(&self) -> usize {
@@ -57,6 +63,11 @@ impl Page {
 
     pub(super) fn steps(&self) -> Vec<Step> {
         self.blocks.concat()
+    }
+
+    /// Returns the commands of `icm` in lists of commands (`sh` blocks), each with the number of its line.
+    pub(super) fn listed(&self) -> &[(usize, String)] {
+        &self.listed
     }
 
     /// Whether positions may differ, by `<!-- positions vary: REASON -->`.
@@ -95,6 +106,14 @@ fn reason(before: &[String]) -> Option<&str> {
     let comment = before.last()?.strip_prefix("<!-- not run: ")?;
     let reason = comment.strip_suffix(" -->")?;
     (!reason.trim().is_empty()).then_some(reason)
+}
+
+/// Returns a line that calls `icm`, without its comment and without other programs.
+fn icm(line: &str) -> Option<String> {
+    line.strip_prefix("icm ")?;
+    let ends = [" #", " |", " >", " <", " &&"].into_iter();
+    let end = ends.filter_map(|it| line.find(it)).min();
+    Some(line[..end.unwrap_or(line.len())].trim_end().to_owned())
 }
 
 fn steps(lines: &[String], block: Range<usize>) -> Result<Vec<Step>, String> {
@@ -172,7 +191,9 @@ b
 
 ```
 ```sh
-icm help
+icm help   # only listed
+git log | icm store -t commits
+icm man > page
 ```
 ";
         let mut page = Page::read(text).unwrap();
@@ -184,6 +205,8 @@ icm help
             ["cat > a <<'EOF' && echo\n$ no command\nEOF", "echo \\\n  b"]
         );
         assert_eq!(steps[0].line, 3);
+        let listed = [(12, "icm help".to_owned()), (14, "icm man".to_owned())];
+        assert_eq!(page.listed(), listed);
         assert_eq!(page.output(&steps[0]), Vec::<String>::new());
         assert_eq!(page.output(&steps[1]), ["b"]);
         page.replace(&steps[1], &["c".to_owned()]);

@@ -2,6 +2,8 @@
 //!
 //! A page is one session of `sh` in a world of its own. `ICM_UPDATE_SNAPSHOTS=1` writes what differs into the pages.
 
+#![allow(clippy::print_stderr)]
+
 mod compare;
 mod mask;
 mod page;
@@ -195,7 +197,7 @@ fn check(name: &str, is_updated: bool) -> String {
         Err(why) => return format!("{name}:{why}\n"),
     };
     if !is_possible(name) {
-        println!("{name} is not run: a program that it shows is not installed");
+        eprintln!("{name} is not run: a program that it shows is not installed");
         return String::new();
     }
     let (blocks, report) = run_page(name, &mut page);
@@ -236,7 +238,7 @@ fn every_console_block_prints_as_shown() {
         "pages show something else than icm prints (-: the page, +: icm); if that is wanted, run the test with \
          ICM_UPDATE_SNAPSHOTS=1 and look at the difference\n\n{report}"
     );
-    print!("{report}");
+    eprint!("{report}");
 }
 
 #[test]

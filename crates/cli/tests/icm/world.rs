@@ -74,7 +74,7 @@ impl World {
         command
     }
 
-    /// Returns `sh` with the environment of `command`, except that the store is the default one.
+    /// Returns `sh` with the environment of `command`, except that the store is the default one and days are those of UTC.
     #[cfg(all(unix, feature = "bench", feature = "http", feature = "models"))]
     pub(crate) fn shell(&self) -> Command {
         let home = self.dir.path();
@@ -83,6 +83,7 @@ impl World {
             .env_clear()
             .env("HOME", home)
             .env("TMPDIR", home)
+            .env("TZ", "UTC")
             .current_dir(home.join("work"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped());

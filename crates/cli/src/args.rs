@@ -8,26 +8,34 @@ use crate::error::{CliError, Outcome};
 use crate::global::GlobalArgs;
 use crate::logging::Wanted;
 
+#[cfg(test)]
+mod examples;
+
 const ENVIRONMENT: &str = "\
 Environment:
-  ICM_DB       the store's folder, where --db is not given
-  ICM_CONFIG   the config file, where --config is not given
-  ICM_ACTOR    who is writing (default: user, or the agent that runs the shell)
-  ICM_SESSION  the session that events belong to
+  ICM_DB       the store's folder, if --db is not given
+  ICM_CONFIG   the config file, if --config is not given
+  ICM_ACTOR    the actor of new events (default: user, or the agent that runs the shell)
+  ICM_SESSION  the session of new events
   ICM_SESSION_PARENT
-               the session for which a session works that starts by a hook
-  ICM_LOG      what to log, for instance debug or icm_log=trace
-  NO_COLOR     no colours
+               the parent of a session that a hook starts
+  ICM_LOG      the filter of the logging, for instance debug or icm_log=trace
+  NO_COLOR     no colours, if set
 
 Exit codes:
-  0  fine
+  0  success
   1  the answer is no: nothing found, lines rejected
-  2  it failed
-  3  damage was found
+  2  failure
+  3  damage found
 
-Times (--at and its kin):
+Times (--at, --since and others):
   2026-03-01T12:00:00Z, 2026-03-01 (to its end), yesterday, '2h ago',
-  @123 (a position of the log), or the beginning of an event id";
+  @123 (a position of the log), or the beginning of an event id
+
+Examples:
+  icm store -t decisions -c 'Invoices live in PostgreSQL'
+  icm recall where do invoices live
+  icm init --dry-run                                         # for the agents on this machine";
 
 /// A memory for AI agents that can be replayed
 ///

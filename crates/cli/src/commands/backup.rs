@@ -19,8 +19,8 @@ use crate::ui::BOLD;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  icm backup ~/backups/icm-$(date +%F).tar.zst
-  icm backup --force /mnt/usb/icm.tar.zst --json")]
+  icm backup \"/mnt/usb/icm-$(date +%F).tar.zst\"
+  icm backup --force ~/backups/icm.tar.zst    # replaces the file")]
 pub(crate) struct BackupArgs {
     /// The file to write; outside the store
     #[arg(value_name = "FILE")]

@@ -14,6 +14,10 @@ use crate::ui::DIM;
 
 /// Show or create the configuration
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm config show
+  icm config init")]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     pub(crate) command: ConfigCommand,
@@ -27,10 +31,18 @@ pub(crate) enum ConfigCommand {
 
 /// Print the values in force and the source of each
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm config show
+  icm config show --json")]
 pub(crate) struct ShowArgs {}
 
 /// Write a commented config file; never overwrites a file
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm config init
+  icm config init --config ~/icm.toml")]
 pub(crate) struct InitArgs {}
 
 pub(crate) fn run(args: ConfigArgs, app: &App) -> Result<Outcome, CliError> {

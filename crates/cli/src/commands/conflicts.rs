@@ -25,9 +25,8 @@ const LIMIT_DEFAULT: usize = 50;
 #[command(after_help = "\
 Examples:
   icm conflicts
-  icm conflicts settle 01M808CE1S                         # what is shown holds
-  icm conflicts settle 01M808CE1S --take 3fa9c2b7         # what that event wrote holds
-  icm update 01M808CE1S -c 'What both of them meant'      # settles the text, too")]
+  icm conflicts settle 01M808CE1S                    # keep the shown value
+  icm conflicts settle 01M808CE1S --take 3fa9c2b7    # take the value of this event")]
 pub(crate) struct ConflictsArgs {
     #[command(subcommand)]
     command: Option<ConflictsCommand>,
@@ -63,6 +62,10 @@ struct Filters {
 ///
 /// Exits with 1 if nothing of this id is in conflict.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm conflicts settle 01M808CE1S                                    # keep the shown value
+  icm conflicts settle 01M808CE1S --field content --take 3fa9c2b7    # take that event's value")]
 struct SettleArgs {
     /// Id; for a memory, the beginning is enough
     #[arg(value_parser = NonEmptyStringValueParser::new())]

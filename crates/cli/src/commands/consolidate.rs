@@ -21,14 +21,13 @@ use crate::{input, memory_view};
 /// and superseded memories.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A command reads the memories on stdin, framed as data, and writes the summary to stdout, at most
+64 KiB. It runs in the platform's shell.
+
 Examples:
   icm consolidate -t standup --summary 'The team meets on Tuesdays at ten'
-  icm consolidate -t standup --rules --dry-run
-  icm consolidate -t standup --command 'ollama run llama3.2'
-  icm list -t standup --all | my-summarizer | icm consolidate -t standup --summary -
-
-A command reads the memories on stdin, framed as data, and writes the summary to stdout, at most 64 KiB.
-It runs in the platform's shell.")]
+  icm consolidate -t standup --rules --dry-run    # only shows the summary
+  icm consolidate -t standup --command 'ollama run llama3.2'")]
 pub(crate) struct ConsolidateArgs {
     /// The topic; `a/` for `a` and everything below it
     #[arg(short, long)]

@@ -19,6 +19,10 @@ use crate::values::share;
 ///
 /// Nothing is forgotten. `icm prune` forgets faded memories, and `icm undo` takes back either command.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm decay --dry-run
+  icm decay --rate 0.1")]
 pub(crate) struct DecayArgs {
     /// Daily loss of a memory of medium importance, 0 to 1 [default: `decay.rate`, 0.05]
     #[arg(short, long, value_name = "R", value_parser = share)]

@@ -25,10 +25,12 @@ const FORGOTTEN_KEY: &str = "staging-freeze";
 /// Runs real commands on a sample of forty memories, and shows them as you would type them: import, recall, update,
 /// forget, and a look back at an earlier moment. The store is kept, so you can try more.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The store is made in the temporary folder, or in --db DIR if that is \
-                        empty or not there yet."
-)]
+#[command(after_help = "\
+The store is made in the temporary folder, or in the folder of `--db` if it is empty or absent.
+
+Examples:
+  icm demo
+  icm demo --db /tmp/tour")]
 pub(crate) struct DemoArgs {}
 
 pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {

@@ -21,6 +21,11 @@ use crate::ui::{BAD, BOLD, DIM, GOOD, Ui, WARN};
 /// Changes nothing, and works even if the store cannot be opened. Exits with 3 for damage, with 1 for other problems,
 /// with 0 for warnings.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm doctor
+  icm doctor --full
+  icm doctor --clients    # starts the entry of each agent client")]
 pub(crate) struct DoctorArgs {
     /// Read every event of a log over 32 MiB, not only its ends, and every byte of the views
     #[arg(long)]

@@ -15,6 +15,10 @@ use crate::text::count;
 /// embeds the rest; it can be interrupted and repeated. A memory without a vector of the model is found by its words
 /// and by the built-in model.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm embed
+  icm embed --status    # only shows how many memories have a vector")]
 pub(crate) struct EmbedArgs {
     /// Only show the progress
     #[arg(long)]

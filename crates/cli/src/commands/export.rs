@@ -15,6 +15,10 @@ use crate::text;
 
 /// Export memories
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm export jsonl -o memories.jsonl
+  icm export markdown -o notes    # a file for each topic")]
 pub(crate) struct ExportArgs {
     #[command(subcommand)]
     command: ExportCommand,
@@ -32,6 +36,10 @@ enum ExportCommand {
 /// `created_at` and `updated_at` are kept for display; decay begins with the import. Memories with withheld text,
 /// links, history and memoirs are left out: `icm log export` writes everything.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm export jsonl -o memories.jsonl
+  icm export jsonl --at yesterday | jq -r .topic | sort | uniq -c")]
 struct JsonlArgs {
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
@@ -48,8 +56,8 @@ struct JsonlArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  icm export markdown -o notes
-  icm export markdown --at 2026-03-01 -o then.md")]
+  icm export markdown -o notes                      # a file for each topic
+  icm export markdown --at 2026-03-01 -o then.md    # one document")]
 struct MarkdownArgs {
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]

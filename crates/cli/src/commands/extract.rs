@@ -33,13 +33,14 @@ use crate::values::how_many;
 /// skipped.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+With `[extractor] command` in the config file a program finds the memories instead of the rules. It
+gets the text on stdin, framed as data, and writes JSON lines:
+{\"text\": …, \"importance\": \"low\"|\"medium\", \"topic\": …, \"keywords\": […]}
+
 Examples:
   icm extract -t notes meeting.md --dry-run
   git log -20 --format=%B | icm extract -t commits
-  icm extract -t sessions ~/.claude/projects/-work-app/6f1c.jsonl --scope project
-
-With `[extractor] command` in the config file a program finds the memories instead of the rules. It gets the text on
-stdin, framed as data, and writes JSON lines: {\"text\": …, \"importance\": \"low\"|\"medium\", \"topic\": …, \"keywords\": […]}.")]
+  icm extract -t sessions ~/.claude/projects/-work-app/6f1c.jsonl --scope project")]
 pub(crate) struct ExtractArgs {
     /// The text; `-` or no file for stdin
     #[arg(value_name = "FILE")]

@@ -20,6 +20,10 @@ const SHOWN: usize = 10;
 /// back. Its memories are shown first and you are asked; without a terminal give `--yes`. With `--json` the answer for
 /// ids is an array of receipts, for a topic an object with the receipts.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm forget 01J9X4 01J9X7
+  icm forget -t standup/ --yes    # all topics below, without a question")]
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
     /// Ids or their beginnings

@@ -14,6 +14,10 @@ use crate::{memory_view, text, when};
 ///
 /// Exits with 1 if there is no memory with this id.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm get 01J9X4
+  icm get 01J9X4 --at yesterday    # the memory as it was then")]
 pub(crate) struct GetArgs {
     /// Id or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]

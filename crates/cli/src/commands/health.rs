@@ -15,6 +15,10 @@ use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
 /// neither changed nor recalled for long. Near-duplicates: linked as similar, or with most words in common. Superseded:
 /// another memory supersedes them.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm health
+  icm health -t payments/ --stale-days 30")]
 pub(crate) struct HealthArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]

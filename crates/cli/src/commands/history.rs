@@ -13,6 +13,10 @@ use crate::{memory_view, text, when};
 ///
 /// Exits with 1 if there is no memory with this id.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm history 01J9X4
+  icm history 01J9X4 --json")]
 pub(crate) struct HistoryArgs {
     /// Id or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]

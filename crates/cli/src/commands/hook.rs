@@ -47,7 +47,7 @@ const PARENT: &str = "ICM_SESSION_PARENT";
 Examples:
   icm hook claude-code UserPromptSubmit --try 'where do invoices live'
   icm hook off --project
-  icm log --injected --session ID    # what a session was shown")]
+  icm log --injected --session s1    # the memories that a session was shown")]
 pub(crate) struct HookArgs {
     /// The client, or `on`, `off`
     #[arg(value_name = "CLIENT")]

@@ -17,6 +17,10 @@ use crate::text;
 
 /// Import memories from files
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm import jsonl memories.jsonl
+  icm import markdown notes    # every `.md` file of the folder")]
 pub(crate) struct ImportArgs {
     #[command(subcommand)]
     command: ImportCommand,
@@ -37,6 +41,10 @@ enum ImportCommand {
 /// update. Importing the same file again changes nothing. Bad lines are named, good ones are kept, and the exit code is
 /// 1.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm import jsonl memories.jsonl
+  icm export jsonl --db ~/old | icm import jsonl -")]
 struct JsonlArgs {
     /// Files; `-` for stdin
     #[arg(required = true, value_name = "FILE")]
@@ -56,14 +64,15 @@ struct JsonlArgs {
 /// named, good ones are kept, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
-  icm export markdown -o notes; $EDITOR notes/decisions.md; icm import markdown notes
-
 A new memory at the end of a file:
 
   ***
 
-  Prices are integer cents")]
+  Prices are integer cents
+
+Examples:
+  icm import markdown notes
+  icm export markdown -o notes; $EDITOR notes/decisions.md; icm import markdown notes")]
 struct MarkdownArgs {
     /// Files, or folders with `.md` files at any depth; `-` for stdin
     #[arg(required = true, value_name = "FILE|FOLDER")]

@@ -20,9 +20,12 @@ use crate::ui::DIM;
 ///
 /// Each entry starts this icm. If `--db`, `ICM_DB` or the config file names a store, the entry names it, too, so that
 /// all clients share one store. A file that does not parse is named and left alone; the exit code is then 1.
-///
-/// Examples: `icm init` · `icm init --dry-run` · `icm init --client codex cursor` · `icm init --mode all`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm init --dry-run    # only shows the changes
+  icm init --client codex cursor
+  icm init --mode all --yes")]
 pub(crate) struct InitArgs {
     /// Pieces to write [default: mcp, and hooks where the client has them]
     #[arg(long, value_enum, value_name = "MODE")]

@@ -13,6 +13,11 @@ const LIMIT_DEFAULT: usize = 50;
 
 /// List memories, newest first
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm list -t payments/ --all
+  icm list --sort weight -l 10    # the ten heaviest memories
+  icm list --forgotten")]
 pub(crate) struct ListArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]

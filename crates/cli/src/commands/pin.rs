@@ -17,7 +17,7 @@ use crate::memory_view;
 #[command(after_help = "\
 Examples:
   icm pin 01J9X4
-  icm pin 01J9X4 --for 7d")]
+  icm pin 01J9X4 --for 7d    # for a week")]
 pub(crate) struct PinArgs {
     /// Ids or their beginnings
     #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]
@@ -29,6 +29,10 @@ pub(crate) struct PinArgs {
 
 /// Unpin memories
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm unpin 01J9X4
+  icm unpin 01J9X4 01J9X7")]
 pub(crate) struct UnpinArgs {
     /// Ids or their beginnings
     #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]

@@ -19,6 +19,10 @@ use crate::values::share;
 /// importance are always kept. `icm undo` brings the forgotten ones back. The plan is shown first and you are asked;
 /// without a terminal give `--yes`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm prune --dry-run
+  icm prune --threshold 0.2 --yes    # forgets more, without a question")]
 pub(crate) struct PruneArgs {
     /// Weight below which memories are forgotten, 0 to 1 [default: `decay.prune_threshold`, 0.1]
     #[arg(short, long, value_name = "W", value_parser = share)]

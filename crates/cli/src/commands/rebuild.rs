@@ -11,6 +11,10 @@ use crate::text::count;
 ///
 /// The log is only read. Views can be deleted at any time; this command restores them.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm rebuild
+  icm rebuild && icm verify    # compares the new views with the log")]
 pub(crate) struct RebuildArgs {}
 
 pub(crate) fn run(_: RebuildArgs, app: &App) -> Result<Outcome, CliError> {

@@ -26,7 +26,7 @@ const PREVIEW: usize = 20;
 #[command(after_help = "\
 Examples:
   icm redact 01M808CE1S --reason 'held a password'
-  icm redact --match 'hunter2' --dry-run
+  icm redact --match 'hunter2' --dry-run    # every event with this text
   icm redact @120 @131 --yes")]
 pub(crate) struct RedactArgs {
     /// Memories (ids or their beginnings) and events (`3fa9c2`, `@12`)
@@ -91,7 +91,7 @@ impl Asked for Redaction {
 
     fn question(&self, answer: &RedactAnswer) -> Question {
         let share = match answer.share >= 0.1 {
-            true => format!(", {:.0} % of all that have text", answer.share * 100.0),
+            true => format!(" ({:.0} % of all events with text)", answer.share * 100.0),
             false => String::new(),
         };
         let events = match answer.events {

@@ -20,7 +20,7 @@ use crate::ui::BOLD;
 #[command(after_help = "\
 Examples:
   icm restore icm-2026-03-01.tar.zst --db ~/memory
-  icm log verify --db ~/memory")]
+  icm restore icm-2026-03-01.tar.zst && icm log verify")]
 pub(crate) struct RestoreArgs {
     /// A file that `icm backup` wrote
     #[arg(value_name = "FILE")]

@@ -15,6 +15,10 @@ use crate::text;
 /// A whole topic is one command, as for `icm forget`. With `--json` the answer for one id is a receipt, for several ids
 /// an array of receipts, for a topic an object with the receipts.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm revive 01J9X4
+  icm revive -t standup/    # every forgotten memory of these topics")]
 #[group(required = true, multiple = false)]
 pub(crate) struct ReviveArgs {
     /// Ids or their beginnings; see `icm list --forgotten`

@@ -83,7 +83,12 @@ fn toolsets() -> String {
     for (name, about) in Offer::sets() {
         text.push_str(&format!("\n  {name:8} {about}"));
     }
-    text + "\n\nExamples:\n  icm serve --toolsets default,memoir\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo\n  icm serve --http 127.0.0.1:7437\n  icm serve --http 127.0.0.1:7437 --print-unit systemd"
+    text + "
+
+Examples:
+  icm serve --toolsets default,memoir
+  icm serve --http 127.0.0.1:7437
+  icm serve --http 127.0.0.1:7437 --print-unit systemd"
 }
 
 /// Parses the value of an environment variable; empty means no.

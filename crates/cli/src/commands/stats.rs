@@ -17,6 +17,10 @@ const TOKEN_ROWS: usize = 20;
 
 /// Show the store in numbers: memories, events, bytes, state of each view
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm stats
+  icm stats --tokens --since yesterday    # what agents were shown")]
 pub(crate) struct StatsArgs {
     /// As this machine knew at that time; bytes and views are always the present ones
     #[arg(long, value_name = "TIME")]

@@ -16,6 +16,10 @@ use crate::when;
 /// Each level has the number of its memories. If there are topics below, a second number with `+` counts all memories
 /// of the level and below. Then come the mean weight and the last change.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm topics --depth 1
+  icm topics --prefix payments --flat    # one line for each topic")]
 pub(crate) struct TopicsArgs {
     /// Levels to show; deeper topics are counted in those above
     #[arg(long, value_name = "N", value_parser = how_many)]

@@ -22,11 +22,12 @@ const PREVIEW: usize = 20;
 ///
 /// An event stands for the whole command that it belongs to, such as the import of a file. `--last` counts undos but
 /// not recalls, so `icm undo --last 1` twice changes nothing.
-///
-/// Examples: `icm undo --last 1` · `icm undo @120..@140` · `icm undo --session s1 --since yesterday` · `icm undo 3fa9c2
-/// --cascade`
-/// · `icm undo 3fa9c2 --cascade`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm undo --last 1
+  icm undo @120..@140 --dry-run    # only shows the changes
+  icm undo --session s1 --since yesterday")]
 pub(crate) struct UndoArgs {
     /// Events (`3fa9c2`, `@12`), or one range (`@12..@20`); `icm log` lists them
     #[arg(value_name = "EVENT", value_parser = NonEmptyStringValueParser::new(),

@@ -14,6 +14,10 @@ use crate::error::{CliError, Outcome};
 /// a changed file only the entries of icm are removed. The files of the user, of the working folder, and of every
 /// project that init wrote are checked.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm uninstall --dry-run    # only shows the changes
+  icm uninstall --yes        # without a question")]
 pub(crate) struct UninstallArgs {
     /// Only list the entries of icm; exits with 1 if there are any
     #[arg(long, conflicts_with = "dry_run")]

@@ -10,6 +10,10 @@ use crate::error::{CliError, Outcome};
 ///
 /// The link stays in the log and is shown `--at` earlier moments; `icm undo --last 1` brings it back.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm unlink 01M808CE1S 01M80WZ9B2 -r supersedes
+  icm unlink 01M808CE1S 01M80WZ9B2 -r related --reason 'different customers'")]
 pub(crate) struct UnlinkArgs {
     #[command(flatten)]
     ends: EndsArgs,

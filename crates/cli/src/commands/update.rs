@@ -14,6 +14,10 @@ use crate::{input, memory_view};
 /// The earlier text stays in the log: see `icm history`. A new value for a field in conflict (`icm conflicts`) settles
 /// the conflict.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm update 01J9X4 -c 'Invoices live in PostgreSQL 17'
+  icm update 01J9X4 -t payments/db -i high    # another topic and importance")]
 pub(crate) struct UpdateArgs {
     /// Id or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]

@@ -16,6 +16,10 @@ use crate::ui::{BAD, DIM, GOOD, Ui, WARN};
 /// Reads every event, follows every chain, folds the log again and compares the result with the views. Never changes
 /// the log; wrong views are rebuilt. Exits with 3 for damage.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm verify
+  icm verify --db ~/memory")]
 pub(crate) struct VerifyArgs {}
 
 pub(crate) fn run(_: VerifyArgs, app: &App) -> Result<Outcome, CliError> {

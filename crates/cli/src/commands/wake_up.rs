@@ -17,7 +17,7 @@ use crate::when;
 #[command(after_help = "\
 Examples:
   icm wake-up --budget 400
-  icm pin 01J9X4 --for 7d    # a memory that every session is shown")]
+  icm wake-up --no-record    # adds no event to the log")]
 pub(crate) struct WakeUpArgs {
     /// Budget in tokens, 50 to 1000000; four bytes count as one token
     #[arg(long, value_name = "TOKENS", default_value_t = BUDGET)]

@@ -19,6 +19,10 @@ const RECALLS: usize = 20;
 ///
 /// Shows the newest 20 recalls, unless `-l` or `--all` is given. Exits with 1 if there is no memory with this id.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm why 01J9X4
+  icm why 01J9X4 --all    # with every recall")]
 pub(crate) struct WhyArgs {
     /// Id or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]

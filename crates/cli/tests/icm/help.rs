@@ -46,7 +46,11 @@ fn check(help: &Run, path: &[String]) {
     }
     let about = help.out.lines().next().unwrap_or_default();
     assert!(about.len() > 10, "{path:?} has no description");
+    assert!(about.chars().count() <= 80, "{path:?}: {about}");
     assert!(!about.ends_with('.'), "{path:?}: {about}");
+    let last = help.out.rsplit_once("\nExamples:\n").unwrap_or_default().1;
+    let examples = last.lines().filter(|line| line.starts_with("  ")).count();
+    assert!((2..=3).contains(&examples), "{path:?}: examples: {last}");
     for line in help.out.lines() {
         assert!(line.chars().count() <= 100, "{path:?}: {line}");
     }

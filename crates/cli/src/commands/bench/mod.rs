@@ -11,6 +11,10 @@ use crate::error::{CliError, Outcome};
 
 /// Measure how well recall works
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm bench recall locomo/
+  icm bench replay --set ranking.floor=0.3    # your own recalls with another floor")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
     command: BenchCommand,

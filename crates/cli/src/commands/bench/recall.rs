@@ -50,9 +50,8 @@ const LIMIT_MIN: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  icm bench recall locomo/ --rankings rankings.jsonl
   icm bench recall locomo/ notes/ --floor 0.3
-  icm bench recall locomo/ --set ranking.neighbours=0.1 --set embedding.model=all-MiniLM-L6-v2
+  icm bench recall locomo/ --set ranking.neighbours=0.1 --rankings rankings.jsonl
   icm bench recall longmemeval_s.json --granularity session --json")]
 pub(crate) struct BenchRecallArgs {
     /// Folders or files

@@ -27,9 +27,7 @@ use crate::ui::BOLD;
 Examples:
   icm log export laptop.icmx
   icm log export - | ssh desk icm log import -
-  icm log export --since @1200 news.icmx
-  icm log export --format cloudevents events.jsonl
-  ssh desk icm log heads > desk.txt; icm log export --since desk.txt - | ssh desk icm log import -")]
+  icm log export --since desk.txt news.icmx    # `icm log heads` of `desk` wrote desk.txt")]
 pub(crate) struct LogExportArgs {
     /// The file to write, or `-` for stdout; replaced only when complete
     #[arg(value_name = "FILE")]

@@ -10,8 +10,9 @@ use crate::error::{CliError, Outcome};
 /// `icm log verify --expect FILE` proves later that the log still contains these events.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
-  icm log heads > heads.txt    and later    icm log verify --expect heads.txt")]
+Examples:
+  icm log heads > heads.txt
+  icm log verify --expect heads.txt    # later")]
 pub(crate) struct HeadsArgs {}
 
 pub(crate) fn run(_: HeadsArgs, app: &App) -> Result<Outcome, CliError> {

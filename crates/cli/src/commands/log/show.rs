@@ -18,6 +18,10 @@ const FEW: usize = 10;
 ///
 /// Long lists are cut after the first few items; `--json` shows all. Exits with 1 if there is no event with this id.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm log show @120
+  icm log show 3fa9c2 --json    # long lists are complete")]
 pub(crate) struct ShowArgs {
     /// The beginning of an event id, or a position (`@123`)
     #[arg(value_parser = NonEmptyStringValueParser::new())]

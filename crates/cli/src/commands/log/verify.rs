@@ -15,6 +15,10 @@ use crate::progress::Bar;
 /// Changes nothing. Exits with 3 for damage, or if the log no longer contains the events of `--expect`. `icm verify`
 /// checks the views, too.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm log verify
+  icm log verify --expect heads.txt    # a file of `icm log heads`")]
 pub(crate) struct LogVerifyArgs {
     /// A file with earlier output of `icm log heads`; `-` for stdin
     #[arg(long, value_name = "FILE")]

@@ -13,6 +13,10 @@ use crate::text::count;
 ///
 /// Names are unique; a deleted memoir keeps its name.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir create -n system -d 'How the billing system hangs together'
+  icm memoir create -n glossary")]
 pub(crate) struct CreateArgs {
     #[command(flatten)]
     about: AboutArgs,
@@ -20,6 +24,10 @@ pub(crate) struct CreateArgs {
 
 /// Replace the description of a memoir
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir describe -n system -d 'The billing system and its databases'
+  icm memoir describe -n glossary -d 'The words of the team'")]
 pub(crate) struct DescribeArgs {
     #[command(flatten)]
     about: AboutArgs,
@@ -52,6 +60,10 @@ impl From<AboutArgs> for MemoirRequest {
 ///
 /// Its concepts and links are hidden with it and stay in the log. You are asked first; without a terminal give `--yes`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir delete system
+  icm memoir delete system --yes    # without a question")]
 pub(crate) struct DeleteArgs {
     /// Name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -60,6 +72,10 @@ pub(crate) struct DeleteArgs {
 
 /// Bring a deleted memoir back, with its concepts and links
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir revive system
+  icm memoir revive 01M808CE1S    # by its id")]
 pub(crate) struct ReviveArgs {
     /// Name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

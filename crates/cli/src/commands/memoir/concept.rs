@@ -16,6 +16,10 @@ use crate::values::words;
 ///
 /// Names are unique within a memoir. Adding a deleted concept brings it back with the new definition.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir add-concept -m system -n invoices -d 'Rows in PostgreSQL' -L kind:data
+  git log -1 --format=%b | icm memoir add-concept -m system -n api -d -")]
 pub(crate) struct AddArgs {
     #[command(flatten)]
     of: OfArgs,
@@ -31,6 +35,10 @@ pub(crate) struct AddArgs {
 /// The earlier definition stays in the history (`icm memoir inspect`). A new definition raises the revision and the
 /// confidence; other changes leave the definition as it is.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir refine -m system -n invoices -d 'Rows in PostgreSQL 17, partitioned by month'
+  icm memoir refine -m system -n invoices --confidence 0.9")]
 pub(crate) struct RefineArgs {
     #[command(flatten)]
     of: OfArgs,
@@ -96,6 +104,10 @@ impl MoreArgs {
 
 /// Add or remove labels of a concept
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir label -m system -n invoices -L kind:data,owner:billing
+  icm memoir label -m system -n invoices -R owner:billing")]
 #[group(required = true, multiple = true, args = ["add", "remove"])]
 pub(crate) struct LabelArgs {
     #[command(flatten)]
@@ -127,6 +139,10 @@ pub(crate) struct LabelArgs {
 ///
 /// Its links are hidden with it.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir delete-concept -m system -n invoices
+  icm memoir delete-concept -m glossary -n 'dead letter'")]
 pub(crate) struct DeleteArgs {
     #[command(flatten)]
     of: OfArgs,
@@ -134,6 +150,10 @@ pub(crate) struct DeleteArgs {
 
 /// Bring a deleted concept back, with its links
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir revive-concept -m system -n invoices
+  icm memoir revive-concept -m glossary -n 'dead letter'")]
 pub(crate) struct ReviveArgs {
     #[command(flatten)]
     of: OfArgs,

@@ -15,15 +15,19 @@ use crate::ui::{BOLD, DIM};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Relations:
-  part_of         it is part of the other
-  depends_on      it needs the other
-  related_to      they have to do with each other
-  contradicts     they cannot both be right
-  refines         it says more precisely what the other says
-  alternative_to  it can stand in the other's place
-  caused_by       the other is its cause
-  instance_of     it is one of what the other is about
-  superseded_by   the other stands in its place now")]
+  part_of         the first is a part of the other
+  depends_on      the first needs the other
+  related_to      both have something in common
+  contradicts     at most one of the two is right
+  refines         the first is more precise than the other
+  alternative_to  the first can replace the other
+  caused_by       the other is the cause of the first
+  instance_of     the first is an example of the other
+  superseded_by   the other replaces the first
+
+Examples:
+  icm memoir link -m system --from api --to invoices -r depends_on
+  icm memoir link -m system --from mysql --to postgresql -r superseded_by --reason 'moved in May'")]
 pub(crate) struct LinkArgs {
     #[command(flatten)]
     ends: EndsArgs,
@@ -31,6 +35,10 @@ pub(crate) struct LinkArgs {
 
 /// Remove a link between two concepts
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir unlink -m system --from api --to invoices -r depends_on
+  icm memoir unlink -m system --from mysql --to postgresql -r superseded_by")]
 pub(crate) struct UnlinkArgs {
     #[command(flatten)]
     ends: EndsArgs,

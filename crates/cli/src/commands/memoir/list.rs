@@ -10,6 +10,10 @@ use crate::when;
 
 /// List the memoirs with their numbers of concepts
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir list
+  icm memoir list --at 2026-03-01")]
 pub(crate) struct ListArgs {
     /// As of a moment
     #[arg(long, value_name = "TIME")]

@@ -27,12 +27,7 @@ use crate::ui::{BOLD, DIM, TOPIC, Ui};
 Examples:
   icm memoir create -n system -d 'How the billing system hangs together'
   icm memoir add-concept -m system -n invoices -d 'Rows in PostgreSQL' -L kind:data
-  icm memoir add-concept -m system -n api -d 'The HTTP front' -L kind:service
-  icm memoir link -m system --from api --to invoices -r depends_on
-  icm memoir refine -m system -n invoices -d 'Rows in PostgreSQL 17, partitioned by month'
-  icm memoir inspect -m system invoices -D 2
-  icm memoir search-all 'payment records'
-  icm memoir export -m system -f mermaid")]
+  icm memoir link -m system --from api --to invoices -r depends_on")]
 pub(crate) struct MemoirArgs {
     #[command(subcommand)]
     command: MemoirCommand,

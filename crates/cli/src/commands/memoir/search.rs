@@ -30,6 +30,10 @@ pub(crate) struct SearchArgs {
 
 /// Search the concepts of all memoirs
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir search-all 'payment records'
+  icm memoir search-all -L kind:data    # every concept with this label")]
 pub(crate) struct SearchAllArgs {
     #[command(flatten)]
     what: WhatArgs,

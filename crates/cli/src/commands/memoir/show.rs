@@ -18,6 +18,10 @@ const LABELS: usize = 10;
 
 /// Show a memoir: its description, its labels, its concepts
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir show system
+  icm memoir show system --all --at yesterday")]
 pub(crate) struct ShowArgs {
     /// Name or id
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

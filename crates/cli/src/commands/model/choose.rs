@@ -20,10 +20,8 @@ use crate::ui::BOLD;
 #[command(after_help = "\
 Examples:
   icm model use all-MiniLM-L6-v2
-  icm model use ~/models/fine-tuned
   icm model use endpoint --url http://localhost:11434 --endpoint-model nomic-embed-text
-  icm model use endpoint --url https://llm.example.org --endpoint-model m --key-env LLM_KEY
-  icm model use none                    # recall by words alone")]
+  icm model use none    # recall by words alone")]
 pub(crate) struct ModelUseArgs {
     /// static, none, endpoint, the name of an installed model, or a model's folder
     #[arg(value_name = "MODEL")]

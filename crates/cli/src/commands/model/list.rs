@@ -16,6 +16,10 @@ use crate::ui::{BAD, BOLD, DIM, GOOD, PLAIN};
 
 /// List the models: in use, installed, and known
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm model list
+  icm model list --json")]
 pub(crate) struct ModelListArgs {}
 
 #[derive(Serialize)]

@@ -21,10 +21,8 @@ use crate::error::{CliError, Outcome};
 #[command(after_help = "\
 Examples:
   icm model list
-  icm model install                     # all-MiniLM-L6-v2, and what runs it
-  icm model use all-MiniLM-L6-v2
-  icm model use endpoint --url http://localhost:11434 --endpoint-model nomic-embed-text
-  icm model use static                  # back to the one in the program")]
+  icm model install    # all-MiniLM-L6-v2, with ONNX Runtime
+  icm model use all-MiniLM-L6-v2")]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
     command: ModelCommand,

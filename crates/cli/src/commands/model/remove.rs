@@ -15,6 +15,10 @@ use crate::ui::BOLD;
 /// You are asked first; without a terminal give `--yes`. If the model is in use, recall goes back to the built-in
 /// model. `icm model install` brings the model back.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm model remove all-MiniLM-L6-v2
+  icm model remove ours --yes    # without a question")]
 pub(crate) struct ModelRemoveArgs {
     /// An installed model
     #[arg(value_name = "NAME")]

@@ -121,8 +121,7 @@ impl WorkTree {
         self.must(&["commit", "--quiet", "--message", "icm sync", "--", "."])?;
         if self.follows == Follows::Nothing {
             app.ui.remark(format_args!(
-                "committed; the branch follows none, so that nothing was pulled or pushed: `git push -u` once lets it \
-                 follow one"
+                "committed, but neither pulled nor pushed, because the branch follows no other: `git push -u` sets one"
             ));
         }
         Ok(true)

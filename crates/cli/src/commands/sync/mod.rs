@@ -32,22 +32,20 @@ use words::{has_moved, tell};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Targets:
-  PATH, file:///PATH              a folder; it is made if the one that it lies in is there
-  ssh://[USER@]HOST[:PORT][/DIR]  the store of another machine (/~/DIR: below the home there); ICM_SSH names
-                                  another program than ssh
-  s3://BUCKET/PATH                AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT_URL for any
-                                  other server that speaks S3
+  PATH, file:///PATH              a folder, made if its parent folder exists
+  ssh://[USER@]HOST[:PORT][/DIR]  the store of another machine (/~/DIR: below its home folder);
+                                  ICM_SSH names another program than ssh
+  s3://BUCKET/PATH                AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION;
+                                  AWS_ENDPOINT_URL for another server that speaks S3
   gs://BUCKET/PATH                GOOGLE_APPLICATION_CREDENTIALS
   az://CONTAINER/PATH             AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY
-  https://[USER:PASSWORD@]HOST/PATH   WebDAV; ICM_HTTP_AUTHORIZATION is sent as `Authorization`
+  https://[USER:PASSWORD@]HOST/PATH
+                                  WebDAV; ICM_HTTP_AUTHORIZATION is sent as `Authorization`
 
 Examples:
   icm sync ~/Sync/icm --dry-run
-  icm sync ~/Sync/icm
-  icm sync ~/notes/icm --git
   icm sync ssh://laptop
-  icm sync s3://my-bucket/icm --watch
-  */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab: only what moved, and what is wrong)")]
+  icm sync s3://my-bucket/icm --watch    # again every 30 s")]
 pub(crate) struct SyncArgs {
     /// A folder or a URL
     #[arg(value_name = "TARGET", required_unless_present = "answer")]

@@ -35,17 +35,14 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
         "dedup",
         "Texts that say nearly the same as another text of their topic.",
     ),
-    ("decay", "How memories that nobody recalls fade."),
+    ("decay", "How memories fade without a recall."),
     ("consolidate", "Topics with many memories."),
     ("summarizer", "The program that writes summaries."),
     (
         "judge",
         "The program that decides whether a new memory replaces an older one.",
     ),
-    (
-        "extractor",
-        "The program that finds what is worth keeping in a text.",
-    ),
+    ("extractor", "The program that finds memories in a text."),
     (
         "hooks",
         "What `icm hook` gives to agents when a session starts and at each prompt.",
@@ -165,7 +162,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "ranking.floor",
         SHARE,
-        "Least fit of a result. A recall leaves out what fits less; 0 shows everything.",
+        "Least fit of a result. A recall leaves out results below it; 0 shows everything.",
     ),
     key(
         "ranking.candidates",
@@ -210,7 +207,7 @@ pub(crate) const KEYS: &[Key] = &[
             "the name of an environment variable, not the key",
             is_variable,
         ),
-        "Holds the server's key. Without this setting no key is sent.",
+        "The variable that holds the server's key. Without this setting no key is sent.",
     )
     .example("\"ICM_EMBEDDING_KEY\""),
     key(
@@ -234,13 +231,13 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "secrets.allow",
         Texts("a list of regular expressions"),
-        "A secret that one of them matches is stored as any text.",
+        "A secret that matches one of them is stored like any text.",
     ),
     key(
         "dedup.similar",
         SHARE,
-        "Likeness from which a new text is similar to an older one of its topic. 0 looks for \
-         the very same text only.",
+        "Likeness from which a new text is similar to an older one of its topic. 0 compares for \
+         identical texts only.",
     ),
     key(
         "dedup.on_similar",
@@ -305,7 +302,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "judge.command",
         text("a command line that reads stdin", is_not_blank),
-        "Asked by `icm store` where the rules are in doubt: it gets `{\"older\": …, \"newer\": …}` on stdin \
+        "Decides for `icm store` if the rules are in doubt: it gets `{\"older\": …, \"newer\": …}` on stdin \
          and answers `yes` or `no`. Without a command, the rules decide alone.",
     )
     .example("\"my-judge --yes-or-no\""),
@@ -334,8 +331,8 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "hooks.record",
         Bool,
-        "Whether what hooks show becomes an event of the log. Without it a session may be shown \
-         the same memory twice.",
+        "Whether memories that hooks show become events of the log. Without these events a session \
+         may be shown the same memory twice.",
     ),
     key(
         "hooks.floor",
@@ -345,33 +342,33 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "hooks.budget",
         Whole(50, CONTEXT_TOKENS_MAX),
-        "Tokens of what a prompt brings.",
+        "Most tokens that a prompt brings into the context.",
     ),
     key(
         "hooks.wake_up_budget",
         Whole(50, CONTEXT_TOKENS_MAX),
-        "Tokens of the wake-up pack that a session starts with.",
+        "Most tokens of the wake-up pack of a session.",
     ),
     key(
         "hooks.learn",
         Bool,
-        "Whether rules look through the transcript of a session for what is worth keeping.",
+        "Whether rules search the transcript of a session for sentences that are worth keeping.",
     ),
     key(
         "hooks.tool_output",
         Bool,
-        "Whether they look through the output of tools, too.",
+        "Whether these rules also search the output of tools.",
     ),
     key(
         "mcp.nudge_after",
         Whole(0, COUNT_MAX),
-        "Tool calls of a session that stores nothing before a reply suggests to store. 0 \
-         switches that off, and so does `--compact`.",
+        "Tool calls of a session without a store after which a reply suggests to store. 0 or \
+         `--compact` switches that off.",
     ),
     key(
         "output.color",
         OneOf(&["auto", "always", "never"]),
-        "When to use colours. `auto` is on a terminal if `NO_COLOR` is not set.",
+        "When to use colours. `auto` means on a terminal, unless `NO_COLOR` is set.",
     ),
 ];
 

@@ -14,12 +14,14 @@ const SETS: [(&str, &str, Holds); 7] = [
         "memories and their care, in at most 2,500 tokens",
         |name| CORE.contains(&name) || CARE.contains(&name),
     ),
-    ("core", "memories alone, and who changed them", |name| {
-        CORE.contains(&name)
-    }),
+    (
+        "core",
+        "store, recall, change, forget, and the log with undo",
+        |name| CORE.contains(&name),
+    ),
     (
         "icm",
-        "the eighteen names of ICM, for who comes from there",
+        "the eighteen tools of ICM, under the names that ICM uses",
         |name| (is_of(name, MEMORY) || is_of(name, MEMOIR)) && !NEWER.contains(&name),
     ),
     ("memory", "everything about memories", |name| {
@@ -28,10 +30,12 @@ const SETS: [(&str, &str, Holds); 7] = [
     ("memoir", "everything about memoirs and concepts", |name| {
         is_of(name, MEMOIR)
     }),
-    ("history", "what happened, what differs, and undo", |name| {
-        !is_of(name, MEMORY) && !is_of(name, MEMOIR) && name != WAKE_UP
-    }),
-    ("all", "every tool there is", |_| true),
+    (
+        "history",
+        "the log, undo, differences and conflicts",
+        |name| !is_of(name, MEMORY) && !is_of(name, MEMOIR) && name != WAKE_UP,
+    ),
+    ("all", "every tool", |_| true),
 ];
 
 const MEMORY: &str = "icm_memory_";

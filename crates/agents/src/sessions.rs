@@ -136,7 +136,7 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
             if !known.contains_key(&id) {
                 return Err(ServiceError::nothing(
                     format!("no event is of the session `{asked}`"),
-                    "`icm sessions` lists those that there are",
+                    "`icm sessions` lists the sessions",
                 ));
             }
             Some(with_children(&known, &id))

@@ -43,7 +43,7 @@ pub(crate) fn question() -> Result<String, CliError> {
     if bytes.len() as u64 > QUESTION_MAX_BYTES {
         return Err(
             CliError::invalid("the question on stdin is longer than 4 MiB")
-                .with_hint("give the part of it that asks"),
+                .with_hint("give only the part with the question"),
         );
     }
     String::from_utf8(bytes)
@@ -129,7 +129,7 @@ fn bounded_text(reader: impl Read, flag: &str) -> Result<String, CliError> {
         return Err(CliError::invalid(format!(
             "the text on stdin for `{flag}` is longer than 64 KiB"
         ))
-        .with_hint("store what matters of it, or split it into several memories"));
+        .with_hint("shorten it, or split it into several memories"));
     }
     String::from_utf8(bytes).map_err(|e| {
         CliError::invalid(format!(

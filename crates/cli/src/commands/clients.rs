@@ -77,7 +77,7 @@ pub(super) fn env(app: &App) -> Result<BTreeMap<String, String>, CliError> {
     let mut env = BTreeMap::new();
     let mut add = |name: &str, path: &Path| -> Result<(), CliError> {
         let path = std::path::absolute(path)
-            .map_err(|error| CliError::io("where is the store", &error))?;
+            .map_err(|error| CliError::io("cannot find the store's folder", &error))?;
         let text = path.to_str().map(str::to_owned);
         let text =
             text.ok_or_else(|| CliError::invalid(format!("{} is not UTF-8", path.display())))?;
@@ -212,12 +212,12 @@ pub(super) fn look(plan: &Plan, app: &App) -> Result<Outcome, CliError> {
         .filter(|step| !step.pieces.is_empty())
         .count() as u64;
     if files == 0 {
-        app.ui.remark(format_args!("nothing of icm is there"));
+        app.ui.remark(format_args!("no file has entries of icm"));
         return Ok(Outcome::Fine);
     }
     let files = count(files, "file has", "files have");
     app.ui.remark(format_args!(
-        "{files} something of icm: `icm uninstall` takes it out"
+        "{files} entries of icm: `icm uninstall` removes them"
     ));
     Ok(Outcome::No)
 }

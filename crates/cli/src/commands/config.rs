@@ -138,7 +138,7 @@ fn init(app: &App) -> Result<Outcome, CliError> {
     let file = std::fs::File::create_new(&path);
     let mut file = file.map_err(|e| match e.kind() {
         std::io::ErrorKind::AlreadyExists => CliError::failed(format!("{name} is already there"))
-            .with_hint("edit it, or see what is in force with `icm config show`"),
+            .with_hint("edit it, or see the values in force with `icm config show`"),
         _ => failed(e),
     })?;
     file.write_all(template().as_bytes()).map_err(failed)?;

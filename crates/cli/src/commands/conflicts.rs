@@ -124,11 +124,11 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
             _ => {
                 let mut listed = answer.conflicts.iter();
                 let revive = match listed.any(|conflict| conflict.field == "forgotten") {
-                    true => ", `icm revive ID` brings back what was forgotten",
+                    true => ", `icm revive ID` brings a forgotten memory back",
                     false => "",
                 };
                 app.ui.remark(format_args!(
-                    "{}; `icm conflicts settle ID` keeps what is shown, `--take EVENT` takes another{revive}",
+                    "{}; `icm conflicts settle ID` keeps the shown value, `--take EVENT` takes another{revive}",
                     count(answer.total, "conflict", "conflicts"),
                 ));
             }

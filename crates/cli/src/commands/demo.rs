@@ -86,14 +86,14 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
         &before,
     ])?;
 
-    stage.say("How the memory about the invoices came to be what it is:")?;
+    stage.say("The history of the memory about the invoices:")?;
     stage.run(&["history", &changed.id])?;
 
     stage
         .say("Everything above is an event of the log, every recall included. The newest ones:")?;
     stage.run_head(5, &["log"])?;
 
-    stage.say("The chain of events is whole, and the memories are what it says:")?;
+    stage.say("The chain of events is whole, and the memories agree with it:")?;
     stage.run(&["verify"])?;
 
     stage.say("And this is what an agent would have been told before the move:")?;
@@ -132,7 +132,9 @@ fn empty_store(dir: &Path) -> Result<PathBuf, CliError> {
         Ok(mut entries) => {
             if entries.next().is_some() {
                 return Err(CliError::invalid(format!("{} is not empty", dir.display()))
-                    .with_hint("the demo changes what it finds; give it a folder of its own"));
+                    .with_hint(
+                        "the demo changes the store in its folder; name an empty or absent folder",
+                    ));
             }
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}

@@ -104,7 +104,7 @@ fn before_session(session: Option<&str>, app: &App) -> Result<String, CliError> 
     match first {
         Some(first) => Ok(format!("@{}", first.saturating_sub(1))),
         None => Err(CliError::failed("no event is of that session")
-            .with_hint("`icm sessions` lists those that there are")
+            .with_hint("`icm sessions` lists the sessions")
             .of_kind(ErrorKind::NotFound)),
     }
 }

@@ -119,8 +119,12 @@ fn config(app: &App) -> Check {
 fn model(app: &App) -> Check {
     let (status, message, command) = match app.model(&app.config) {
         Err(error) => return problem("model", &error),
-        Ok(Model::BuiltIn) => (CheckStatus::Ok, "the built-in one".to_owned(), None),
-        Ok(Model::None) => (CheckStatus::Ok, "none: words alone".to_owned(), None),
+        Ok(Model::BuiltIn) => (CheckStatus::Ok, "the built-in model".to_owned(), None),
+        Ok(Model::None) => (
+            CheckStatus::Ok,
+            "none: recall by words alone".to_owned(),
+            None,
+        ),
         Ok(Model::Other(embedder)) => (CheckStatus::Ok, embedder.model().to_owned(), None),
         Ok(Model::Unusable(error)) => (
             CheckStatus::Problem,

@@ -219,7 +219,7 @@ fn print(
             app.ui.remark(format_args!(
                 "{}",
                 app.ui
-                    .paint(DIM, "`icm review` goes through what was stored")
+                    .paint(DIM, "`icm review` goes through the stored memories")
             ));
         }
     }

@@ -132,9 +132,7 @@ fn read(args: &HookArgs) -> Result<Option<Input>, String> {
     let stdin = input::within(bounds::HOOK)?;
     let client = match &*args.client {
         PLUGIN => hooks::which(|name| std::env::var(name).ok(), &stdin),
-        name => {
-            Client::named(name).ok_or_else(|| format!("`{name}` is no client that icm knows"))?
-        }
+        name => Client::named(name).ok_or_else(|| format!("unknown client `{name}`"))?,
     };
     if hooks::is_borrowed(client, &stdin) {
         return Ok(None);
@@ -236,8 +234,8 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
         PLUGIN => Client::ClaudeCode,
         name => Client::named(name).ok_or_else(|| {
             let known: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
-            CliError::invalid(format!("`{name}` is no client that icm knows"))
-                .with_hint(format!("there are {}", known.join(", ")))
+            CliError::invalid(format!("unknown client `{name}`"))
+                .with_hint(format!("known clients: {}", known.join(", ")))
         })?,
     };
     let event = match &args.event {

@@ -109,7 +109,7 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
                 .json(&json!({"done": false, "steps": [], "notes": [], "clients": []}))?;
         }
         app.ui.remark(format_args!(
-            "no agent client was found here; name one with `--client NAME`, and `icm init --list` has the names"
+            "no agent client was found; name one with `--client NAME` (`icm init --list` shows the names)"
         ));
         return Ok(Outcome::No);
     }
@@ -122,12 +122,12 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
         doing: "writing",
         done: "wrote",
         refused: "nothing was written",
-        idle: "everything is there already",
+        idle: "all files are up to date",
     };
     let went = clients::go(&plan, &words, args.dry_run, app)?;
     if went.wrote {
         app.ui.remark(format_args!(
-            "restart the clients that run; check all: `icm doctor --clients`"
+            "restart running clients; `icm doctor --clients` checks their entries"
         ));
         let written = |client: &&Client| is_written(&plan, **client);
         for client in plan.clients.iter().filter(written) {

@@ -105,8 +105,8 @@ impl Asked for Redaction {
         let both = [events, torn].into_iter().filter(|what| !what.is_empty());
         let what = both.collect::<Vec<_>>().join(" and ");
         Question {
-            question: format!("Take {what} out for good?"),
-            unconfirmed: format!("taking {what} out for good"),
+            question: format!("Remove {what} for good?"),
+            unconfirmed: format!("removing {what} for good"),
             refused: "nothing was redacted",
         }
     }
@@ -155,7 +155,7 @@ fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
 fn print(app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
     if answer.events == 0 && answer.torn.is_empty() {
-        return put("nothing is left to redact: what was begun before is finished".to_owned());
+        return put("nothing is left to redact: the earlier redaction is finished".to_owned());
     }
     let verb = if answer.dry_run {
         "would take"

@@ -63,8 +63,7 @@ pub(crate) fn run(args: SessionsArgs, app: &App) -> Result<Outcome, CliError> {
     }
     match found.is_empty() {
         true => {
-            app.ui
-                .remark(format_args!("no event of the log is of a session"));
+            app.ui.remark(format_args!("no sessions in the log"));
             Ok(Outcome::No)
         }
         false => Ok(Outcome::Fine),

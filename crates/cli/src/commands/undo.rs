@@ -192,7 +192,7 @@ fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliEr
             _ => ("go", "come"),
         };
         put(format!(
-            "{} of what is gone {go} with it, and {come} back when this is undone",
+            "{} {go} with it, and {come} back when this is undone",
             word(gone)
         ))?;
     }
@@ -206,7 +206,7 @@ fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliEr
         put(app.ui.paint(
             WARN,
             &format!(
-                "{}{places} of these {} {stay} in force; `--cascade` undoes every later change too",
+                "{}{places} of these {} {stay} in force; `--cascade` undoes them, too",
                 word(staying),
                 answer.later_of(),
             ),

@@ -40,7 +40,7 @@ pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
         let mut changed = plan.steps.iter().filter(|step| step.changes());
         if is_project && changed.any(|step| !is_of_project(&step)) {
             plan.notes.push(format!(
-                "this is about the files of the user, too, not only about those of {}",
+                "this also changes the files of the user, not only the files of {}",
                 folder.display()
             ));
         }
@@ -51,9 +51,9 @@ pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
     let words = Words {
         verb: "change or remove",
         doing: "changing or removing",
-        done: "took icm out of",
-        refused: "nothing was taken out",
-        idle: "nothing of icm is there",
+        done: "removed icm from",
+        refused: "nothing was removed",
+        idle: "no file has entries of icm",
     };
     Ok(clients::go(&plan, &words, args.dry_run, app)?.outcome)
 }

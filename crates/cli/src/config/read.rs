@@ -56,14 +56,14 @@ impl Config {
         let mut sets_model = false;
         for setting in settings {
             let (name, value) = setting.split_once('=').ok_or_else(|| {
-                CliError::invalid(format!("`--set {setting}` is no setting"))
+                CliError::invalid(format!("`--set {setting}` is not a setting"))
                     .with_hint("write `--set ranking.neighbours=0.2`")
             })?;
             let (name, value) = (name.trim(), value.trim());
             let key = table::find(name).map_err(|error| error.at("config --set"))?;
             if !key.changes_results() {
                 return Err(CliError::invalid(format!(
-                    "`{name}` changes nothing of what is found"
+                    "`{name}` does not change the results of a recall"
                 ))
                 .with_hint("`--set` takes keys of `ranking` and `embedding`"));
             }

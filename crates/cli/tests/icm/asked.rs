@@ -15,7 +15,7 @@ fn a_question_comes_after_what_it_is_about() {
         (
             &["redact", &id],
             "all of it",
-            "Take the text of 1 event, 20 % of all that have text out for good? [y/N]",
+            "Remove the text of 1 event (20 % of all events with text) for good? [y/N]",
         ),
         (
             &["forget", "-t", "people"],

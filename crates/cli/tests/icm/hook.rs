@@ -473,7 +473,7 @@ fn a_try_shows_what_a_prompt_would_bring_and_why() {
     );
     world
         .icm(["hook", "emacs", "x", "--try", "y"])
-        .fails(2, "no client that icm knows");
+        .fails(2, "unknown client `");
 }
 
 #[test]

@@ -98,11 +98,11 @@ fn init_shows_asks_writes_and_is_taken_back() {
     let once = home.files();
 
     let run = home.world.icm(["init", "--yes"]).ok();
-    assert!(run.err.contains("everything is there already"), "{run:?}");
+    assert!(run.err.contains("all files are up to date"), "{run:?}");
     assert_eq!(home.files(), once);
 
     let run = home.world.icm(["uninstall", "--check"]).ends(1);
-    assert!(run.err.contains("5 files have something of icm"), "{run:?}");
+    assert!(run.err.contains("5 files have entries of icm"), "{run:?}");
     let run = home.world.icm(["uninstall"]).ends(2);
     assert!(run.err.contains("has to be confirmed"), "{run:?}");
     home.world.icm(["uninstall", "--dry-run"]).ok();

@@ -82,7 +82,7 @@ fn a_text_in_torn_is_taken_away() {
         look.out
     );
     assert!(is_anywhere(&world.store(), SECRET));
-    redact(&world, "-q").fails(2, "taking 1 file of torn/ out for good");
+    redact(&world, "-q").fails(2, "removing 1 file of torn/ for good");
     let done = redact(&world, "--yes").ok();
     assert!(done.out.contains("removed 1 file of torn/"), "{}", done.out);
     assert!(

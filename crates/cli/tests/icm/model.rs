@@ -127,7 +127,7 @@ fn what_is_not_there_is_not_chosen() {
     assert!(
         unknown
             .err
-            .contains("static, none and endpoint are always there"),
+            .contains("static, none and endpoint are always available"),
         "{unknown:?}"
     );
     let removed = world.icm(["model", "remove", "all-minilm-l6-v2", "--yes"]);

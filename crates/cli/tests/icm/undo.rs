@@ -335,7 +335,7 @@ fn what_was_built_on_the_undone_is_told() {
     );
     // Without its store there is no memory that could show the updates.
     let plan = world.icm(["undo", &at(2), "--dry-run"]).ok().out;
-    let says = "2 later changes of what is gone go with it, and come back when this is undone";
+    let says = "2 later changes go with it, and come back when this is undone";
     assert!(plan.contains(says), "{plan}");
     assert!(!plan.contains("stay in force"), "{plan}");
     let done = world.json(["undo", &at(2), "--yes"]);

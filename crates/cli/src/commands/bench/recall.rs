@@ -166,7 +166,7 @@ fn check_rankings(path: &Path, inputs: &[PathBuf]) -> Result<(), CliError> {
     let is_input = real.is_some() && inputs.iter().any(|input| input.canonicalize().ok() == real);
     match name == "-" || is_pair || is_input {
         true => Err(
-            CliError::invalid(format!("{name} is no place for rankings"))
+            CliError::invalid(format!("rankings cannot be written to {name}"))
                 .with_hint("name another file: `--rankings rankings.jsonl`"),
         ),
         false => Ok(()),

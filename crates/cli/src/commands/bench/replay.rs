@@ -91,7 +91,7 @@ fn print(ui: &Ui, report: &ReplayBenchReport, args: &BenchReplayArgs) -> Result<
         text::count(report.recalls, "recall", "recalls"),
         match report.withheld {
             0 => String::new(),
-            n => format!("; {n} left out that no longer say what was asked"),
+            n => format!("; {n} left out, whose question is withheld"),
         }
     ));
     Ok(())

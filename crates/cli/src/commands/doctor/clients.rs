@@ -54,7 +54,7 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
             }
             Ok(entry) if !entry.may_be_started(&icm) => {
                 let message = format!(
-                    "{}: not started, as somebody else may have written it: `{}`",
+                    "{}: not started, because another user may have written it: `{}`",
                     place(&entry),
                     entry.command.join(" ")
                 );
@@ -84,7 +84,7 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
         checks.push(check(
             "hooks",
             CheckStatus::Warning,
-            "hooks are off for this user: agents are told nothing unasked".to_owned(),
+            "hooks are off for this user: agents get no memories unasked".to_owned(),
             Some("icm hook on".to_owned()),
         ));
     }

@@ -53,13 +53,15 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     let to_stdout = args.file == Path::new("-");
     if to_stdout && app.ui.json {
         return Err(
-            CliError::invalid("an export on stdout leaves no room for JSON")
+            CliError::invalid("`--json` cannot be combined with an export on stdout")
                 .with_hint("leave `--json` out, or name a file"),
         );
     }
     if to_stdout && args.format == Format::Bundle && io::stdout().is_terminal() {
-        return Err(CliError::invalid("an export is no text for a terminal")
-            .with_hint("name a file, or pipe it into another program"));
+        return Err(
+            CliError::invalid("an export is binary and cannot go to a terminal")
+                .with_hint("name a file, or pipe it into another program"),
+        );
     }
     let service = app.service()?;
     if !to_stdout {
@@ -114,7 +116,7 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     }
     if !exported.incomplete.is_empty() {
         app.ui.remark(format_args!(
-            "left out: what comes after events that are damaged or missing, of {}: see \
+            "left out: the events of {} after damaged or missing ones: see \
              `icm log verify` and `icm log repair`",
             exported.incomplete.join(", "),
         ));
@@ -130,10 +132,10 @@ fn since(given: Option<String>) -> Result<ExportSince, CliError> {
     let path = Path::new(&given);
     match given == "-" || path.exists() {
         true => input::heads(path).map(ExportSince::Heads),
-        false if given.contains(std::path::is_separator) => Err(CliError::invalid(format!(
-            "there is no file {given}"
-        ))
-        .with_hint("name a file that `icm log heads` wrote, or a moment, as `--at` takes it")),
+        false if given.contains(std::path::is_separator) => {
+            Err(CliError::invalid(format!("there is no file {given}"))
+                .with_hint("name a file of `icm log heads`, or a moment as for `--at`"))
+        }
         false => Ok(ExportSince::Moment(given)),
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn run(request: LogRequest, app: &App) -> Result<Outcome, CliError> {
     if !service.is_there() {
         let dir = app.db()?.0;
         let why = format!(
-            "there is no store at {} yet: it is waited for",
+            "there is no store at {} yet; waiting for one",
             dir.display()
         );
         app.ui.note(&why);

@@ -97,22 +97,22 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
     }
     if !answer.later.is_empty() {
         ui.remark(format_args!(
-            "left out, since they lie more than a day in the future by this machine's clock: {}; \
-             set the clock right and import again",
+            "left out, because this machine's clock says that they are more than a day in the future: {}; \
+             correct the clock and import again",
             places(&answer.later)
         ));
     }
     if !answer.unproven.is_empty() {
         ui.remark(format_args!(
-            "left out, since nothing in this store vouches for them: {}; where the file is to be \
-             trusted, `icm log repair --from FILE` brings them back",
+            "left out, because nothing in this store vouches for them: {}; if you trust the file, \
+             `icm log repair --from FILE` brings them back",
             places(&answer.unproven)
         ));
     }
     if !answer.waiting.is_empty() {
         ui.remark(format_args!(
-            "left out, since they take back events that are not here: {}; import them again once an \
-             export has brought those",
+            "left out, because this store lacks the events that they undo: {}; import them again after \
+             those events",
             places(&answer.waiting)
         ));
     }

@@ -97,7 +97,7 @@ fn print(ui: &Ui, mut detail: EventDetail) -> Result<(), CliError> {
     print_json(ui, "facts", &entry.facts)?;
     print_json(ui, "payload", &entry.payload)?;
     if more {
-        ui.remark(format_args!("lists are cut short: all of it with `--json`"));
+        ui.remark(format_args!("long lists are cut; `--json` shows all items"));
     }
     Ok(())
 }

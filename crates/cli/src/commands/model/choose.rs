@@ -50,10 +50,10 @@ pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
         }
     }
     if args.model != "endpoint" && !changes.is_empty() {
-        return Err(
-            CliError::invalid("--url, --endpoint-model and --key-env are of a server")
-                .with_hint("`icm model use endpoint …`"),
-        );
+        return Err(CliError::invalid(
+            "`--url`, `--endpoint-model` and `--key-env` belong to `endpoint`",
+        )
+        .with_hint("`icm model use endpoint …`"));
     }
     if args.model.is_empty() {
         return Err(CliError::invalid("no model is named").with_hint(SEE));
@@ -123,7 +123,7 @@ fn installed(app: &App, name: &str) -> Result<(String, Option<usize>), CliError>
             let unknown = store.unknown(name);
             let hint = unknown.hint().unwrap_or(SEE).to_owned();
             Err(CliError::invalid(unknown.to_string()).with_hint(format!(
-                "{hint}; static, none and endpoint are always there"
+                "{hint}; static, none and endpoint are always available"
             )))
         }
     }
@@ -132,6 +132,6 @@ fn installed(app: &App, name: &str) -> Result<(String, Option<usize>), CliError>
 fn in_utf8(folder: &Path) -> Result<String, CliError> {
     folder.to_str().map(str::to_owned).ok_or_else(|| {
         CliError::invalid(format!("{} is not UTF-8", folder.display()))
-            .with_hint("the config file is: rename the folder")
+            .with_hint("rename the folder: a path in the config file is UTF-8")
     })
 }

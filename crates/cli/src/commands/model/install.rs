@@ -80,7 +80,7 @@ pub(crate) fn run(args: ModelInstallArgs, app: &App) -> Result<Outcome, CliError
     if !is_chosen(app, &done.name) {
         let name = &done.name;
         app.ui
-            .remark(format_args!("`icm model use {name}` has recall use it"));
+            .remark(format_args!("`icm model use {name}` chooses it for recall"));
     }
     Ok(Outcome::Fine)
 }

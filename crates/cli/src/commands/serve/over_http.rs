@@ -110,10 +110,10 @@ impl HttpArgs {
             return Ok(());
         };
         if listen.port() == 0 {
-            return Err(CliError::invalid(
-                "port 0 is another port each time that the service starts",
-            )
-            .with_hint("give a port, for instance `--http 127.0.0.1:7437`"));
+            return Err(
+                CliError::invalid("port 0 is another port at each start of the service")
+                    .with_hint("give a port, for instance `--http 127.0.0.1:7437`"),
+            );
         }
         // The server makes the token's file at its start.
         let token = self
@@ -133,10 +133,8 @@ impl HttpArgs {
         if let Some(path) = &self.token_file {
             let (token, is_new) = Token::of_file(path)?;
             if is_new {
-                app.ui.remark(format_args!(
-                    "a token was made: it is in {}",
-                    path.display()
-                ));
+                app.ui
+                    .remark(format_args!("wrote a new token to {}", path.display()));
             }
             return Ok(Some(token));
         }
@@ -148,7 +146,7 @@ impl HttpArgs {
             Ok(text) => match Token::new(&text) {
                 Ok(token) => Ok(Some(token)),
                 Err(error) => Err(CliError::invalid(format!("ICM_TOKEN: {error}"))
-                    .with_hint("with --token-file instead a good one is made there")),
+                    .with_hint("`--token-file FILE` makes a good one")),
             },
             Err(std::env::VarError::NotUnicode(_)) => {
                 Err(CliError::invalid("ICM_TOKEN is not text"))

@@ -19,7 +19,7 @@ pub(super) fn print(args: &ServeArgs, app: &App) -> Result<Outcome, CliError> {
     {
         return Err(
             CliError::invalid("a service does not see ICM_TOKEN of this shell")
-                .with_hint("give `--token-file FILE`: a token is made there"),
+                .with_hint("give `--token-file FILE`; the server writes a token into it"),
         );
     }
     args.http.check()?;
@@ -44,7 +44,8 @@ pub(super) fn print(args: &ServeArgs, app: &App) -> Result<Outcome, CliError> {
 
 /// Returns the command line of the service, with absolute paths.
 fn command(args: &ServeArgs, app: &App) -> Result<Vec<String>, CliError> {
-    let program = std::env::current_exe().map_err(|e| CliError::io("where is icm", &e))?;
+    let program =
+        std::env::current_exe().map_err(|e| CliError::io("cannot find the program icm", &e))?;
     let mut command = vec![text(&program)?];
     let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
     let (db, origin) = app.db()?;
@@ -101,8 +102,8 @@ fn command(args: &ServeArgs, app: &App) -> Result<Vec<String>, CliError> {
 }
 
 fn absolute(path: &Path) -> Result<String, CliError> {
-    let path: PathBuf =
-        std::path::absolute(path).map_err(|e| CliError::io("where is the store", &e))?;
+    let path: PathBuf = std::path::absolute(path)
+        .map_err(|e| CliError::io("cannot find the store's folder", &e))?;
     text(&path)
 }
 

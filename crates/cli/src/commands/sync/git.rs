@@ -61,7 +61,7 @@ impl WorkTree {
         let answer = sync()?;
         if self.commit(app)? && answer.sent.anew {
             app.ui.remark(format_args!(
-                "git keeps in its history what was removed from the files: rewrite it where a secret has to go"
+                "git keeps removed texts in its history; rewrite the history to remove a secret"
             ));
         }
         for _ in 1..TRIES {
@@ -72,7 +72,7 @@ impl WorkTree {
         }
         match self.push()? {
             true => Ok(answer),
-            false => Err(CliError::invalid("git push was rejected again and again")
+            false => Err(CliError::invalid("git push was rejected several times")
                 .with_hint("run it by hand in the folder to see why")),
         }
     }
@@ -94,9 +94,9 @@ impl WorkTree {
         match unmerged.lines().next() {
             None => Ok(()),
             Some(file) => Err(CliError::invalid(format!(
-                "what was pulled and your own change of {file} are in conflict"
+                "the pulled commits and your change of {file} are in conflict"
             ))
-            .with_hint("resolve it; git has your change in `git stash list`, too")),
+            .with_hint("resolve the conflict; `git stash list` has your change, too")),
         }
     }
 

@@ -91,7 +91,7 @@ fn seconds(given: &str) -> Result<u64, String> {
     match given.parse() {
         Ok(seconds @ 1..=86_400) => Ok(seconds),
         Ok(_) => Err("from 1 to 86400 seconds".to_owned()),
-        Err(_) => Err("it is no number of seconds: the target comes before `--watch`".to_owned()),
+        Err(_) => Err("not a number of seconds; give the target before `--watch`".to_owned()),
     }
 }
 
@@ -184,8 +184,10 @@ fn exchange(
 fn answer(app: &App) -> Result<Outcome, CliError> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err(CliError::invalid("nobody asks: stdin is a terminal")
-            .with_hint("run `icm sync ssh://HOST` on the other machine, which runs this"));
+        return Err(CliError::invalid(
+            "`--answer` reads from another machine, and stdin is a terminal",
+        )
+        .with_hint("run `icm sync ssh://HOST` on the other machine, which runs this"));
     }
     let service = app.service()?;
     let mut input = BufReader::new(stdin.lock());

@@ -84,7 +84,7 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
         &received.held_back,
     )?;
     places(
-        "left out: this machine has gone on otherwise, and lost what they go on from",
+        "left out: this machine has other events under these numbers, and lost the ones before",
         &received.own_forks,
     )?;
     places("held back there", &sent.held_back)?;
@@ -106,20 +106,20 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
         .any(|file| file.reason == Reason::Changed)
     {
         problem(format_args!(
-            "what was changed or cut has to be written again: run `icm sync --anew` on the machine that wrote it, or on \
-             any that has all of it"
+            "changed or cut files have to be written again: run `icm sync --anew` on the machine that wrote them, or \
+             on any machine with all events"
         ));
     }
     if !sent.outdated.is_empty() {
         problem(format_args!(
-            "files that this store wrote as {} may hold what was redacted since: unless a copy of it still writes \
-             there, `icm sync --anew` removes them",
+            "files that this store wrote as {} may hold texts that were redacted later: `icm sync --anew` removes them, \
+             unless a copy of the store still writes there",
             sent.outdated.join(", "),
         ));
     }
     if !sent.incomplete.is_empty() {
         problem(format_args!(
-            "not sent: what comes after events that are damaged or missing, of {}: see \
+            "not sent: the events of {} after damaged or missing ones: see \
              `icm log verify` and `icm log repair`",
             sent.incomplete.join(", "),
         ));

@@ -176,7 +176,7 @@ fn what_cannot_be_measured_is_refused() {
         (vec!["--granularity", "turn"], "only of LongMemEval files"),
         (
             vec!["--set", "recall.limit=3"],
-            "`recall.limit` changes nothing of what is found",
+            "`recall.limit` does not change the results of a recall",
         ),
         (
             vec!["--set", "ranking.candidates=0"],
@@ -184,7 +184,7 @@ fn what_cannot_be_measured_is_refused() {
         ),
         (
             vec!["--rankings", "c.questions.jsonl"],
-            "c.questions.jsonl is no place for rankings",
+            "rankings cannot be written to",
         ),
         (
             vec!["--only", "vectors", "--set", "embedding.model=none"],

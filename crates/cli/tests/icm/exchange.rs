@@ -246,7 +246,11 @@ fn what_is_no_export_is_refused() {
         .icm(["log", "export", "nowhere/x"])
         .fails(2, "nowhere");
     let run = world.icm(["log", "export", "-", "--json"]).ends(2);
-    assert!(run.err.contains("no room for JSON"), "{run:?}");
+    assert!(
+        run.err
+            .contains("cannot be combined with an export on stdout"),
+        "{run:?}"
+    );
     assert_eq!(tree(&db), files);
     std::fs::create_dir(world.path("folder")).unwrap();
     let run = world.icm(["log", "export", "folder"]).fails(2, "a folder");

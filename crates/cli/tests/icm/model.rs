@@ -152,7 +152,7 @@ fn what_is_not_there_is_not_chosen() {
         .fails(2, "needs `embedding.url`");
     world
         .icm(["model", "use", "none", "--url", "http://h"])
-        .fails(2, "are of a server");
+        .fails(2, "belong to `endpoint`");
     world
         .icm(["model", "install", "gpt"])
         .fails(2, "there is no model `gpt`");

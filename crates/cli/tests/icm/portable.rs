@@ -227,7 +227,7 @@ fn cloudevents_of_a_damaged_log_say_what_they_lack() {
             &["log", "export", "--format", "cloudevents", file],
         );
         assert_eq!(run.code, 3, "{run:?}");
-        assert!(run.err.contains("left out: what comes after"), "{run:?}");
+        assert!(run.err.contains("left out: the events of"), "{run:?}");
     }
     let left = std::fs::read_to_string(world.path("e.jsonl")).unwrap();
     assert_eq!(left.lines().count(), all - 2);

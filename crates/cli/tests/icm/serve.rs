@@ -108,7 +108,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     );
     let unit = ["serve", "--http", "0", "--print-unit", "systemd"];
     let why = match cfg!(feature = "http") {
-        true => "another port each time",
+        true => "another port at each start",
         false => "this build of icm has no HTTP",
     };
     world.icm(unit).fails(2, why);

@@ -506,7 +506,7 @@ fn urls_of_folders_and_other_names() {
         on(&world, "a", &["sync", bad]).fails(2, "names no folder of this machine");
     }
     on(&world, "a", &["sync", "-"]).fails(2, "`-` is no target");
-    on(&world, "a", &["sync", "--watch", "target"]).fails(2, "the target comes before `--watch`");
+    on(&world, "a", &["sync", "--watch", "target"]).fails(2, "give the target before `--watch`");
     on(&world, "a", &["log", "export", "--since", "no/heads", "-"])
         .fails(2, "there is no file no/heads");
     fs::write(world.path("kept.jsonl"), "kept").unwrap();

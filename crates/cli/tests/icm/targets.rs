@@ -381,7 +381,7 @@ fn an_own_change_that_does_not_fit_what_was_pulled_is_told_of() {
     git("other", &["push", "--quiet"]);
     notes("tree", "mine\n").unwrap();
     target.store("a", "Mira drinks green tea");
-    let words = "your own change of notes are in conflict";
+    let words = "your change of notes are in conflict";
     target
         .icm("a", &["sync", "tree/icm", "--git"])
         .fails(2, words);

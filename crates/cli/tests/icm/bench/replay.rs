@@ -68,7 +68,7 @@ fn recorded_recalls_are_asked_again_with_other_settings() {
         .fails(2, "unknown key `ranking.neighbors`");
     world
         .icm(["bench", "replay", "--set", "ranking.floor"])
-        .fails(2, "is no setting");
+        .fails(2, "is not a setting");
 }
 
 #[test]

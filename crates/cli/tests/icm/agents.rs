@@ -145,7 +145,7 @@ fn a_server_does_not_talk_of_a_store_that_is_not_there() {
 #[test]
 fn the_longest_answer_can_be_chosen() {
     let world = World::new();
-    for number in 0..10 {
+    for number in 0..20 {
         // A passage of each memory is shown.
         let long = format!("The garden {number} has a long wall. ").repeat(400);
         world.icm(["store", "-t", "t", "-c", &long]).ok();
@@ -155,7 +155,7 @@ fn the_longest_answer_can_be_chosen() {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"}}}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-            "name": "icm_memory_recall", "arguments": {"query": "garden"}}}),
+            "name": "icm_memory_recall", "arguments": {"query": "garden", "limit": 20}}}),
     ];
     let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
     let shown = |args: &[&str], variables: &[(&str, &str)]| {

@@ -1,8 +1,8 @@
 //! Decay: the loss of a memory's weight over time. It is a pure function of the ticks in force, the day on which the
 //! memory was stored, its importance, and the days on which recalls showed it.
 //!
-//! For each UTC day after the day of its creation, up to the last day of a tick, a memory keeps `1 − rate × factor / (1
-//! + 0.1 × recalls of earlier days)` of its weight. Rate and factor come from the tick with the least `as_of` at or
+//! For each UTC day after the day of its creation, up to the last day of a tick, a memory keeps
+//! `1 − rate × factor / (1 + 0.1 × recalls of earlier days)` of its weight. Rate and factor come from the tick with the least `as_of` at or
 //! after the day. Of several ticks with one `as_of`, the greatest (time, origin, event id) counts. So one tick after a
 //! month off equals thirty ticks, and two ticks for one day equal one.
 //!

@@ -1,11 +1,13 @@
 //! The sessions of a store, with times, places and counts of their events.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::{LogEntry, LogRequest};
 use icm_log::hash;
 use icm_service::Service;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -148,9 +150,14 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
         .filter(|session| chosen.as_ref().is_none_or(|ids| ids.contains(&session.id)))
         .filter(|session| request.project.is_none() || session.project == request.project)
         .collect();
-    sessions.sort_by(|a, b| b.last_at.cmp(&a.last_at));
+    sessions.sort_by_key(|session| Reverse(moment(&session.last_at)));
     sessions.truncate(request.limit.unwrap_or(usize::MAX));
     Ok(sessions)
+}
+
+/// Returns the moment of a time of RFC 3339. As texts, `…:46Z` comes after `…:46.015Z`.
+fn moment(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
 }
 
 fn with_children(known: &BTreeMap<String, Session>, id: &str) -> BTreeSet<String> {
@@ -247,5 +254,17 @@ impl Shown {
 
     pub(crate) fn is_unasked(&self) -> bool {
         matches!(self.front.as_deref(), Some("hook" | "wake-up"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moment;
+
+    #[test]
+    fn moments_with_and_without_fractions_are_in_order() {
+        let (whole, later) = ("2026-11-27T11:38:46Z", "2026-11-27T11:38:46.015Z");
+        assert!(whole > later && moment(whole) < moment(later));
+        assert_eq!(moment("yesterday"), None);
     }
 }

@@ -122,7 +122,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
             .fails(2, why);
     }
     let help = world.icm(["serve", "--help"]).ok().out;
-    assert!(help.contains("  core     memories alone"), "{help}");
+    assert!(help.contains("  core     store, recall, change"), "{help}");
 }
 
 /// The order holds with and without an owner.

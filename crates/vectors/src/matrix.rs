@@ -321,8 +321,8 @@ impl Matrix {
     }
 
     /// Returns the `limit` nearest versions to a query for which `visible` is true, nearest first, equally near ones by
-    /// ordinal. Looks at every row. `visible` is asked, in ascending order of ordinals, only about rows that would be
-    /// among the nearest so far.
+    /// ordinal. Rows of zeros are left out. Looks at every row. `visible` is asked, in ascending order of ordinals, only
+    /// about rows that would be among the nearest so far.
     ///
     /// # Errors
     /// `Unusable` if a row of the answer is damaged. A damaged row outside the answer is not noticed.
@@ -373,7 +373,8 @@ impl Matrix {
         assert_eq!(query.numbers.len(), self.dim, "a query of the same model");
         // The worst row is on top, so that it is removed first.
         let mut nearest: BinaryHeap<Reverse<Found<'_>>> = BinaryHeap::new();
-        for row in rows {
+        // A vector of zeros has no direction: it is near to nothing.
+        for row in rows.filter(|row| row.scale() != 0.0) {
             let cosine = self.cosine_of(row, query);
             let full = nearest.len() >= limit;
             let is_farther = |worst: &Reverse<Found<'_>>| cosine < worst.0.cosine;

@@ -24,6 +24,8 @@ use icm_api::{DecayPolicy, Dedup, OnSimilar};
 #[cfg(feature = "models")]
 use icm_embedders::{Choice, Endpoint};
 use icm_guard::secrets::{Action, Policy};
+#[cfg(feature = "models")]
+use icm_projections::Embeds;
 use icm_projections::ranking::Ranking;
 use serde::{Deserialize, Serialize, Serializer};
 use toml::Table;
@@ -130,6 +132,7 @@ pub(crate) struct Embedding {
     pub(crate) key_env: Option<String>,
     pub(crate) dim: Option<usize>,
     pub(crate) timeout_s: f64,
+    pub(crate) passages: bool,
 }
 
 impl Default for Embedding {
@@ -141,6 +144,7 @@ impl Default for Embedding {
             key_env: None,
             dim: None,
             timeout_s: 10.0,
+            passages: true,
         }
     }
 }
@@ -294,6 +298,15 @@ impl Config {
             ModelName::Installed(name) => Choice::Installed(name),
             ModelName::Folder(folder) => Choice::Folder(folder),
         })
+    }
+
+    /// Returns the texts that another model than the built-in one embeds.
+    #[cfg(feature = "models")]
+    pub(crate) fn embeds(&self) -> Embeds {
+        match self.embedding.passages {
+            true => Embeds::Passages,
+            false => Embeds::Texts,
+        }
     }
 
     /// Returns the server of `[embedding]`.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "models")]
 use icm_embedders::{Choice, Opened, Store};
+#[cfg(feature = "models")]
+use icm_service::ChosenModel;
 use icm_service::Model;
 use icm_vectors::embed::EmbedError;
 
@@ -39,7 +41,9 @@ impl App {
         Ok(match opened {
             Ok(Opened::BuiltIn) => Model::BuiltIn,
             Ok(Opened::None) => Model::None,
-            Ok(Opened::Model(embedder)) => Model::Other(embedder),
+            Ok(Opened::Model(embedder)) => {
+                Model::Other(ChosenModel::new(embedder, config.embeds()))
+            }
             Err(error) => Model::Unusable(Arc::new(error)),
         })
     }

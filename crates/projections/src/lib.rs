@@ -32,6 +32,7 @@ pub use error::{Result, ViewError};
 pub use rows::{FactFilter, Facts, HomeTag, Row, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, AskedModel, Embedded, FilesMark, GraphJob, Inspected, ModelId, Progress, RecallHit,
-    RecallQuery, Recalled, StandsOut, Unembedded, Views, ViewsState, inspect, topic_fits,
+    ALL_IDS, AskedModel, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, Progress,
+    RecallHit, RecallQuery, Recalled, StandsOut, Unembedded, Views, ViewsState, inspect,
+    topic_fits,
 };

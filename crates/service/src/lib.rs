@@ -47,7 +47,7 @@ mod summarizer;
 mod system;
 mod upkeep;
 
-pub use embedding::Model;
+pub use embedding::{ChosenModel, Model};
 pub use memory::store::Prepared;
 pub use portable::backup::restore;
 pub use portable::exchange::ExportFile;

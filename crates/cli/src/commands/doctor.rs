@@ -125,7 +125,7 @@ fn model(app: &App) -> Check {
             "none: recall by words alone".to_owned(),
             None,
         ),
-        Ok(Model::Other(embedder)) => (CheckStatus::Ok, embedder.model().to_owned(), None),
+        Ok(Model::Other(model)) => (CheckStatus::Ok, model.name().to_owned(), None),
         Ok(Model::Unusable(error)) => (
             CheckStatus::Problem,
             icm_api::error::plain(error),

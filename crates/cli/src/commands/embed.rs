@@ -14,11 +14,13 @@ use crate::text::count;
 /// embeds in the background, and a recall embeds the 32 newest memories (in a server: after its answer). This command
 /// embeds the rest; it can be interrupted and repeated. A memory without a vector of the model is found by its words
 /// and by the built-in model.
+///
+/// Each passage of a long text is embedded by itself. With `embedding.passages = false`, the text is embedded once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm embed
-  icm embed --status    # only shows how many memories have a vector")]
+  icm embed --status    # only shows how many passages have a vector")]
 pub(crate) struct EmbedArgs {
     /// Only show the progress
     #[arg(long)]
@@ -41,7 +43,7 @@ pub(crate) fn run(args: EmbedArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&report)?;
     } else {
         if report.new > 0 {
-            let new = count(report.new, "version", "versions");
+            let new = texts(&report.status, report.new);
             app.ui.line(format_args!("embedded {new}"))?;
         }
         app.ui.line(format_args!("{}", said(&report.status)))?;
@@ -56,7 +58,13 @@ fn said(status: &EmbedStatus) -> String {
             "{}: {} of {} embedded, {dim} numbers each",
             status.model,
             status.embedded,
-            count(status.versions, "version", "versions"),
+            texts(status, status.versions),
         ),
     }
+}
+
+/// Returns a number of texts with their name: passages or texts.
+fn texts(status: &EmbedStatus, n: u64) -> String {
+    let (text, texts) = status.embeds.words();
+    count(n, text, texts)
 }

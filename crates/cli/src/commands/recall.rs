@@ -392,10 +392,11 @@ fn meaning_of(explain: &Value) -> String {
         None => "meaning by the built-in model".to_owned(),
         Some(id) => format!("meaning by {}", text::one_line(id)),
     };
-    let (embedded, versions) = (number(&model["embedded"]), number(&model["versions"]));
-    if embedded < versions {
+    let (embedded, of) = (number(&model["embedded"]), number(&model["versions"]));
+    if embedded < of {
+        let texts = model["embeds"].as_str().unwrap_or("passages");
         line += &format!(
-            ", which has embedded {embedded} of {versions}; the others by the built-in model"
+            ", which has embedded {embedded} of {of} {texts}; the others by the built-in model"
         );
     }
     let searched = &explain["vectors"];

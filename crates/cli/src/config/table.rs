@@ -223,6 +223,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Seconds that a request to the server may take. A recall gives up after 3.",
     ),
     key(
+        "embedding.passages",
+        Bool,
+        "Whether another model than `static` embeds each passage of a long text. With `false`, the model embeds \
+         the beginning of the text alone: this costs less, and the rest of the text is found by words.",
+    ),
+    key(
         "secrets.action",
         OneOf(&["refuse", "warn", "mask", "off"]),
         "Refuse a text with a secret, store it with a warning, mask the secret in it, or \

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{Run, World, run};
 
@@ -345,7 +345,7 @@ const RECORD: &str = r#"format = 1
     blake3 = ""
 "#;
 
-/// Answers every request with vectors of three numbers, or with 401 for a missing key.
+/// Answers every request with a vector of three numbers for each text, or with 401 for a missing key.
 fn server(needs_key: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -365,10 +365,15 @@ fn server(needs_key: bool) -> String {
                     break;
                 }
             }
-            stream.read_exact(&mut vec![0; len]).unwrap();
+            let mut body = vec![0; len];
+            stream.read_exact(&mut body).unwrap();
+            let asked: Value = serde_json::from_slice(&body).unwrap();
+            let texts = asked["input"].as_array().map_or(1, Vec::len);
+            let vector = |at| json!({"index": at, "embedding": [1, 2, 3]});
+            let vectors: Vec<Value> = (0..texts).map(vector).collect();
             let (status, body) = match key || !needs_key {
-                true => (200, r#"{"data": [{"index": 0, "embedding": [1, 2, 3]}]}"#),
-                false => (401, "who are you"),
+                true => (200, json!({ "data": vectors }).to_string()),
+                false => (401, "who are you".to_owned()),
             };
             let _ = write!(
                 stream.get_mut(),
@@ -406,6 +411,40 @@ fn a_server_is_asked_and_what_it_is_is_written() {
     let refused = with_config(&world, &endpoint).fails(2, "3 numbers, not of 4");
     assert!(refused.err.contains("embedding.dim"), "{refused:?}");
     assert_eq!(fs::read_to_string(world.path("icm.toml")).unwrap(), wrong);
+}
+
+/// Counts are called by their names: passages, or texts.
+#[test]
+fn a_long_text_is_embedded_by_passages_or_once() {
+    let paragraph = |at: usize| format!("Part {at} {}.", ["word"; 118].join(" "));
+    let text = (0..5).map(paragraph).collect::<Vec<_>>().join("\n\n");
+    let url = server(false);
+    for (passages, embeds, of, later) in [(true, "passages", 6, 7), (false, "texts", 2, 3)] {
+        let world = World::new();
+        let settings = format!(
+            "[embedding]\nmodel = 'endpoint'\nurl = '{url}'\nendpoint_model = 'm'\ndim = 3\npassages = {passages}\n"
+        );
+        world.write("icm.toml", settings);
+        world.icm(["store", "-t", "a", "-c", &text]).ok();
+        world.icm(["store", "-t", "a", "-c", "a short one"]).ok();
+        let embedded = with_config(&world, &["embed"]).ok().out;
+        let begins = format!("embedded {of} {embeds}\n");
+        assert!(embedded.starts_with(&begins), "{embedded}");
+        let ends = format!("{of} of {of} {embeds} embedded, 3 numbers each\n");
+        assert!(embedded.ends_with(&ends), "{embedded}");
+        let status = with_config(&world, &["embed", "--status", "--json"]).ok();
+        let status: Value = serde_json::from_str(&status.out).unwrap();
+        let counts = [&status["embeds"], &status["versions"], &status["embedded"]];
+        assert_eq!(counts, [&json!(embeds), &json!(of), &json!(of)]);
+
+        world.icm(["store", "-t", "a", "-c", "one more word"]).ok();
+        let explained = with_config(&world, &["recall", "word", "--explain"])
+            .ok()
+            .out;
+        let lag =
+            format!("has embedded {of} of {later} {embeds}; the others by the built-in model");
+        assert!(explained.contains(&lag), "{explained}");
+    }
 }
 
 #[test]

@@ -8,8 +8,12 @@
 //! gaps; those of the tail stay in memory. Who appends holds the lock beside the file and notes how the
 //! file looks afterwards. One that looks otherwise is read whole, and its rows count up to the first
 //! that is not as it should be: what is lost is made again.
+//!
+//! A model that embeds whole texts has rows of passages, too. The first passage of a version has the vector of the
+//! whole text, the further ones have zeros. So rows, checkpoints and commits are the same for both.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,18 +26,42 @@ use crate::error::{Result, io};
 use icm_log::Rewritten;
 use icm_vectors::{Matrix, MatrixWriter};
 use icm_wait::bounds;
+use serde::{Deserialize, Serialize};
 
 /// Texts that a model's floor is worked out by, at most and at least.
 const SCALE_TEXTS_MAX: u64 = 32;
 const SCALE_TEXTS_MIN: usize = 8;
 
+/// The texts of a version that a model embeds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Embeds {
+    /// Each passage by itself.
+    #[default]
+    Passages,
+    /// The text as a whole, of which the model reads as much of the beginning as it can.
+    Texts,
+}
+
+impl Embeds {
+    /// Returns the words for one of these texts and for several.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Embeds::Passages => ("passage", "passages"),
+            Embeds::Texts => ("text", "texts"),
+        }
+    }
+}
+
 /// The name of a model's vectors, and how many numbers they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelId<'a> {
-    /// As [`Embedder::model`](icm_vectors::embed::Embedder::model).
+    /// The name of the vectors. Two models have two names, and so has one model for the two values of [`Embeds`].
     pub name: &'a str,
     /// As [`Embedder::dim`](icm_vectors::embed::Embedder::dim).
     pub dim: usize,
+    /// The texts that the vectors are of.
+    pub embeds: Embeds,
 }
 
 /// Texts that a model has no vectors of yet, in the order in which they have to come.
@@ -41,7 +69,7 @@ pub struct ModelId<'a> {
 pub struct Unembedded {
     /// The texts; empty for a version without one.
     pub texts: Vec<String>,
-    /// The number of the first.
+    /// The number of the first passage or version, see [`Embeds`].
     first: u64,
     /// Numbers of passages mean something within a generation only,
     generation: Option<PathBuf>,
@@ -50,11 +78,11 @@ pub struct Unembedded {
 }
 
 /// How far a model is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Embedded {
-    /// Passages with a vector.
+    /// Texts with a vector: passages or versions, see [`Embeds`].
     pub done: u64,
-    /// Passages.
+    /// Texts.
     pub of: u64,
 }
 
@@ -71,6 +99,7 @@ impl Models {
 #[derive(Clone)]
 struct Held {
     model: String,
+    embeds: Embeds,
     /// The rows of the file.
     file: Arc<Matrix>,
     /// Those after them, in memory.
@@ -91,9 +120,11 @@ impl Held {
     /// The mean cosine of pairs of texts among the first `rows`; 0 of too few texts.
     fn unrelated(&self, rows: u64) -> f64 {
         let step = rows.div_ceil(SCALE_TEXTS_MAX).max(1);
-        let vectors = (0..rows).step_by(step as usize).filter_map(|ordinal| {
-            (self.file.vector(ordinal)).or_else(|| self.fresh.vector(ordinal))
-        });
+        let vector = |row| (self.file.vector(row)).or_else(|| self.fresh.vector(row));
+        // Rows of zeros are passed over. A store of long texts that are embedded whole has many.
+        let vectors = (0..rows)
+            .step_by(step as usize)
+            .filter_map(|start| (start..rows.min(start + step)).find_map(vector));
         let vectors: Vec<Vec<f32>> = vectors.collect();
         match vectors.len() >= SCALE_TEXTS_MIN {
             true => mean_cosine(&vectors),
@@ -195,6 +226,7 @@ impl Views {
         };
         let held = Held {
             model: model.name.to_owned(),
+            embeds: model.embeds,
             file: Arc::new(file),
             fresh: Arc::new(no_rows(model)),
             unrelated: None,
@@ -202,13 +234,25 @@ impl Views {
         kept.insert(held).clone()
     }
 
-    /// Returns the number of passages that a model has vectors of.
+    /// Returns the progress of a model.
     pub fn embedded(&self, model: ModelId<'_>) -> Embedded {
-        let of = self.tail.next_passage();
-        Embedded {
-            done: self.held(model).count().min(of),
-            of,
-        }
+        self.embedded_by(model.embeds, self.held(model).count())
+    }
+
+    /// Returns the progress of a model with so many rows.
+    fn embedded_by(&self, embeds: Embeds, rows: u64) -> Embedded {
+        let (passages, versions) = (self.tail.next_passage(), self.tally().next_ordinal);
+        let rows = rows.min(passages);
+        let (done, of) = match embeds {
+            Embeds::Passages => (rows, passages),
+            Embeds::Texts => (self.tail.passages.version(rows).0, versions),
+        };
+        Embedded { done, of }
+    }
+
+    /// Returns the number of passages.
+    pub fn passages(&self) -> u64 {
+        self.tail.next_passage()
     }
 
     /// Whether the vectors of the checkpoint are in a file, as far as there are any.
@@ -225,11 +269,14 @@ impl Views {
     /// If the table cannot be read.
     pub fn unembedded(&self, model: ModelId<'_>, most: usize) -> Result<Unembedded> {
         self.take_over(model);
-        let first = self.held(model).count();
-        let end = self.tail.next_passage();
-        let end = end.min(first.saturating_add(most as u64));
+        let embedded = self.embedded(model);
+        let (first, most) = (embedded.done, most as u64);
+        let next = first..embedded.of.min(first.saturating_add(most));
         Ok(Unembedded {
-            texts: self.texts(first..end)?,
+            texts: match model.embeds {
+                Embeds::Passages => self.texts(next)?,
+                Embeds::Texts => self.whole_texts(next)?,
+            },
             first,
             generation: self.generation(),
             rewritten: self.files.rewritten.clone(),
@@ -255,13 +302,26 @@ impl Views {
         }
         self.held(model);
         if let Some(held) = self.models.locked().as_mut() {
-            for (ordinal, vector) in (of.first..).zip(vectors) {
-                if ordinal == held.count() {
-                    Arc::make_mut(&mut held.fresh).push(ordinal, vector);
+            let zeros = vec![0.0; model.dim];
+            for (text, vector) in (of.first..).zip(vectors) {
+                let rows = self.rows_of(model.embeds, text);
+                for row in rows.clone() {
+                    let vector = if row == rows.start { vector } else { &zeros };
+                    if row == held.count() {
+                        Arc::make_mut(&mut held.fresh).push(row, vector);
+                    }
                 }
             }
         }
         self.write_vectors(model);
+    }
+
+    /// Returns the rows of a text that is embedded.
+    fn rows_of(&self, embeds: Embeds, text: u64) -> Range<u64> {
+        match embeds {
+            Embeds::Passages => text..text + 1,
+            Embeds::Texts => self.tail.passages.of(text),
+        }
     }
 
     /// Takes over rows that another process has written since the file was read.
@@ -305,9 +365,12 @@ impl Views {
     /// Writes the vectors of all versions up to the checkpoint, of whichever model there are rows.
     pub(super) fn write_held_vectors(&self) {
         let held = self.models.locked().clone();
-        let known = held.map(|held| (held.model, held.file.dim()));
-        if let Some((name, dim)) = known {
-            self.write_vectors(ModelId { name: &name, dim });
+        if let Some(held) = held {
+            self.write_vectors(ModelId {
+                name: &held.model,
+                dim: held.file.dim(),
+                embeds: held.embeds,
+            });
         }
     }
 
@@ -331,21 +394,18 @@ impl Views {
         CosineScale { unrelated }
     }
 
-    /// How near versions are to a query by a model, and how many it knows.
+    /// Returns the cosines of a query by a model, the number of the model's rows, and its progress.
     pub(super) fn model_cosines(
         &self,
         model: ModelId<'_>,
         query: &[f32],
-    ) -> (Cosines<'_>, Embedded) {
+    ) -> (Cosines<'_>, u64, Embedded) {
         let held = self.held(model);
-        let of = self.tail.next_passage();
-        let embedded = Embedded {
-            done: held.count().min(of),
-            of,
-        };
+        let rows = held.count();
+        let embedded = self.embedded_by(model.embeds, rows);
         let centre = vec![0.0; query.len()];
         let cosines = Cosines::new(held.file, None, vec![held.fresh], &centre, query);
-        (cosines, embedded)
+        (cosines, rows, embedded)
     }
 }
 

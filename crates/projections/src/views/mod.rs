@@ -47,7 +47,7 @@ use manifest::{Look, Manifest, Part};
 
 pub use beside::FilesMark;
 pub use build::Progress;
-pub use embedded::{Embedded, ModelId, Unembedded};
+pub use embedded::{Embedded, Embeds, ModelId, Unembedded};
 pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};

@@ -67,12 +67,28 @@ impl Views {
         let known = &self.tail.passages;
         let (first, skipped) = known.version(passages.start);
         let ordinals = first..known.version(passages.end - 1).0 + 1;
-        let next = self.files.base.tally.next_ordinal;
         let mut texts = Vec::new();
-        let mut add = |version: &Version| {
+        self.each_of(ordinals, &mut |version| {
             let parts = parts(version).into_iter();
             texts.extend(parts.map(|part| version.meaning_of(&part).into_owned()));
-        };
+        })?;
+        texts.drain(..texts.len().min(skipped as usize));
+        texts.truncate((passages.end - passages.start) as usize);
+        Ok(texts)
+    }
+
+    /// Returns the whole texts of these versions, of the files and of the tail.
+    pub(super) fn whole_texts(&self, ordinals: Range<u64>) -> Result<Vec<String>> {
+        let mut texts = Vec::new();
+        self.each_of(ordinals, &mut |version| {
+            texts.push(version.meaning_text().into_owned());
+        })?;
+        Ok(texts)
+    }
+
+    /// Calls `each` with every version that has one of these ordinals.
+    fn each_of(&self, ordinals: Range<u64>, each: &mut dyn FnMut(&Version)) -> Result<()> {
+        let next = self.files.base.tally.next_ordinal;
         let filed = ordinals.start..ordinals.end.min(next);
         if !filed.is_empty() {
             each_filed(
@@ -80,18 +96,16 @@ impl Views {
                 &self.files.rows,
                 filed,
                 &mut |_, _, version| {
-                    add(&version);
+                    each(&version);
                     Ok(())
                 },
             )?;
         }
         for ordinal in ordinals.start.max(next)..ordinals.end {
             let version = self.opened(ordinal - next);
-            add(version.ok_or_else(|| missing(ordinal, "tail"))?);
+            each(version.ok_or_else(|| missing(ordinal, "tail"))?);
         }
-        texts.drain(..texts.len().min(skipped as usize));
-        texts.truncate((passages.end - passages.start) as usize);
-        Ok(texts)
+        Ok(())
     }
 
     /// Calls `each` with every living memory that stands out, the last changed first. Of other memories it reads only

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use icm_api::{Caller, NoProgress, StoreRequest, Summarizer};
-use icm_service::{Model, OpenOptions, Service};
+use icm_projections::Embeds;
+use icm_service::{ChosenModel, Model, OpenOptions, Service};
 use icm_vectors::embed::{EmbedError, Embedder};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -56,7 +57,10 @@ async fn a_long_call_says_how_far_it_is_and_can_be_called_off() {
     let (folder, service) = store();
     service.rebuild(&NoProgress).expect("it rebuilds");
     let (open, gate) = mpsc::channel();
-    let service = service.with_model(Model::Other(Arc::new(Gated(Mutex::new(gate)))));
+    let service = service.with_model(Model::Other(ChosenModel::new(
+        Arc::new(Gated(Mutex::new(gate))),
+        Embeds::Passages,
+    )));
     let client = Client::connect_to(service, folder, EVERYTHING);
     let mut client = client.greeted().await;
     let params = json!({

@@ -82,5 +82,5 @@ fn the_model_in_the_binary_needs_no_embedding_in_advance() {
     let report = world.json(["embed"]);
     assert_eq!((&report["new"], &report["dim"]), (&json!(0), &json!(256)));
     let text = world.icm(["embed"]).ok().out;
-    assert!(text.contains("3 of 3 versions embedded"), "{text}");
+    assert!(text.contains("3 of 3 passages embedded"), "{text}");
 }

@@ -2,9 +2,10 @@
 
 use super::query::RecallQuery;
 use crate::error::Result;
+use crate::passages::Passages;
 use crate::ranking::known_share;
 use crate::views::Views;
-use crate::views::embedded::{CosineScale, Embedded};
+use crate::views::embedded::{CosineScale, Embedded, Embeds};
 use crate::views::meaning::{self, Cosines};
 use icm_vectors::Searched;
 
@@ -15,6 +16,10 @@ pub(super) struct Meaning<'a> {
     known: f64,
     /// The progress of a model that is not built in.
     pub(super) embedded: Option<Embedded>,
+    /// The number of rows of that model.
+    rows: u64,
+    /// The passages of versions, if that model embeds whole texts.
+    whole: Option<&'a Passages>,
     /// The scale of that model's cosines.
     scale: Option<CosineScale>,
     /// The built-in model, if the chosen model lacks vectors of some versions.
@@ -35,9 +40,15 @@ pub(super) struct Near {
 }
 
 impl Meaning<'_> {
-    /// Returns `true` if the chosen model has a vector of a version.
-    fn covers(&self, ordinal: u64) -> bool {
-        (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
+    /// Returns `true` if the chosen model has a vector of a passage, or of its whole text.
+    fn covers(&self, passage: u64) -> bool {
+        self.embedded.is_none() || self.row(passage) < self.rows
+    }
+
+    /// Returns the row of a passage. With whole texts this is the row of the version's first passage.
+    fn row(&self, passage: u64) -> u64 {
+        let first = |passages: &Passages| passages.of(passages.version(passage).0).start;
+        self.whole.map_or(passage, first)
     }
 
     /// Returns the weight of the meaning by the chosen model, and by the one that stands in for it; 0 to 1.
@@ -65,21 +76,21 @@ impl Meaning<'_> {
     ) -> Result<(Vec<u64>, Searched)> {
         let (mut near, searched) = self.main.nearest(most, listed, (visible, tie))?;
         if let Some(stand_in) = &self.stand_in {
-            let uncovered = |ordinal| !self.covers(ordinal) && visible(ordinal);
+            let uncovered = |passage| !self.covers(passage) && visible(passage);
             near.extend(stand_in.nearest(most, listed, (&uncovered, tie))?.0);
         }
         Ok((near, searched))
     }
 
-    /// Returns the similarity of a version in meaning.
-    pub(super) fn of(&self, ordinal: u64) -> Result<Near> {
+    /// Returns the similarity of a passage in meaning.
+    pub(super) fn of(&self, passage: u64) -> Result<Near> {
         let mut near = Near::default();
         if let Some(stand_in) = &self.stand_in {
-            (near.cosine, near.stand_in) = stand_in.of(ordinal)?;
+            (near.cosine, near.stand_in) = stand_in.of(passage)?;
             near.fit = self.known * near.stand_in.unwrap_or(0.0);
         }
-        if self.covers(ordinal) {
-            (near.cosine, near.meaning) = self.main.of(ordinal)?;
+        if self.covers(passage) {
+            (near.cosine, near.meaning) = self.main.of(self.row(passage))?;
             let cosine = near.meaning.unwrap_or(0.0);
             near.fit = match &self.scale {
                 None => self.known * cosine,
@@ -107,13 +118,15 @@ impl Views {
                 main: built_in()?,
                 known,
                 embedded: None,
+                rows: 0,
+                whole: None,
                 scale: None,
                 stand_in: None,
             });
         };
         self.take_over(asked.id);
         let scale = self.model_scale(asked.id);
-        let (main, embedded) = self.model_cosines(asked.id, asked.query);
+        let (main, rows, embedded) = self.model_cosines(asked.id, asked.query);
         let stand_in = match embedded.done < embedded.of && known > 0.0 {
             true => Some(built_in()?),
             false => None,
@@ -122,6 +135,8 @@ impl Views {
             main,
             known,
             embedded: Some(embedded),
+            rows,
+            whole: (asked.id.embeds == Embeds::Texts).then_some(&self.tail.passages),
             scale: Some(scale),
             stand_in,
         })

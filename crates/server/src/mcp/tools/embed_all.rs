@@ -37,25 +37,23 @@ fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
     let report = call.service.embed_for(call.progress, Some(CALL_MAX))?;
     let status = &report.status;
     let left = status.versions.saturating_sub(status.embedded);
+    let (text, texts) = status.embeds.words();
+    let all = count(status.versions, text, texts);
     let text = match (status.dim, left) {
         (0, _) => "there is no model: memories are found by their words".to_owned(),
         (_, 0) => format!(
-            "embedded {} now; all {} have a vector of {}",
-            report.new,
-            count(status.versions, "version", "versions"),
-            status.model
+            "embedded {} now; all {all} have a vector of {}",
+            report.new, status.model
         ),
         _ => format!(
-            "embedded {} now; {} of {} have a vector of {}, {left} are left: call again",
-            report.new,
-            status.embedded,
-            count(status.versions, "version", "versions"),
-            status.model
+            "embedded {} now; {} of {all} have a vector of {}, {left} are left: call again",
+            report.new, status.embedded, status.model
         ),
     };
     let left = if status.dim == 0 { 0 } else { left };
     let structured = json!({
         "model": status.model,
+        "embeds": status.embeds,
         "new": report.new,
         "done": status.embedded,
         "left": left,

@@ -509,6 +509,7 @@ fn explain(
         },
         "model": query.model.map(|asked| json!({
             "id": asked.id.name,
+            "embeds": asked.id.embeds,
             "embedded": found.asked.map(|embedded| embedded.done),
             "versions": found.asked.map(|embedded| embedded.of),
         })),

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use icm_projections::ranking::Ranking;
-use icm_projections::{AskedModel, Embedded, ModelId, Unembedded};
+use icm_projections::{AskedModel, Embedded, Embeds, Unembedded};
 use icm_vectors::MAX_DIM;
 use icm_vectors::embed::{Cache, EmbedError, Embedder, StaticEmbedder};
 
-use crate::embedding::Model;
+use crate::embedding::{ChosenModel, Model};
 use crate::service::{Service, locked};
 use icm_api::error::{Result, ServiceError, plain};
 use icm_api::{EmbedReport, EmbedStatus, Progress};
@@ -31,7 +31,7 @@ pub(crate) enum QueryVector {
     /// Words are all there is; why, if the user has to know.
     Words(Option<String>),
     /// Another model's vector.
-    Vector(Arc<dyn Embedder>, Vec<f32>),
+    Vector(ChosenModel, Vec<f32>),
 }
 
 impl QueryVector {
@@ -57,19 +57,12 @@ impl QueryVector {
     /// The other model and what it says.
     pub(crate) fn model(&self) -> Option<AskedModel<'_>> {
         match self {
-            QueryVector::Vector(embedder, vector) => Some(AskedModel {
-                id: id(&**embedder),
+            QueryVector::Vector(model, vector) => Some(AskedModel {
+                id: model.id(),
                 query: vector,
             }),
             _ => None,
         }
-    }
-}
-
-fn id(embedder: &dyn Embedder) -> ModelId<'_> {
-    ModelId {
-        name: embedder.model(),
-        dim: embedder.dim(),
     }
 }
 
@@ -78,12 +71,12 @@ impl Service {
     #[must_use]
     pub fn with_model(mut self, model: Model) -> Service {
         self.embedding.model = match model {
-            Model::Other(embedder) if !(1..=MAX_DIM).contains(&embedder.dim()) => {
+            Model::Other(model) if !(1..=MAX_DIM).contains(&model.embedder.dim()) => {
                 let why = format!(
                     "its vectors have {} numbers, and 1 to {MAX_DIM} can be kept",
-                    embedder.dim()
+                    model.embedder.dim()
                 );
-                Model::Unusable(Arc::new(wrong(&embedder, why)))
+                Model::Unusable(Arc::new(wrong(&model.embedder, why)))
             }
             model => model,
         };
@@ -93,12 +86,13 @@ impl Service {
     /// The vector of a query. Where the model cannot be used the answer is of words alone, and says so
     /// once.
     pub(crate) fn ask_model(&self, query: &str) -> QueryVector {
-        let embedder = match &self.embedding.model {
+        let model = match &self.embedding.model {
             Model::BuiltIn => return QueryVector::BuiltIn,
             Model::None => return QueryVector::Words(None),
             Model::Unusable(error) => return QueryVector::Words(self.model_failed(error)),
-            Model::Other(embedder) => embedder,
+            Model::Other(model) => model,
         };
+        let embedder = &model.embedder;
         if self.is_lately(locked(&self.embedding.failures).at_ms) {
             return QueryVector::Words(None);
         }
@@ -113,23 +107,23 @@ impl Service {
         if !self.options.read_only {
             let near = embedder.is_near() && !self.failed_lately();
             let few = if near { AT_ONCE } else { 0 };
-            match self.embed_some(embedder, Some(few)) {
-                Ok(embedded) => self.tell_lag(embedder, embedded),
+            match self.embed_some(model, Some(few)) {
+                Ok(embedded) => self.tell_lag(model, embedded),
                 Err(line) => line.into_iter().for_each(|line| self.notice(line)),
             }
         }
-        QueryVector::Vector(embedder.clone(), vector)
+        QueryVector::Vector(model.clone(), vector)
     }
 
-    /// Says once that the model is not done.
-    fn tell_lag(&self, embedder: &Arc<dyn Embedder>, embedded: Embedded) {
-        let left = embedded.of.saturating_sub(embedded.done);
+    /// Says once that the model is not done, if too many texts are left for recalls to embed them.
+    fn tell_lag(&self, model: &ChosenModel, embedded: Embedded) {
         let told = &mut locked(&self.embedding.failures).told_lag;
-        if left > AT_ONCE && !std::mem::replace(told, true) {
+        if embedded.of.saturating_sub(embedded.done) > AT_ONCE && !std::mem::replace(told, true) {
+            let (_, texts) = model.id().embeds.words();
             self.notice(format!(
-                "{} has embedded {} of {} versions; the others are found by their words and by the \
+                "{} has embedded {} of {} {texts}; the others are found by their words and by the \
                  built-in model until `icm embed` has done them",
-                embedder.model(),
+                model.name(),
                 embedded.done,
                 embedded.of
             ));
@@ -169,28 +163,29 @@ impl Service {
             "what it has not embedded is found by words and by the built-in model",
         )
     }
-    /// Embeds the last few texts, in a process that has asked a server and has its answer.
+
+    /// Embeds a few texts, as a recall does, in a process that has asked a server and has its answer.
     pub fn embed_last(&self) {
-        if let Model::Other(embedder) = &self.embedding.model
-            && !embedder.is_near()
+        if let Model::Other(model) = &self.embedding.model
+            && !model.embedder.is_near()
             && locked(&self.embedding.failures).answers
             && !self.options.read_only
         {
             // The next answer says what is wrong.
-            let _ = self.embed_some(embedder, Some(AT_ONCE));
+            let _ = self.embed_some(model, Some(AT_ONCE));
         }
     }
 
     /// Embeds one batch of what has no vector yet, if the model is not the built-in one; whether there
     /// is more. For the time between answers.
     pub fn embed_behind(&self) -> bool {
-        let Model::Other(embedder) = &self.embedding.model else {
+        let Model::Other(model) = &self.embedding.model else {
             return false;
         };
         if self.options.read_only || self.failed_lately() || !self.is_there() {
             return false;
         }
-        let more = match self.embed_some(embedder, None) {
+        let more = match self.embed_some(model, None) {
             Ok(embedded) => embedded.done < embedded.of,
             Err(line) => {
                 line.into_iter().for_each(|line| self.notice(line));
@@ -204,31 +199,32 @@ impl Service {
         more
     }
 
-    /// One batch; with `few`, nothing if there are more texts than that. Where the model fails, the line
-    /// that tells it, if it was not told.
+    /// Embeds one batch as [`Service::embed_batch`] does. If the model fails, returns the line that tells it, unless it
+    /// was told before.
     fn embed_some(
         &self,
-        embedder: &Arc<dyn Embedder>,
+        model: &ChosenModel,
         few: Option<u64>,
     ) -> std::result::Result<Embedded, Option<String>> {
-        match self.embed_batch(embedder, few) {
+        match self.embed_batch(model, few) {
             Ok((embedded, _)) => Ok(embedded),
             Err(Stopped::Model(error)) => Err(self.batch_failed(&error)),
             // The next command finds out what is wrong with the store, and says so.
             Err(Stopped::Store(error)) => {
                 tracing::debug!(%error, "nothing was embedded");
-                Ok(Embedded { done: 0, of: 0 })
+                Ok(Embedded::default())
             }
         }
     }
 
-    /// The texts that come next, as vectors in the views. Nobody waits for the views meanwhile.
+    /// Embeds the next batch of texts; with `few`, none if more texts than that are left. Returns the progress of the
+    /// model and the number of these texts. Nobody waits for the views meanwhile.
     fn embed_batch(
         &self,
-        embedder: &Arc<dyn Embedder>,
+        model: &ChosenModel,
         few: Option<u64>,
     ) -> std::result::Result<(Embedded, u64), Stopped> {
-        let id = id(&**embedder);
+        let id = model.id();
         let (embedded, batch) = self.with_views(|views| {
             let embedded = views.embedded(id);
             let left = embedded.of - embedded.done.min(embedded.of);
@@ -240,7 +236,9 @@ impl Service {
         let Some(batch) = batch.filter(|batch| !batch.texts.is_empty()) else {
             return Ok((embedded, 0));
         };
-        let vectors = self.vectors(embedder, &batch).map_err(Stopped::Model)?;
+        let vectors = self
+            .vectors(&model.embedder, &batch)
+            .map_err(Stopped::Model)?;
         let now = self.with_views(|views| {
             views.add_vectors(id, &batch, &vectors);
             Ok(views.embedded(id))
@@ -305,8 +303,8 @@ impl Service {
         progress: &dyn Progress,
         most: Option<Duration>,
     ) -> Result<EmbedReport> {
-        let embedder = match &self.embedding.model {
-            Model::Other(embedder) => embedder,
+        let model = match &self.embedding.model {
+            Model::Other(model) => model,
             Model::Unusable(error) => return Err(model_error(error)),
             Model::BuiltIn | Model::None => {
                 return Ok(EmbedReport {
@@ -330,7 +328,7 @@ impl Service {
         let mut new = 0;
         let begun = Instant::now();
         loop {
-            let (now, added) = self.embed_batch(embedder, None).map_err(stopped)?;
+            let (now, added) = self.embed_batch(model, None).map_err(stopped)?;
             new += added;
             progress.advance(added);
             let is_late = most.is_some_and(|most| begun.elapsed() >= most);
@@ -340,7 +338,7 @@ impl Service {
         }
         progress.finish();
         *locked(&self.embedding.cache) = None;
-        if !self.with_views(|views| Ok(views.keeps_vectors(id(&**embedder))))? {
+        if !self.with_views(|views| Ok(views.keeps_vectors(model.id())))? {
             let dir = self.views_dir();
             return Err(ServiceError::ReadOnly {
                 why: format!("the vectors cannot be written below {}", dir.display()),
@@ -373,12 +371,13 @@ impl Service {
 
     /// How far the model is.
     pub fn embed_status(&self) -> Result<EmbedStatus> {
-        let versions = self.with_views(|views| Ok(views.tally().next_ordinal))?;
+        let passages = self.with_views(|views| Ok(views.passages()))?;
         Ok(match &self.embedding.model {
             Model::None => EmbedStatus {
                 model: "none".to_owned(),
                 dim: 0,
-                versions,
+                embeds: Embeds::Passages,
+                versions: passages,
                 embedded: 0,
             },
             Model::BuiltIn => {
@@ -386,13 +385,14 @@ impl Service {
                 EmbedStatus {
                     model: built_in.model().to_owned(),
                     dim: built_in.dim(),
-                    versions,
-                    embedded: versions,
+                    embeds: Embeds::Passages,
+                    versions: passages,
+                    embedded: passages,
                 }
             }
             Model::Unusable(error) => return Err(model_error(error)),
-            Model::Other(embedder) => {
-                let id = id(&**embedder);
+            Model::Other(model) => {
+                let id = model.id();
                 let embedded = self.with_views(|views| {
                     views.unembedded(id, 0)?;
                     Ok(views.embedded(id))
@@ -400,6 +400,7 @@ impl Service {
                 EmbedStatus {
                     model: id.name.to_owned(),
                     dim: id.dim,
+                    embeds: id.embeds,
                     versions: embedded.of,
                     embedded: embedded.done,
                 }

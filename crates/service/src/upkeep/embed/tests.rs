@@ -1,6 +1,11 @@
+mod long;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use icm_projections::ModelId;
 
 use super::*;
 use crate::service::OpenOptions;
@@ -19,6 +24,7 @@ const DIM: usize = 8;
 #[derive(Default)]
 struct Fake {
     texts: AtomicUsize,
+    longest: Mutex<String>,
     down: AtomicBool,
     /// It gives vectors of single texts only, as of questions.
     few: AtomicBool,
@@ -45,6 +51,12 @@ impl Embedder for Fake {
             });
         }
         self.texts.fetch_add(texts.len(), Relaxed);
+        if let Some(text) = texts.iter().max_by_key(|text| text.len()) {
+            let mut longest = locked(&self.longest);
+            if text.len() > longest.len() {
+                *longest = (*text).to_owned();
+            }
+        }
         let dim = DIM - usize::from(self.short.load(Relaxed));
         let crowded = self.crowded.load(Relaxed);
         let embed = |text: &&str| match crowded {
@@ -99,13 +111,21 @@ impl World {
     }
 
     fn open(&self) -> Service {
+        self.open_with(Embeds::Passages)
+    }
+
+    fn open_with(&self, embeds: Embeds) -> Service {
         let options = OpenOptions {
             dir: self.dir(),
             lock_wait: std::time::Duration::from_secs(5),
             read_only: false,
         };
         let service = Service::open(options).expect("it opens");
-        service.with_model(Model::Other(self.fake.clone()))
+        service.with_model(self.model(embeds))
+    }
+
+    fn model(&self, embeds: Embeds) -> Model {
+        Model::Other(ChosenModel::new(self.fake.clone(), embeds))
     }
 
     /// Files of the model, those that end so.
@@ -238,7 +258,10 @@ fn vectors_of_too_many_numbers_are_refused_and_cost_no_view() {
     let service = world.open();
     store(&service, &notes(20, 0));
     service.rebuild(&NoProgress).expect("it rebuilds");
-    let service = service.with_model(Model::Other(Arc::new(Wide)));
+    let service = service.with_model(Model::Other(ChosenModel::new(
+        Arc::new(Wide),
+        Embeds::Passages,
+    )));
     let answer = recall(&service, "number 13");
     assert_eq!(
         answer.results[0].memory.content.as_deref(),
@@ -472,6 +495,7 @@ fn a_redaction_takes_rows_and_cache_away() {
     let id = ModelId {
         name: "fake/model:1",
         dim: DIM,
+        embeds: Embeds::Passages,
     };
     let late = service.with_views(|views| Ok(views.unembedded(id, 2)?));
     service.embed(&NoProgress).expect("it embeds");

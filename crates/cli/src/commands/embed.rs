@@ -11,9 +11,9 @@ use crate::text::count;
 /// Embed the memories that have no vector of the model yet
 ///
 /// The built-in model embeds at once and does not need this command. With another model (`icm model use`), `icm serve`
-/// embeds in the background, and a recall embeds the 32 newest memories (in a server: after its answer). This command
-/// embeds the rest; it can be interrupted and repeated. A memory without a vector of the model is found by its words
-/// and by the built-in model.
+/// embeds in the background. A recall embeds up to 32 passages if at most 32 memories are left; with a model on a
+/// server, it does so after its answer. This command embeds the rest; it can be interrupted and repeated. A memory
+/// without a vector of the model is found by its words and by the built-in model.
 ///
 /// Each passage of a long text is embedded by itself. With `embedding.passages = false`, the text is embedded once.
 #[derive(Debug, Args)]

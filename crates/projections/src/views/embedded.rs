@@ -84,6 +84,8 @@ pub struct Embedded {
     pub done: u64,
     /// Texts.
     pub of: u64,
+    /// Versions that lack a vector of their text, or of one of their passages.
+    pub versions_left: u64,
 }
 
 /// The vectors of the model that was last asked for.
@@ -242,12 +244,16 @@ impl Views {
     /// Returns the progress of a model with so many rows.
     fn embedded_by(&self, embeds: Embeds, rows: u64) -> Embedded {
         let (passages, versions) = (self.tail.next_passage(), self.tally().next_ordinal);
-        let rows = rows.min(passages);
+        let whole_versions = self.tail.passages.version(rows.min(passages)).0;
         let (done, of) = match embeds {
-            Embeds::Passages => (rows, passages),
-            Embeds::Texts => (self.tail.passages.version(rows).0, versions),
+            Embeds::Passages => (rows.min(passages), passages),
+            Embeds::Texts => (whole_versions, versions),
         };
-        Embedded { done, of }
+        Embedded {
+            done,
+            of,
+            versions_left: versions.saturating_sub(whole_versions),
+        }
     }
 
     /// Returns the number of passages.

@@ -18,8 +18,10 @@ use icm_api::{EmbedReport, EmbedStatus, Progress};
 
 /// Texts that the model is asked for at once.
 const BATCH: usize = 64;
-/// So few texts without a vector a recall has embedded before it answers.
-const AT_ONCE: u64 = 32;
+/// Most texts that a recall embeds, and most memories that may be left for a recall to embed any: 32. With more left,
+/// a recall would pay for the oldest ones and not reach the newest. Raised, more new memories are found by the model at
+/// once, and a recall waits longer: 16 ms for a short text.
+const AT_ONCE: usize = 32;
 /// How long nobody asks again, in milliseconds, after a model could not be used: a server that is down
 /// should not make every answer wait.
 const AGAIN_MS: u64 = 30_000;
@@ -115,10 +117,10 @@ impl Service {
         QueryVector::Vector(model.clone(), vector)
     }
 
-    /// Says once that the model is not done, if too many texts are left for recalls to embed them.
+    /// Says once that the model is not done, if too many memories are left for recalls to embed them.
     fn tell_lag(&self, model: &ChosenModel, embedded: Embedded) {
         let told = &mut locked(&self.embedding.failures).told_lag;
-        if embedded.of.saturating_sub(embedded.done) > AT_ONCE && !std::mem::replace(told, true) {
+        if embedded.versions_left > AT_ONCE as u64 && !std::mem::replace(told, true) {
             let (_, texts) = model.id().embeds.words();
             self.notice(format!(
                 "{} has embedded {} of {} {texts}; the others are found by their words and by the \
@@ -204,7 +206,7 @@ impl Service {
     fn embed_some(
         &self,
         model: &ChosenModel,
-        few: Option<u64>,
+        few: Option<usize>,
     ) -> std::result::Result<Embedded, Option<String>> {
         match self.embed_batch(model, few) {
             Ok((embedded, _)) => Ok(embedded),
@@ -217,19 +219,19 @@ impl Service {
         }
     }
 
-    /// Embeds the next batch of texts; with `few`, none if more texts than that are left. Returns the progress of the
-    /// model and the number of these texts. Nobody waits for the views meanwhile.
+    /// Embeds the next texts: a batch, or at most `few`, and none if more versions than `few` are left. Returns the
+    /// progress of the model and the number of these texts. Nobody waits for the views meanwhile.
     fn embed_batch(
         &self,
         model: &ChosenModel,
-        few: Option<u64>,
+        few: Option<usize>,
     ) -> std::result::Result<(Embedded, u64), Stopped> {
         let id = model.id();
         let (embedded, batch) = self.with_views(|views| {
             let embedded = views.embedded(id);
-            let left = embedded.of - embedded.done.min(embedded.of);
-            match left > 0 && few.is_none_or(|few| left <= few) {
-                true => Ok((embedded, Some(views.unembedded(id, BATCH)?))),
+            let left = embedded.versions_left;
+            match left > 0 && few.is_none_or(|few| left <= few as u64) {
+                true => Ok((embedded, Some(views.unembedded(id, few.unwrap_or(BATCH))?))),
                 false => Ok((embedded, None)),
             }
         })?;

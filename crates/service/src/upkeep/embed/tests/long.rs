@@ -149,8 +149,32 @@ fn rows_of_a_whole_text_that_are_cut_off_come_back() {
     }
 }
 
+/// One long memory does not keep the model from those after it.
 #[test]
-fn a_recall_embeds_nothing_if_more_is_left_and_says_how_many_texts() {
+fn a_recall_embeds_a_long_memory_step_by_step() {
+    let world = World::new();
+    let service = world.open();
+    store(&service, &notes(20, 0));
+    embed(&service);
+    store(&service, &[long(80, true)]);
+    store(&service, &notes(10, 20));
+    for done in [52, 84, 110, 110] {
+        recall(&service, "any quorl");
+        assert_eq!(status(&service), (Embeds::Passages, done, 110));
+    }
+    assert_eq!(service.take_notices(), [""; 0]);
+
+    // As a whole it is one text, and all are embedded at once.
+    let world = World::new();
+    let service = world.open_with(Embeds::Texts);
+    store(&service, &[long(80, true)]);
+    store(&service, &notes(31, 0));
+    recall(&service, "any quorl");
+    assert_eq!(status(&service), (Embeds::Texts, 32, 32));
+}
+
+#[test]
+fn a_recall_embeds_nothing_if_more_memories_are_left_and_says_how_many_texts() {
     for (embeds, said) in [
         (
             Embeds::Passages,

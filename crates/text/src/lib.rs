@@ -57,7 +57,7 @@ mod tokens;
 mod traits;
 
 pub use analyze::has_prose;
-pub use analyze::word_places;
+pub use analyze::{content_words, word_places};
 pub use collect::Sight;
 pub use coverage::Coverage;
 pub use coverage::{Likeness, STEM_ALIKE};

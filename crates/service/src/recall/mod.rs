@@ -1,6 +1,7 @@
 //! Recall: the search for a question, the scopes it sees, the order of its results, and its records.
 
-pub(crate) mod co_recalled;
+mod asking;
+mod co_recalled;
 pub(crate) mod context;
 pub(crate) mod link_expansion;
 mod prompt;

@@ -1,46 +1,52 @@
-//! The lines of a prompt: lines that a person wrote, lines of logs and code, and the sentences that ask.
+//! The lines of a prompt: lines that a person wrote, lines of logs and code, and the lines that ask.
 //!
-//! Decided by form alone, in one pass. A line is a person's if most of its words are plain and no other line is the same.
+//! Decided by form alone, in one pass. A line is a person's if most of its words are plain, and few others begin as it
+//! does.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
+
+use crate::recall::asking::{About, about, asks_unmarked, opens_question, requests};
 
 /// Bytes of a sentence or line that count. Raised, one line takes the room of others.
 pub(super) const PART_MAX: usize = 256;
 /// Plain words of a line that a person wrote, in percent. Raised, fewer lines count as a person's.
 const PLAIN_PERCENT: usize = 70;
-/// Words of a question that say what it is about. With fewer, as in *Why is that?*, the rest of the prompt says it.
-const TELLING_WORDS: usize = 2;
-/// Characters of the shortest word that says what a question is about. Raised, fewer questions count as telling.
-const TELLING_CHARS: usize = 4;
-/// Characters of a script without blanks that count as [`TELLING_WORDS`]. Raised, fewer such questions count as
-/// telling.
-const TELLING_DENSE_CHARS: usize = 5;
+/// Lines that begin with the same two words, as those of a program do. Raised, more lines of logs count as a person's.
+const ALIKE_LINES: u32 = 3;
+/// Lines of each end of a prompt among which a question comes before all others. Raised, a paste that begins or ends
+/// with a question of its own decides more often.
+const END_LINES: usize = 3;
+/// Bytes of the shortest line that may be wrapped, so that its sentence ends in the next one. Lowered, the line before
+/// a question counts as its beginning.
+const WRAPPED_MIN: usize = 50;
 
-/// First words of a question without a mark.
-const ASKING: &str = "what which where when who whom whose why how is are was were does do did can could should would \
-    was welche welcher welches wo wann wer wem wen warum wieso weshalb wie woher wohin wofür kann können darf gibt ist sind \
-    que quoi quel quelle quels quelles où quand qui pourquoi comment combien est-ce peut-on \
-    qué cuál cuáles dónde cuándo quién quiénes cómo cuánto cuántos por \
-    che cosa quale quali dove quando chi perché come quanto wat welke waar wanneer wie waarom hoe \
-    что где когда кто почему как какой какая какие сколько";
-/// Words that many questions about a pasted text have.
-const VAGUE: &str = "what which where when whose that this these those does mean means meant happen happens happened happening \
-    wrong error errors warning fail fails failed failing here there with from your help explain about know could would should \
-    please have tell show going line lines message \
-    warum wieso welche welcher welches bitte hier dieser diese dieses fehler passiert bedeutet heißt kann können nicht \
-    pourquoi comment quelle erreur cette veut dire signifie passe \
-    dónde cómo cuál esto este esta error significa pasa quiere decir";
-/// Ends of questions in languages that need no mark.
-const ASKING_ENDS: [&str; 6] = ["か", "吗", "呢", "嗎", "까", "나요"];
+/// Sentences of a prompt that may decide what is asked, the last ones. Raised, a prompt of many questions takes longer.
+const SENTENCES: usize = 64;
+/// First words of a line that announce a question.
+const ANNOUNCING: [&str; 4] = ["question:", "q:", "frage:", "pregunta:"];
 
-/// A line that is not empty.
+/// A line that is not empty, or several if a sentence is wrapped.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) range: Range<usize>,
     /// `true` if a person wrote the line.
     pub(super) is_own: bool,
+}
+
+/// How a sentence shows that it asks, the weakest way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    /// A question mark in a line that no person wrote, the first or the last one of a prompt.
+    Foreign,
+    /// Any sign in a person's line of which the sentence is the smaller part.
+    Inside,
+    /// The first or the last word of a person's sentence.
+    Word,
+    /// A question mark or a request of a person.
+    Plain,
 }
 
 /// A sentence that asks.
@@ -49,8 +55,8 @@ pub(super) struct Asking {
     pub(super) range: Range<usize>,
     /// The number of its line.
     pub(super) line: usize,
-    /// `true` if the sentence ends with a question mark.
-    is_marked: bool,
+    pub(super) about: About,
+    sign: Sign,
 }
 
 /// Returns the lines of a text that are not empty, without the fences of code.
@@ -71,63 +77,96 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
             lines.push(Line { range, is_own });
         }
     }
-    let mut times: FxHashMap<&str, u32> = FxHashMap::default();
-    for line in lines.iter().filter(|line| line.is_own) {
-        *times.entry(text[line.range.clone()].trim()).or_default() += 1;
+    disown_alike(text, &mut lines);
+    let mut joined: Vec<Line> = Vec::with_capacity(lines.len());
+    for line in lines {
+        match joined.last_mut() {
+            Some(last) if is_wrapped(text, last, &line) => last.range.end = line.range.end,
+            _ => joined.push(line),
+        }
     }
-    let lines_again: Vec<bool> = lines
-        .iter()
-        .map(|line| {
-            times
-                .get(text[line.range.clone()].trim())
-                .is_some_and(|times| *times > 1)
-        })
-        .collect();
-    for (line, is_again) in lines.iter_mut().zip(lines_again) {
-        line.is_own &= !is_again;
-    }
-    lines
+    joined
 }
 
-/// Returns the sentences that ask, the last first: sentences with a question mark in a person's lines; if there are
-/// none, sentences that begin or end as questions do; else sentences with a mark in other lines.
+/// Takes lines for a program's that are there twice, and lines of which [`ALIKE_LINES`] begin with the same two words.
+fn disown_alike(text: &str, lines: &mut [Line]) {
+    let whole = |line: &Line| text[line.range.clone()].trim();
+    let begin = |line: &Line| {
+        let mut words = text[line.range.clone()].split_whitespace();
+        let first = words.next().filter(|word| !opens_question(word));
+        first.zip(words.next())
+    };
+    let mut same: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut alike: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+    for line in lines.iter().filter(|line| line.is_own) {
+        *same.entry(whole(line)).or_default() += 1;
+        if let Some(words) = begin(line) {
+            *alike.entry(words).or_default() += 1;
+        }
+    }
+    for line in lines.iter_mut().filter(|line| line.is_own) {
+        let alike = begin(line).map_or(0, |words| alike[&words]);
+        line.is_own = same[whole(line)] == 1 && alike < ALIKE_LINES;
+    }
+}
+
+/// Returns `true` if the sentence at the end of a person's line goes on in the next line.
+fn is_wrapped(text: &str, line: &Line, next: &Line) -> bool {
+    let (one, other) = (&text[line.range.clone()], &text[next.range.clone()]);
+    let last = one.trim_end().rsplit('\n').next().unwrap_or_default();
+    line.is_own
+        && next.is_own
+        && line.range.end == next.range.start
+        && last.len() >= WRAPPED_MIN
+        && last.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '-'))
+        && other.starts_with(char::is_lowercase)
+        && !asks_unmarked(other.trim())
+}
+
+/// Returns the sentences that decide what is asked, the last first. Questions at the beginning and at the end of a prompt
+/// come before those inside. Of these, questions with a mark and requests of a person count; if there are none, a
+/// person's sentences that begin or end as questions do; then those of lines that mostly say something else. Of other
+/// lines only the first and the last one of a prompt may ask. If one of the sentences says what it is about, those that
+/// do not are left out.
 pub(super) fn questions(text: &str, lines: &[Line]) -> Vec<Asking> {
-    let of = |is_own: bool| {
-        let lines = lines
-            .iter()
-            .enumerate()
-            .filter(move |(_, line)| line.is_own == is_own);
-        lines
-            .flat_map(|(number, line)| asking(text, number, line))
-            .collect::<Vec<_>>()
-    };
-    let own = of(true);
-    let marked: Vec<Asking> = own
-        .iter()
-        .filter(|asking| asking.is_marked)
-        .cloned()
+    let inwards = |number: usize| number.min(lines.len() - 1 - number);
+    let numbered = lines.iter().enumerate();
+    let all: Vec<Asking> = numbered
+        .filter(|(number, line)| line.is_own || inwards(*number) == 0)
+        .flat_map(|(number, line)| asking(text, number, line))
         .collect();
-    let mut found = match (marked.is_empty(), own.is_empty()) {
-        (false, _) => marked,
-        (true, false) => own,
-        (true, true) => of(false),
-    };
+    let own = || all.iter().filter(|asking| asking.sign > Sign::Foreign);
+    let last = lines.len().saturating_sub(END_LINES);
+    let first = plainest(text, own().filter(|asking| asking.line < END_LINES));
+    let last = plainest(text, own().filter(|asking| asking.line >= last));
+    // Of lines that ask as plainly, the outermost decides.
+    let ends = first.first().into_iter().chain(last.last());
+    let weight = |asking: &Asking| (asking.sign, asking.about, Reverse(inwards(asking.line)));
+    let most = ends.clone().map(weight).max();
+    let deciding: Vec<usize> = ends
+        .filter(|asking| Some(weight(asking)) == most)
+        .map(|asking| asking.line)
+        .collect();
+    let is_among = |asking: &&Asking| deciding.is_empty() || deciding.contains(&asking.line);
+    let mut found = plainest(text, all.iter().filter(is_among));
     found.reverse();
     found
 }
 
-/// Returns `true` if a text says what it asks about, so that no other line has to.
-pub(super) fn is_telling(text: &str) -> bool {
-    let (mut telling, mut dense) = (0, 0);
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        dense += word.chars().filter(|c| is_dense(*c)).count();
-        let lower = word.to_lowercase();
-        let is_vague = VAGUE.split_whitespace().any(|vague| vague == lower);
-        telling += usize::from(
-            word.chars().count() >= TELLING_CHARS && !is_vague && !word.contains(is_dense),
-        );
+/// Returns the sentences that ask most plainly: of the last [`SENTENCES`], those that say most of what they are about.
+fn plainest<'a>(text: &str, asking: impl Iterator<Item = &'a Asking> + Clone) -> Vec<Asking> {
+    let sign = asking.clone().map(|asking| asking.sign).max();
+    let mut found: Vec<Asking> = asking
+        .filter(|asking| Some(asking.sign) == sign)
+        .cloned()
+        .collect();
+    found.drain(..found.len().saturating_sub(SENTENCES));
+    for asking in &mut found {
+        asking.about = about(&text[asking.range.clone()]);
     }
-    telling >= TELLING_WORDS || dense >= TELLING_DENSE_CHARS
+    let most = found.iter().map(|asking| asking.about).max();
+    found.retain(|asking| Some(asking.about) == most);
+    found
 }
 
 /// Returns the last [`PART_MAX`] bytes of a part that is longer.
@@ -141,16 +180,16 @@ fn is_prose(line: &str) -> bool {
     let line = line.trim_end();
     let text = line.trim_start();
     // Code, a stack trace, or a quotation.
-    if line.len() - text.len() >= 4 || line.starts_with('\t') || text.starts_with('>') {
+    let is_trace = text.starts_with("Traceback (");
+    if is_trace || line.len() - text.len() >= 4 || text.starts_with('>') || line.starts_with('\t') {
         return false;
     }
     if text.contains(is_dense) {
         return !text.starts_with(|c: char| c.is_ascii_digit() || c == '{');
     }
-    let is_first_plain = text
-        .split_whitespace()
-        .next()
-        .is_some_and(|word| is_plain(word) && !word.ends_with(':'));
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let is_announcing = ANNOUNCING.contains(&&*first.to_lowercase());
+    let is_first_plain = is_announcing || is_plain(first) && !first.ends_with(':');
     let (mut plain, mut all) = (0, 0);
     for word in text.split_whitespace() {
         all += 1;
@@ -189,14 +228,25 @@ fn asking(text: &str, number: usize, line: &Line) -> Vec<Asking> {
     let mut found = Vec::new();
     let mut start = line.range.start;
     let mut take = |range: Range<usize>, is_marked: bool| {
+        let range = cut(text, &range);
         let sentence = text[range.clone()].trim();
-        if is_marked || line.is_own && asks_unmarked(sentence) {
-            found.push(Asking {
-                range: cut(text, &range),
-                line: number,
-                is_marked,
-            });
-        }
+        let sign = match (line.is_own, is_marked) {
+            (false, true) => Sign::Foreign,
+            (true, true) => Sign::Plain,
+            (true, false) if requests(sentence) => Sign::Plain,
+            (true, false) if asks_unmarked(sentence) => Sign::Word,
+            _ => return,
+        };
+        let sign = match 2 * sentence.len() < text[line.range.clone()].trim().len() {
+            true => sign.min(Sign::Inside),
+            false => sign,
+        };
+        found.push(Asking {
+            about: About::Nothing,
+            line: number,
+            range,
+            sign,
+        });
     };
     let mut chars = text[line.range.clone()].char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -213,19 +263,6 @@ fn asking(text: &str, number: usize, line: &Line) -> Vec<Asking> {
     }
     take(start..line.range.end, false);
     found
-}
-
-/// Returns `true` if a sentence without a question mark asks.
-fn asks_unmarked(sentence: &str) -> bool {
-    let bare = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let first = bare
-        .split_whitespace()
-        .next()
-        .unwrap_or_default()
-        .to_lowercase();
-    let first = first.trim_matches(|c: char| !c.is_alphanumeric());
-    let is_word = !first.is_empty() && ASKING.split_whitespace().any(|word| word == first);
-    is_word || ASKING_ENDS.iter().any(|end| bare.ends_with(end))
 }
 
 #[cfg(test)]
@@ -309,32 +346,82 @@ mod tests {
                 assert_eq!(asked(&text), [question], "{text}");
             }
         }
-        // Several questions come last first; questions of a log count only if there are no others.
+        // Several questions come last first; a log's question counts at an end.
         assert_eq!(
             asked("Why now? It fails. And who knows?"),
             ["And who knows?", "Why now?"]
         );
         assert_eq!(asked(log), ["08:00:02 WARN did you retry=2?"]);
+        // Inside of the log it does not.
+        assert!(asked(&format!("{log}08:00:03 INFO x=2\n")).is_empty());
         assert!(asked("GET https://example.com/?id=1").is_empty());
     }
 
     #[test]
-    fn a_question_is_telling_if_it_names_what_it_is_about() {
-        for text in [
-            "Where does the deploy key live?",
-            "Warum scheitert der Deploy von Billing?",
-            "デプロイキーはどこですか",
+    fn lines_that_begin_alike_are_no_persons() {
+        let own =
+            |text: &str| -> Vec<bool> { lines(text).iter().map(|line| line.is_own).collect() };
+        let log = "npm WARN deprecated glob is no longer supported, use another one\n\
+            npm WARN deprecated uuid is no longer supported, use another one\n\
+            npm WARN deprecated inflight is no longer supported, do not use it\n";
+        assert_eq!(own(log), [false; 3]);
+        // Questions are.
+        assert_eq!(
+            own("Where is Kibana?\nWhere is Sentry?\nWhere is Rashid?"),
+            [true; 3]
+        );
+    }
+
+    #[test]
+    fn a_wrapped_sentence_is_one() {
+        let question =
+            "Which of the machines in the new data centre of Frankfurt\nrenders the thumbnails?";
+        assert_eq!(
+            asked(&format!("{question}\n10:00:01 x=1\n10:00:02 x=2")),
+            [question]
+        );
+        // A question that begins in the next line is not.
+        assert_eq!(
+            asked("the log of the server that ran in Frankfurt since yesterday\nwhere is kibana?"),
+            ["where is kibana?"]
+        );
+    }
+
+    #[test]
+    fn the_outermost_question_decides() {
+        let talk = "I saw the numbers of last week.\nThey are fine, mostly.\nThe queue is slow again. Who has the new ones?\n\
+            We copied the index.\nWhy is the index slow?\nShall we ask the tenants?\nNobody knows it yet.\n\
+            That was it for today. Who knows more of it? Nobody does, we said.\nWe meet on Monday.\n";
+        for question in [
+            "Who looks after the parcel tracker?",
+            "when do the reports go out",
+            "Please tell me how callbacks are signed.",
+            "I need to know where Sentry is",
+            "Ich muss wissen, wo der Defibrillator hängt",
+            "Dis-moi qui remplace Camille.",
+            "Necesito saber dónde están los contratos",
+            "Question: where is Kibana?",
         ] {
-            assert!(is_telling(text), "{text}");
+            assert_eq!(asked(&format!("{question}\n\n{talk}")), [question]);
+            assert_eq!(
+                asked(&format!("Notes of today.\n\n{talk}\n{question}")),
+                [question]
+            );
         }
-        for text in [
-            "Why is that?",
-            "What does this error mean?",
-            "Was bedeutet dieser Fehler?",
-            "?",
-            "为什么？",
-        ] {
-            assert!(!is_telling(text), "{text}");
-        }
+        // A question that says what it is about comes before a vague one.
+        assert_eq!(
+            asked("Where is Kibana?\n10:00:01 x=1\nAny idea?"),
+            ["Where is Kibana?"]
+        );
+        assert_eq!(
+            asked("could not connect to the database\n10:00:01 x=1\nWhy is that?"),
+            ["Why is that?"]
+        );
+    }
+
+    #[test]
+    fn questions_of_any_number_take_bounded_time() {
+        let text = "why? ".repeat(14_000);
+        assert_eq!(asked(&text).len(), SENTENCES);
     }
 }

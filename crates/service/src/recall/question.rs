@@ -1,11 +1,11 @@
 //! Long questions: whole prompts and pasted logs, of which a bounded part is searched for.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
+use crate::recall::asking::{self, About};
 use crate::recall::prompt::{self, Asking, Line, PART_MAX, cut};
 use crate::service::Service;
 use icm_api::error::Result;
@@ -29,17 +29,24 @@ const ASKING_MAX: usize = 1_024;
 const LAST_LINES: usize = 3;
 /// Bytes of each end of a text of one line that count. Raised, less room is left for rare words.
 const ONE_LINE_MAX: usize = 768;
-/// Rare words of the rest that count. Raised, they outweigh the question.
+/// Rare words of the rest that count if it has no rare identifiers. Raised, they outweigh the question.
 const RARE_WORDS: usize = 16;
-/// Rare identifiers of the rest that count beside a question that says what it is about. Raised, they outweigh the
-/// question.
+/// Rare identifiers of the rest that count. Raised, they outweigh the question.
 const IDENTIFIERS: usize = 4;
 /// Different words of the rest among which rare ones are sought, the last ones. Raised, each costs a look-up.
 const WORDS_READ: usize = 4_096;
 /// Bytes of the longest word that may be rare. A longer word is a path or encoded data.
 const WORD_MAX: usize = 64;
-/// Digits of the shortest hexadecimal word that is taken for a random id. Raised, more ids count as words.
+/// Characters of the shortest hexadecimal word that is taken for a random id. Raised, more ids count as words.
 const HEX_MIN: usize = 8;
+/// Letters of the shortest word in capitals that is taken for an identifier. Lowered, levels such as `ERROR` are taken for
+/// one.
+const CAPITALS_MIN: usize = 6;
+/// Share of the lines of the rest that a rare word is in at most: a tenth. A word of more lines is of the form of a log.
+/// Raised, fewer words count as rare.
+const LINES_SHARE: usize = 10;
+/// Times that a word may be in the rest however few lines that has. Raised, names of a short log count as rare.
+const TIMES_MIN: usize = 2;
 /// Characters of the counted text that a note repeats.
 const TOLD_CHARS: usize = 160;
 
@@ -53,11 +60,12 @@ pub(crate) struct Question<'q> {
 impl Service {
     /// Returns the part of a question that counts: all of a short question that a person wrote.
     ///
-    /// In a long or pasted question, the sentences that ask count, wherever they stand. If they say what they ask
-    /// about, the lines beside them and the rarest identifiers of the rest follow. Else the last lines that a person
-    /// wrote follow (and the first one, if no sentence asks), and the rarest words of the rest that the store has.
-    /// Reads 64 KiB and the lines with question marks. Secrets are masked first, because a word alone no longer shows
-    /// that it is one.
+    /// In a long or pasted question, the lines that ask count, wherever they stand. If they say what they ask about,
+    /// nothing else counts. If they point to something else, a person's lines next to them follow, and the rarest
+    /// identifiers of the rest that the store has. Without a line that asks, the last lines of a person and the first
+    /// one come before those identifiers. What says nothing counts only if there are no identifiers; then rare words of
+    /// the rest follow. Reads 64 KiB and the lines with question marks. Secrets are masked first, because a word alone no
+    /// longer shows that it is one.
     ///
     /// # Errors
     /// `Invalid` for an empty question, and for one with a NUL character.
@@ -71,31 +79,18 @@ impl Service {
         }
         let read = read_of(query.trim());
         let read = self.settings.secrets.masked(&read).unwrap_or(read);
-        let Chosen {
-            mut parts,
-            is_telling,
-        } = chosen(&read);
+        let Chosen { parts, about } = chosen(&read);
+        let rare = match about {
+            About::Itself => Rare::default(),
+            _ => self.rare_of(&rest_of(&read, &parts), about)?,
+        };
         let mut counted = String::new();
         for part in &parts {
-            add(&mut counted, &read[part.clone()], '\n');
+            if part.says || !rare.are_identifiers {
+                add(&mut counted, &read[part.range.clone()], '\n');
+            }
         }
-        parts.sort_unstable_by_key(|part| part.start);
-        let mut rest = String::new();
-        let mut at = 0;
-        for part in &parts {
-            rest.push_str(&read[at..part.start.max(at)]);
-            rest.push('\n');
-            at = part.end.max(at);
-        }
-        rest.push_str(&read[at..]);
-        let words = words_of(&rest, is_telling);
-        let rare = self.with_views(|views| Ok(views.rare_words(&words, RARE_WORDS)?))?;
-        let most = match is_telling {
-            true => IDENTIFIERS,
-            false => RARE_WORDS,
-        };
-        let rare = rare.iter().filter(|word| !is_telling || is_code(word));
-        for word in rare.take(most) {
+        for word in &rare.words {
             add(&mut counted, word, ' ');
         }
         Ok(Question {
@@ -103,6 +98,39 @@ impl Service {
             whole_len: Some(query.len() as u64),
         })
     }
+
+    /// Returns the rare words of a text that the store has: identifiers; if there are none, other words, unless the
+    /// question says what it is about.
+    fn rare_of(&self, rest: &str, about: About) -> Result<Rare> {
+        let words = words_of(rest);
+        for (words, are_identifiers) in words.iter().zip([true, true, false, false]) {
+            if !are_identifiers && about == About::Both {
+                break;
+            }
+            let rare = self.with_views(|views| Ok(views.rare_words(words, RARE_WORDS)?))?;
+            let words: Vec<String> = match are_identifiers {
+                true => {
+                    let identifiers = rare.into_iter().filter(|word| is_code(word));
+                    identifiers.take(IDENTIFIERS).collect()
+                }
+                false => rare,
+            };
+            if !words.is_empty() {
+                return Ok(Rare {
+                    words,
+                    are_identifiers,
+                });
+            }
+        }
+        Ok(Rare::default())
+    }
+}
+
+/// Rare words of a text.
+#[derive(Default)]
+struct Rare {
+    words: Vec<String>,
+    are_identifiers: bool,
 }
 
 impl Question<'_> {
@@ -193,127 +221,148 @@ fn lines_that_may_ask(text: &str) -> Vec<&str> {
 
 /// The parts of a text that count.
 struct Chosen {
-    /// The parts, disjoint, the most important one first.
-    parts: Vec<Range<usize>>,
-    /// `true` if they say what is asked about.
-    is_telling: bool,
+    /// The most important one first.
+    parts: Vec<Part>,
+    about: About,
 }
 
-/// Chooses the sentences that ask, the last first, then lines.
+/// A line of a text, or a sentence of a long one.
+struct Part {
+    range: Range<usize>,
+    /// `true` if it asks or a person wrote it, and it says something.
+    says: bool,
+}
+
+/// Chooses the lines that ask, the last first, then others if those do not say what they ask about.
 fn chosen(text: &str) -> Chosen {
     let lines = prompt::lines(text);
-    let mut asking: Vec<Asking> = Vec::new();
+    let asking = prompt::questions(text, &lines);
+    let about = asking.iter().map(|asking| asking.about).max();
+    let about = about.unwrap_or(About::Nothing);
+    let part = |range: Range<usize>, is_own: bool| Part {
+        says: is_own && asking::about(&text[range.clone()]) > About::Nothing,
+        range,
+    };
+    if let ([line], true) = (lines.as_slice(), asking.is_empty()) {
+        let ends = ends_of_line(text, &line.range).into_iter();
+        let parts = ends.map(|end| part(end, line.is_own)).collect();
+        return Chosen { parts, about };
+    }
+    let mut parts: Vec<Part> = Vec::new();
     let mut left = ASKING_MAX;
     // The last question is meant most.
-    for sentence in prompt::questions(text, &lines) {
-        if sentence.range.len() > left {
+    for sentence in &asking {
+        let line = &lines[sentence.line];
+        let range = match about {
+            _ if text[line.range.clone()].trim().len() <= PART_MAX => line.range.clone(),
+            About::Itself => sentence.range.clone(),
+            _ => cut(text, &(line.range.start..sentence.range.end)),
+        };
+        if parts.iter().any(|part| part.range == range) {
+            continue;
+        }
+        if range.len() > left {
             break;
         }
-        left -= sentence.range.len();
-        asking.push(sentence);
+        left -= range.len();
+        parts.push(part(range, true));
     }
-    let mut parts: Vec<Range<usize>> = asking.iter().map(|asking| asking.range.clone()).collect();
-    if let ([line], true) = (lines.as_slice(), parts.is_empty()) {
-        return Chosen {
-            parts: ends_of_line(text, &line.range),
-            is_telling: false,
-        };
-    }
-    let is_telling = parts
-        .iter()
-        .any(|part| prompt::is_telling(&text[part.clone()]));
-    let others = match is_telling {
-        true => beside(&asking, &lines),
-        false => first_and_last(&lines, asking.is_empty()),
+    let others = match about {
+        About::Itself => Vec::new(),
+        _ if asking.is_empty() => first_and_last(&lines),
+        _ => beside(&asking, &lines),
     };
     for number in others {
-        let line = cut(text, &lines[number].range);
-        // If a question stands in the line, the line adds the text around the question.
-        let inner = parts
-            .iter()
-            .filter(|part| part.start < line.end && line.start < part.end);
-        let start = inner.clone().map(|part| part.start).min();
-        let end = inner.map(|part| part.end).max();
-        match (start, end) {
-            (Some(start), Some(end)) => {
-                parts.push(line.start.min(start)..start);
-                parts.push(end..line.end.max(end));
-            }
-            _ => parts.push(line),
-        }
+        let line = &lines[number];
+        parts.push(part(cut(text, &line.range), line.is_own));
     }
-    parts.retain(|part| !text[part.clone()].trim().is_empty());
-    Chosen { parts, is_telling }
+    Chosen { parts, about }
 }
 
-/// Returns the numbers of a person's lines that hold a question or stand next to one.
+/// Returns the text between the parts that say something.
+fn rest_of(text: &str, parts: &[Part]) -> String {
+    let mut said: Vec<&Range<usize>> = parts
+        .iter()
+        .filter(|part| part.says)
+        .map(|part| &part.range)
+        .collect();
+    said.sort_unstable_by_key(|part| part.start);
+    let mut rest = String::new();
+    let mut at = 0;
+    for part in said {
+        rest.push_str(&text[at..part.start.max(at)]);
+        rest.push('\n');
+        at = part.end.max(at);
+    }
+    rest + &text[at..]
+}
+
+/// Returns the numbers of a person's lines that stand next to one that asks.
 fn beside(asking: &[Asking], lines: &[Line]) -> Vec<usize> {
-    let is_beside = |number: usize| {
-        let mut lines = asking.iter().map(|asking| asking.line);
-        lines.any(|line| line.abs_diff(number) <= 1)
-    };
-    let own = lines.iter().enumerate().filter(|(_, line)| line.is_own);
-    own.map(|(number, _)| number)
-        .filter(|number| is_beside(*number))
+    let asks = |number: usize| asking.iter().any(|asking| asking.line == number);
+    let numbers = 0..lines.len();
+    let beside = numbers.filter(|number| asks(number + 1) || *number > 0 && asks(number - 1));
+    beside
+        .filter(|number| lines[*number].is_own && !asks(*number))
         .collect()
 }
 
-/// Returns the numbers of the last lines, and of the first one if wanted: of a person's lines, if there are any.
-fn first_and_last(lines: &[Line], with_first: bool) -> Vec<usize> {
+/// Returns the numbers of the last lines and of the first one: of a person's lines, if there are any.
+fn first_and_last(lines: &[Line]) -> Vec<usize> {
     let is_own = lines.iter().any(|line| line.is_own);
     let numbers: Vec<usize> = (0..lines.len())
         .filter(|number| lines[*number].is_own == is_own)
         .collect();
     let last = numbers.iter().rev().take(LAST_LINES);
     let mut chosen: Vec<usize> = last.copied().collect();
-    if let Some(first) = numbers
-        .first()
-        .filter(|first| with_first && !chosen.contains(first))
-    {
+    if let Some(first) = numbers.first().filter(|first| !chosen.contains(first)) {
         chosen.push(*first);
     }
     chosen
 }
 
-/// Returns the different words of a text among which rare ones are sought, identifiers first. Numbers and random ids
-/// are left out.
-fn words_of(text: &str, identifiers_only: bool) -> String {
-    let mut known: HashSet<&str, FxBuildHasher> = HashSet::default();
-    let (mut identifiers, mut others) = (String::new(), String::new());
-    for token in text.split_whitespace().rev() {
-        let word = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-        let is_number = word
-            .chars()
-            .all(|c| c.is_ascii_digit() || c.is_ascii_punctuation());
+/// Returns the different words of a text among which rare ones are sought: identifiers of few lines, those of many, other
+/// words of few lines, those of many. Numbers and random ids are left out.
+fn words_of(text: &str) -> [String; 4] {
+    let mut times: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut known: Vec<&str> = Vec::new();
+    let marks = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
+    for token in text.rsplit(marks) {
+        let word = token.trim_matches(['-', '.']);
+        let is_name = word.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let is_hex = word.len() >= HEX_MIN
             && word
                 .bytes()
                 .all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-        if is_number
-            || is_hex
-            || word.len() > WORD_MAX
-            || known.len() >= WORDS_READ
-            || !known.insert(word)
-        {
+        if !is_name || is_hex || word.len() > WORD_MAX {
             continue;
         }
-        let words = match is_code(word) {
-            true => &mut identifiers,
-            false if identifiers_only => continue,
-            false => &mut others,
-        };
-        words.push_str(word);
-        words.push('\n');
+        if let Some(times) = times.get_mut(word) {
+            *times += 1;
+        } else if known.len() < WORDS_READ {
+            times.insert(word, 1);
+            known.push(word);
+        }
     }
-    identifiers + &others
+    let most = TIMES_MIN.max(text.lines().count() / LINES_SHARE);
+    let mut words: [String; 4] = Default::default();
+    for word in known {
+        let of = 2 * usize::from(!is_code(word)) + usize::from(times[word] > most);
+        words[of].push_str(word);
+        words[of].push('\n');
+    }
+    words
 }
 
-/// Returns `true` if a word is one that only programs are written with, such as `E4711`, `max_size` or `TimeoutError`.
+/// Returns `true` if a word is one that only programs are written with, such as `E4711`, `max_size`, `TimeoutError` or
+/// `ECONNRESET`.
 fn is_code(word: &str) -> bool {
     let letters = word.chars().any(char::is_alphabetic);
     let marks = word.chars().any(|c| c.is_ascii_digit() || c == '_');
+    let capitals = word.len() >= CAPITALS_MIN && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let mut pairs = word.chars().zip(word.chars().skip(1));
-    letters && (marks || pairs.any(|(one, next)| one.is_lowercase() && next.is_uppercase()))
+    let change = pairs.any(|(one, next)| one.is_lowercase() && next.is_uppercase());
+    letters && (marks || capitals || change)
 }
 
 /// Returns the beginning and the end of a text of one line, cut between words: one of them says what it is about.
@@ -328,202 +377,4 @@ fn ends_of_line(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::service::tests::service;
-    use icm_api::{Caller, RecallRequest, StoreRequest};
-
-    fn asking(text: &str) -> Vec<&str> {
-        let mut parts = chosen(text).parts;
-        parts.sort_unstable_by_key(|part| part.start);
-        parts.into_iter().map(|part| text[part].trim()).collect()
-    }
-
-    fn log_lines(bytes: usize) -> String {
-        let mut text = String::new();
-        let mut number = 0;
-        while text.len() < bytes {
-            number += 1;
-            text +=
-                &format!("10:00:{number:02} GET /pay?order={number}&retry=1 took {number} ms.\n");
-        }
-        text
-    }
-
-    #[test]
-    fn sentences_that_ask_and_the_last_lines_are_what_asks() {
-        let noise = log_lines(400);
-        let text = format!("{noise}Look at this. Where does the deploy key live? Thanks!\n");
-        let found = asking(&text);
-        assert_eq!(
-            found[found.len() - 3..],
-            [
-                "Look at this.",
-                "Where does the deploy key live?",
-                "Thanks!"
-            ]
-        );
-        assert!(found.iter().all(|part| !part.starts_with("10:00:01")));
-        let first = asking(&format!("为什么部署失败？\n{noise}"))[0].to_owned();
-        assert_eq!(first, "为什么部署失败？");
-        // Without a question the first line says what is wanted.
-        let first = asking(&format!("Fix the deploy of billing\n{noise}"))[0].to_owned();
-        assert_eq!(first, "Fix the deploy of billing");
-    }
-
-    #[test]
-    fn both_ends_of_a_text_of_one_line_count() {
-        let prose = "and then we talked about lunch for a while ".repeat(80);
-        let text = format!("Tell me where the deploy key lives. {prose}It is about staging.");
-        let [last, first] = asking_in_order(&text);
-        assert!(
-            first.starts_with("Tell me where the deploy key lives."),
-            "{first}"
-        );
-        assert!(last.ends_with("It is about staging."), "{last}");
-        // Words stay whole.
-        assert!(first.ends_with(|c: char| c.is_alphabetic()) && prose.contains(&first[40..]));
-        let dense = "字".repeat(2_000);
-        assert_eq!(
-            asking_in_order(&dense).map(|part| part.len() <= ONE_LINE_MAX),
-            [true, true]
-        );
-    }
-
-    /// Returns the two parts of a text of one line.
-    fn asking_in_order(text: &str) -> [String; 2] {
-        let parts = chosen(text).parts.into_iter();
-        let parts: Vec<String> = parts.map(|part| text[part].trim().to_owned()).collect();
-        parts.try_into().expect("two parts")
-    }
-
-    #[test]
-    fn what_counts_of_any_question_is_bounded() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let service = service(folder.path());
-        let questions = [
-            "why? ".repeat(2_000),
-            "?".repeat(1 << 20),
-            "字".repeat(50_000),
-            "\n".repeat(5_000) + &"x".repeat(100_000) + "?",
-            log_lines(2 << 20),
-        ];
-        for question in &questions {
-            let counted = service.what_counts(question).expect("it is taken");
-            assert!(
-                (1..=COUNTED_MAX).contains(&counted.text.len()),
-                "{}",
-                counted.text.len()
-            );
-            assert_eq!(counted.whole_len, Some(question.len() as u64));
-            assert!(counted.note().is_some_and(|note| note.len() < COUNTED_MAX));
-        }
-        let short = service.what_counts(" why? ").expect("it is taken");
-        assert_eq!((&*short.text, short.whole_len), (" why? ", None));
-    }
-
-    #[test]
-    fn the_question_at_the_end_of_pasted_lines_is_answered_and_recorded_as_it_counted() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let service = service(folder.path());
-        let store = |content: String| {
-            let request = StoreRequest {
-                topic: "ops".to_owned(),
-                content,
-                ..StoreRequest::default()
-            };
-            service
-                .store(&Caller::default(), request)
-                .expect("it stores")
-        };
-        for number in 0..40 {
-            store(format!(
-                "GET requests of order {number} took long and were retried"
-            ));
-        }
-        let fact =
-            store("The deploy key of staging lives in the vault of the platform team".to_owned());
-        let coded = store("Error E4711PAY means that the card was refused twice".to_owned());
-        let noise = log_lines(5_900);
-        for (question, wanted) in [
-            (
-                format!("{noise}\nWhere does the deploy key of staging live?"),
-                &fact,
-            ),
-            (
-                format!("Where does the deploy key of staging live?\n{noise}"),
-                &fact,
-            ),
-            (format!("{noise}\ndeploy key staging"), &fact),
-            (
-                format!("{noise}\nfatal: E4711PAY\n{noise}\nWhy is that?"),
-                &coded,
-            ),
-            (
-                format!(
-                    "{}\nWhere does the deploy key of staging live?",
-                    log_lines(1 << 20)
-                ),
-                &fact,
-            ),
-            (
-                format!("{noise}Where does the deploy key of staging live?\n{noise}"),
-                &fact,
-            ),
-            (
-                format!(
-                    "```\n{noise}```\nWhere does the deploy key of staging live?\n```\n{noise}```"
-                ),
-                &fact,
-            ),
-            (
-                format!(
-                    "{0}Where does the deploy key of staging live?\n{0}",
-                    log_lines(1 << 20)
-                ),
-                &fact,
-            ),
-            // An error alone.
-            (format!("{noise}fatal: E4711PAY\n{noise}"), &coded),
-            (
-                format!("{noise}fatal: E4711PAY\n{noise}What does this error mean?"),
-                &coded,
-            ),
-            // A short paste that is mostly a log.
-            (
-                format!(
-                    "{}where does the deploy key of staging live",
-                    log_lines(700)
-                ),
-                &fact,
-            ),
-        ] {
-            let request = RecallRequest {
-                query: question.clone(),
-                record: true,
-                ..RecallRequest::default()
-            };
-            let answer = service
-                .recall(&Caller::default(), &request)
-                .expect("it answers");
-            assert_eq!(
-                answer.results[0].memory.id,
-                wanted.id,
-                "{}",
-                answer.note.as_deref().unwrap_or_default()
-            );
-            assert!(
-                answer
-                    .note
-                    .is_some_and(|note| note.contains("bytes of the question counted"))
-            );
-            service.record_recalls();
-            let (recorded, _) = service.recorded_recalls(1).expect("it reads");
-            let kept = &recorded[0].request.query;
-            assert!(kept.len() <= COUNTED_MAX, "{}", kept.len());
-            // The recorded part counts in full when it is asked again.
-            let again = service.recall_again(&recorded[0]).expect("it answers");
-            assert_eq!(again.results[0].memory.id, wanted.id);
-        }
-    }
-}
+mod tests;

@@ -23,8 +23,8 @@ mod tests;
 mod token;
 
 pub(crate) use characters::{floor_char_boundary, fold, is_dense};
-pub use question::word_places;
 pub(crate) use question::{QUERY_TERMS_MAX, QueryTerm, Question, QuestionWord, query_terms};
+pub use question::{content_words, word_places};
 pub(crate) use stem::with_stem;
 pub(crate) use terms::{DocTerms, Terms, TextField, index_date, index_terms, plain_words};
 pub(crate) use token::Kind;

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::terms::{TextField, with_body_term};
 use super::token::{Kind, Token, tokens};
 use crate::language::{Language, is_function_pair};
+use crate::stopwords::is_stopword;
 
 /// Largest number of terms of a query: 1,000. A question of two thousand words finds as well by half of them; a larger
 /// value costs time.
@@ -127,6 +128,26 @@ impl Question {
             whole,
         });
     }
+}
+
+/// Returns the words with a meaning of a question, as written: words that are no function words of its language, and such
+/// pairs of characters in scripts without spaces.
+pub fn content_words(text: &str) -> Vec<&str> {
+    let language = language_of(text);
+    let mut words = Vec::new();
+    tokens(text, false, &mut |token| {
+        let is_content = match token.kind {
+            Kind::Word => {
+                !is_stopword(&token.text) && !language.is_function_word(&token.text, token.source)
+            }
+            Kind::Gram => !is_function_pair(&token.text),
+            Kind::Part | Kind::Whole => false,
+        };
+        if is_content {
+            words.push(token.source);
+        }
+    });
+    words
 }
 
 /// Returns the distinct terms of a query, as in [`Question::of`].

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use tantivy::Searcher;
 
-use super::analyze::{QUERY_TERMS_MAX, Question, TextField, is_identifier, query_terms};
+use super::analyze::{Kind, QUERY_TERMS_MAX, Question, TextField, is_identifier, query_terms};
 use super::collect::Sight;
 use super::error::TextError;
 use super::index::TextIndex;
@@ -118,7 +118,8 @@ impl TextIndex {
     }
 
     /// Returns the rarest words of a text that documents hold, as written, at most `most`: identifiers first, the
-    /// rarest first of each kind. A word counts as rare if it is as rare as an identifier has to be.
+    /// rarest first of each kind. A word counts as rare if it is as rare as an identifier has to be. Numbers, ASCII words
+    /// of one or two characters and parts of words are left out.
     pub fn rare_words(
         &self,
         tail: &Tail,
@@ -133,6 +134,7 @@ impl TextIndex {
         let rare = 1..=stats.rare_docs();
         let mut found: Vec<(u64, String)> = terms
             .into_iter()
+            .filter(|term| term.kind != Kind::Part && may_be_rare(&term.word))
             .map(|term| (stats.freq(&term_of(&term)), term.word))
             .filter(|(freq, _)| rare.contains(freq))
             .collect();
@@ -201,4 +203,13 @@ impl TextIndex {
         };
         Ok((answer, prepared))
     }
+}
+
+/// Bytes of the shortest ASCII word that may be rare: 3. A smaller value takes letters of versions and ids for words.
+const RARE_WORD_LEN_MIN: usize = 3;
+
+/// Returns `true` if a word may tell texts apart by its rarity: it begins with a letter and is no `v1`.
+fn may_be_rare(word: &str) -> bool {
+    let is_long = word.len() >= RARE_WORD_LEN_MIN;
+    is_long && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }

@@ -233,7 +233,7 @@ fn densest(places: &[(Range<usize>, usize)], len: usize) -> Option<Range<usize>>
 }
 
 /// Returns the first start of a word at or behind `start`, at most `latest`.
-fn whole_word_from(text: &str, start: usize, latest: usize) -> usize {
+pub(crate) fn whole_word_from(text: &str, start: usize, latest: usize) -> usize {
     let start = text.ceil_char_boundary(start);
     if start == 0 || start >= latest {
         return start.min(latest);
@@ -246,7 +246,7 @@ fn whole_word_from(text: &str, start: usize, latest: usize) -> usize {
 }
 
 /// Returns the start of the longest suffix of a text that takes at most `room_bytes` of a frame.
-fn start_within(text: &str, room_bytes: usize) -> usize {
+pub(crate) fn start_within(text: &str, room_bytes: usize) -> usize {
     let mut left = room_bytes;
     let fits = text.char_indices().rev().take_while(|(_, c)| {
         let rest = left.checked_sub(framed_char_len(*c));

@@ -2,7 +2,8 @@
 //!
 //! Texts on their way into the log are searched for [`secrets`]. Stored text on its way to a model is cleaned
 //! ([`sanitize`]) and put into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]), and words
-//! of commands in messages are quoted for a shell ([`shell`]). A text to be redacted is found in every form
+//! of commands in messages are quoted for a shell ([`shell`]). Of a long text the lines that differ from another one are
+//! shown ([`difference`]). A text to be redacted is found in every form
 //! ([`leak_search`]).
 //!
 //! Everything here is a function of texts. This crate never knows stores, events, requests or the clock.
@@ -15,6 +16,7 @@
 //! assert!(find("the token lies in the vault").is_empty());
 //! ```
 
+pub mod difference;
 pub mod frame;
 pub mod json;
 pub mod leak_search;

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use icm_api::{Caller, LinkRequest, RecallAnswer, RecallRequest, StoreRequest, Trust};
+use icm_api::{Action, Caller, LinkRequest, RecallAnswer, RecallRequest, StoreRequest, Trust};
 #[cfg(unix)]
-use icm_guard::secrets::{Action, Policy};
+use icm_guard::secrets::{self, Policy};
 use icm_service::{OpenOptions, Service};
 
 const OLD: &str = "The build server is reachable at 10.0.3.7.";
@@ -203,7 +203,7 @@ fn the_judge_gets_no_secret_that_the_store_masks() {
         command: format!("cat > '{}'; echo no", asked.display()),
         timeout: icm_api::Summarizer::TIMEOUT,
     };
-    let policy = Policy::new(Action::Mask, &[]).expect("it is a policy");
+    let policy = Policy::new(secrets::Action::Mask, &[]).expect("it is a policy");
     let service = service.with_secrets(policy).with_judge(Some(judge));
     store(&service, memory("The blog is hosted on Netlify."));
     let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
@@ -272,4 +272,201 @@ fn a_request_made_again_replaces_nothing_that_came_after_it() {
     let again = store(&service, first);
     assert_eq!(again.id, stored.id);
     assert!(again.seems_to_replace.is_empty(), "{again:?}");
+}
+
+const PORT: &str = "The API listens on port 8080";
+const OTHER_PORT: &str = "The API listens on port 9090";
+
+fn link(service: &Service, from: &str, to: &str, relation: &str) {
+    let link = LinkRequest {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        relation: relation.to_owned(),
+        ..LinkRequest::default()
+    };
+    service.link(&Caller::default(), &link).expect("it links");
+}
+
+/// Returns the results of a recall of the port.
+fn port(service: &Service) -> Vec<icm_api::RecallHit> {
+    results(service, "API port", None)
+}
+
+fn results(service: &Service, query: &str, limit: Option<usize>) -> Vec<icm_api::RecallHit> {
+    let request = RecallRequest {
+        query: query.to_owned(),
+        limit,
+        ..RecallRequest::default()
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    answer.expect("it answers").results
+}
+
+fn named(receipt: &icm_api::Receipt) -> Vec<&String> {
+    receipt.seems_to_replace.iter().map(|old| &old.id).collect()
+}
+
+#[test]
+fn a_text_that_was_replaced_is_stored_again_and_counts() {
+    for is_linked in [false, true] {
+        let (_folder, service) = opened();
+        let first = store(&service, memory(PORT));
+        let second = store(&service, memory(OTHER_PORT));
+        assert_eq!(named(&second), [&first.id]);
+        if is_linked {
+            link(&service, &second.id, &first.id, "supersedes");
+        }
+        let keyed = StoreRequest {
+            request_id: Some("back".to_owned()),
+            ..memory(PORT)
+        };
+        let back = store(&service, keyed.clone());
+        assert_eq!(back.action, Action::Stored, "linked: {is_linked}");
+        assert_eq!(named(&back), [&second.id], "linked: {is_linked}");
+        assert_eq!(store(&service, keyed), back, "the first receipt");
+        let results = port(&service);
+        assert_eq!(results[0].memory.id, back.id);
+        assert_eq!(results[1].seems_replaced_by.as_ref(), Some(&back.id));
+        // The new memory has the text now, whichever of the two is asked for.
+        for again in [memory(PORT), memory(PORT)] {
+            let again = store(&service, again);
+            assert_eq!((again.action, &again.id), (Action::Unchanged, &back.id));
+        }
+        let forth = store(&service, memory(OTHER_PORT));
+        assert_eq!(forth.action, Action::Stored);
+        assert_eq!(named(&forth)[0], &back.id);
+        assert_eq!(port(&service)[0].memory.id, forth.id);
+    }
+}
+
+#[test]
+fn a_text_that_was_replaced_long_ago_counts_again_too() {
+    let (_folder, service) = opened();
+    store(&service, memory(PORT));
+    let second = store(&service, memory(OTHER_PORT));
+    for number in 0..30 {
+        let note = format!("Lunch number {number} has {} guests.", number * 7);
+        store(&service, memory(&note));
+    }
+    let request = StoreRequest {
+        request_id: Some("back".to_owned()),
+        ..memory(PORT)
+    };
+    let back = store(&service, request.clone());
+    assert_eq!(back.action, Action::Stored);
+    assert_eq!(named(&back), [&second.id]);
+    let again = store(&service, request);
+    assert_eq!((&again.event, named(&again)), (&back.event, named(&back)));
+}
+
+#[test]
+fn a_text_that_nothing_replaces_stays_unchanged() {
+    let (_folder, service) = opened();
+    let first = store(&service, memory(PORT));
+    let second = store(&service, memory(OTHER_PORT));
+    // Both hold.
+    link(&service, &second.id, &first.id, "related");
+    let again = store(&service, memory(PORT));
+    assert_eq!((again.action, &again.id), (Action::Unchanged, &first.id));
+    // The memory that superseded the first one is gone.
+    let (_folder, service) = opened();
+    let first = store(&service, memory(PORT));
+    let second = store(&service, memory(OTHER_PORT));
+    link(&service, &second.id, &first.id, "supersedes");
+    service
+        .forget(&Caller::default(), std::slice::from_ref(&second.id))
+        .expect("it forgets");
+    let again = store(&service, memory(PORT));
+    assert_eq!((again.action, &again.id), (Action::Unchanged, &first.id));
+}
+
+#[test]
+fn a_text_is_not_stored_again_if_that_would_change_no_answer() {
+    // A value that begins to hold later replaces what is stored now as well.
+    let (_folder, service) = opened();
+    let first = store(&service, memory(PORT));
+    let later = StoreRequest {
+        occurred_at: Some("2200-01-01".to_owned()),
+        ..memory(OTHER_PORT)
+    };
+    store(&service, later);
+    let again = store(&service, memory(PORT));
+    assert_eq!((again.action, &again.id), (Action::Unchanged, &first.id));
+    // A foreign text pushes nothing aside.
+    let (_folder, service) = opened();
+    let foreign = StoreRequest {
+        trust: Trust::External,
+        ..memory(PORT)
+    };
+    let first = store(&service, foreign.clone());
+    store(&service, memory(OTHER_PORT));
+    let again = store(&service, foreign);
+    assert_eq!((again.action, &again.id), (Action::Unchanged, &first.id));
+}
+
+#[test]
+fn of_two_memories_with_one_text_the_one_that_counts_is_shown() {
+    let (_folder, service) = opened();
+    // The first memory ranks higher.
+    let found_better = StoreRequest {
+        keywords: ["gateway", "ingress", "entry"].map(str::to_owned).to_vec(),
+        ..memory(PORT)
+    };
+    let first = store(&service, found_better);
+    let second = store(&service, memory(OTHER_PORT));
+    let back = store(&service, memory(PORT));
+    for limit in [None, Some(1)] {
+        let results = results(&service, "gateway ingress entry API port", limit);
+        let ids: Vec<&String> = results.iter().map(|hit| &hit.memory.id).collect();
+        let both = [&back.id, &second.id];
+        assert_eq!(ids, both[..limit.unwrap_or(2)]);
+        assert_eq!(results[0].repeats, std::slice::from_ref(&first.id));
+    }
+}
+
+#[test]
+fn a_key_that_is_stored_again_settles_what_its_memory_says() {
+    let keyed = |topic: &str, content: &str| StoreRequest {
+        topic: topic.to_owned(),
+        key: Some("port".to_owned()),
+        ..memory(content)
+    };
+    let (_folder, service) = opened();
+    let first = store(&service, keyed("infra", PORT));
+    store(&service, memory(OTHER_PORT));
+    std::thread::sleep(Duration::from_millis(2));
+    let again = store(&service, keyed("infra", PORT));
+    assert_eq!((again.action, &again.id), (Action::Updated, &first.id));
+    assert!(again.position > first.position + 1);
+    let guesses = |service: &Service| {
+        let results = port(service);
+        let told = results
+            .iter()
+            .filter(|hit| !hit.seems_to_replace.is_empty() || hit.seems_replaced_by.is_some());
+        told.count()
+    };
+    assert_eq!(guesses(&service), 0);
+    let unchanged = store(&service, keyed("infra", PORT));
+    assert_eq!(unchanged.action, Action::Unchanged);
+    // Two topics may use one key: each memory then has its own name.
+    let (_folder, service) = opened();
+    store(&service, keyed("infra", PORT));
+    store(&service, keyed("elsewhere", OTHER_PORT));
+    assert_eq!(guesses(&service), 0);
+}
+
+#[test]
+fn a_receipt_names_no_memory_that_is_superseded() {
+    let (_folder, service) = opened();
+    let first = store(&service, memory(PORT));
+    let second = store(&service, memory(OTHER_PORT));
+    link(&service, &second.id, &first.id, "supersedes");
+    let request = StoreRequest {
+        request_id: Some("third".to_owned()),
+        ..memory("The API listens on port 7070")
+    };
+    let third = store(&service, request.clone());
+    assert_eq!(named(&third), [&second.id]);
+    link(&service, &third.id, &second.id, "supersedes");
+    assert_eq!(store(&service, request), third, "the first receipt");
 }

@@ -245,6 +245,25 @@ pub(crate) struct Linked {
     pub(crate) other: Version,
 }
 
+impl Linked {
+    /// Returns `true` if the link says how the memory stands to the one with this id. Then no rule guesses.
+    pub(crate) fn settles(&self, other: &str) -> bool {
+        self.related.id == other && self.related.relation != "similar_to"
+    }
+
+    /// Returns `true` if the other memory supersedes this one.
+    pub(crate) fn is_superseding(&self) -> bool {
+        self.related.relation == "supersedes" && self.related.direction == Direction::In
+    }
+}
+
+impl Links {
+    /// Returns `true` if a living memory supersedes this one.
+    pub(crate) fn is_superseded(&self) -> bool {
+        self.others.iter().any(Linked::is_superseding)
+    }
+}
+
 /// Returns how many other authors confirm a memory: they stored it once more, or their own memory says nearly the same
 /// or was derived from it.
 pub(crate) fn confirmations(version: &Version, links: &Links) -> u64 {

@@ -4,6 +4,7 @@ pub(crate) mod forget_revive;
 pub(crate) mod link;
 pub(crate) mod lookup;
 pub(crate) mod near_duplicates;
+pub(crate) mod out_of_date;
 mod pin;
 pub(crate) mod present;
 pub(crate) mod read;

@@ -1,8 +1,9 @@
 //! Decides at a store whether the same or nearly the same text is already there. Every text is kept.
 //!
 //! A text that its topic and scope already have is not stored again: the importance or keywords given with it are added
-//! to the memory that has it. The same text with another time, excerpt or metadata says something new. A text that is
-//! nearly the same is stored and linked to the other memory, so that the author can choose.
+//! to the memory that has it. The same text with another time, excerpt or metadata says something new, and so does the
+//! text of a memory that is out of date. A text that is nearly the same is stored and linked to the other memory, so that
+//! the author can choose.
 
 use icm_log::SubjectId;
 use icm_log::facts::Relation;
@@ -32,6 +33,21 @@ struct Near {
 }
 
 /// The result of the search for a text that is to be stored.
+pub(crate) struct Looked {
+    found: Found,
+    /// `true` if a memory of the topic and scope has the text, out of date or with another time, excerpt or metadata.
+    pub(crate) was_said: bool,
+}
+
+impl From<Found> for Looked {
+    fn from(found: Found) -> Looked {
+        Looked {
+            found,
+            was_said: false,
+        }
+    }
+}
+
 enum Found {
     /// A memory that has all of it.
     Same(Box<Version>),
@@ -53,9 +69,10 @@ impl Service {
         command: &mut Command<'_>,
         views: &Views,
         checked: &ValidatedStore,
+        looked: Looked,
     ) -> QueryResult<Receipt> {
         let keyed = checked.key.is_some();
-        let near = match self.look_for(views, checked)? {
+        let near = match looked.found {
             Found::Nothing => return store_in(command, views, checked),
             Found::Same(version) => return self.store_again(command, views, &version, checked),
             Found::Near(near) => near,
@@ -103,14 +120,15 @@ impl Service {
         }
     }
 
-    /// Returns the living memory of the topic and scope that has the same or nearly the same text.
-    fn look_for(&self, views: &Views, checked: &ValidatedStore) -> QueryResult<Found> {
+    /// Looks for the living memory of the topic and scope that has the same or nearly the same text. A memory that has
+    /// the same text and is out of date is passed over.
+    pub(crate) fn look_for(&self, views: &Views, checked: &ValidatedStore) -> QueryResult<Looked> {
         let Dedup {
             similar_ppm,
             on_similar,
         } = self.settings.dedup;
         if on_similar == OnSimilar::Off || views.named(checked.name())?.is_some() {
-            return Ok(Found::Nothing);
+            return Ok(Found::Nothing.into());
         }
         let content = &checked.content;
         let scope = checked.scope.to_text();
@@ -122,6 +140,7 @@ impl Service {
         };
         let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
+        let mut was_said = false;
         // Among several with the same words, one that would not change is preferred, then the oldest.
         let mut same_words: Option<Box<Version>> = None;
         let home = (&checked.topic[..], &scope[..]);
@@ -150,12 +169,16 @@ impl Service {
             }) else {
                 continue;
             };
+            was_said |= same && checked.key.is_none();
             if same && checked.key.is_none() && !says_more(checked, &version) {
+                if self.is_out_of_date(views, checked, &version)? {
+                    continue;
+                }
                 if Change::of_same_words(checked, &version)?
                     .event(&version)
                     .is_none()
                 {
-                    return Ok(Found::Same(Box::new(version)));
+                    return Ok(Found::Same(Box::new(version)).into());
                 }
                 same_words.get_or_insert_with(|| Box::new(version.clone()));
             }
@@ -163,11 +186,12 @@ impl Service {
                 nearest = Some(Near { version, score_ppm });
             }
         }
-        Ok(match (same_words, nearest) {
+        let found = match (same_words, nearest) {
             (Some(version), _) => Found::Same(version),
             (None, Some(near)) => Found::Near(Box::new(near)),
             (None, None) => Found::Nothing,
-        })
+        };
+        Ok(Looked { found, was_said })
     }
 
     /// Returns the near memory that the first receipt of a store named.

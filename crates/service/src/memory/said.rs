@@ -4,7 +4,7 @@ use icm_log::{Position, SubjectId, facts};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 use icm_replaces::Statement;
-use icm_text::similarity_ppm;
+use icm_text::{Sought, similarity_ppm};
 use jiff::Timestamp;
 
 use crate::command::ValidatedStore;
@@ -21,8 +21,11 @@ const TOPIC_MAX: u64 = 1_000;
 const LOOKED_AT: usize = 24;
 /// Newest memories of a topic and scope that are compared. Raised, each comparison takes longer.
 const NEWEST: usize = 8;
-/// Similarity from which on two texts of different topics are compared, in parts per million.
+/// Similarity from which on two texts are compared that are of different topics, or not among the newest of theirs, in
+/// parts per million.
 const NEAR_PPM: u32 = 600_000;
+/// Memories like a text that are compared with it. Raised, a store of a text that is there already reads more.
+const LIKE_IT: usize = 16;
 
 /// The part of a memory that the rules look at.
 pub(crate) struct Said {
@@ -100,15 +103,24 @@ impl Said {
         let newer = (self.valid_ms, &self.id) > (older.valid_ms, &older.id);
         // If the older memory changed after the newer one was stored, nobody knows which text is newer.
         let changed = older.changed_ms.is_some_and(|at| at > self.valid_ms);
-        // An external memory does not push aside what a person or an agent said here.
-        let trusted = !self.is_external || older.is_external;
-        newer && !changed && trusted && self.scope == older.scope
+        // A key has its newest value. Memories of two topics that share one are two memories by name.
+        let shares_key = self.key.is_some() && self.key == older.key;
+        newer
+            && !changed
+            && !shares_key
+            && older.yields_to(self.is_external)
+            && self.scope == older.scope
     }
 
-    /// Returns `true` if memories of two topics may be about one thing: they have one key, or nearly the same words.
+    /// Returns `true` if a newer memory may take the place of this one. An external memory does not push aside what a
+    /// person or an agent said here.
+    pub(crate) fn yields_to(&self, is_external: bool) -> bool {
+        !is_external || self.is_external
+    }
+
+    /// Returns `true` if memories of two topics may be about one thing: they have nearly the same words.
     pub(crate) fn is_near(&self, older: &Said) -> bool {
-        let keyed = self.key.is_some() && self.key == older.key;
-        keyed || similarity_ppm(&self.content, &older.content) >= NEAR_PPM
+        similarity_ppm(&self.content, &older.content) >= NEAR_PPM
     }
 }
 
@@ -136,21 +148,50 @@ pub(crate) fn newest_of(
     };
     let mut newest = Vec::with_capacity(NEWEST);
     for entity in members[..known].iter().rev().take(LOOKED_AT) {
-        let fits = |version: &Version| {
-            version.is_alive()
-                && version.topic.as_deref() == Some(topic)
-                && version.scope_text() == scope
-        };
-        if let Some(version) = views.version_at(*entity, position)?.filter(fits)
-            && let Some(said) = Said::of_version(&version)
-        {
-            newest.push((said, version));
+        if let Some(found) = said_in(views, (topic, scope), *entity, position)? {
+            newest.push(found);
             if newest.len() == NEWEST {
                 break;
             }
         }
     }
     Ok(newest)
+}
+
+/// Returns the memories of a topic and scope that a text may be about as well: the newest ones, and the ones most like
+/// the text, however old.
+///
+/// Cost: as a search for near texts in the topic, and a read of each memory that is found.
+pub(crate) fn newest_and_like(
+    views: &Views,
+    home: (&str, &str),
+    content: &str,
+) -> QueryResult<Vec<(Said, Version)>> {
+    let newest = views.tally().position;
+    let mut found = newest_of(views, home, newest)?;
+    for hit in views.near(&Sought::of(content), home, (LIKE_IT, NEAR_PPM))? {
+        if found.iter().any(|(_, known)| known.id == hit.id) {
+            continue;
+        }
+        // The text index only says which rows to look up: the table decides.
+        found.extend(said_in(views, home, views.resolve(hit.id)?, newest)?);
+    }
+    Ok(found)
+}
+
+/// Returns a memory if it is alive in a topic and scope at a position, and short enough to be compared.
+fn said_in(
+    views: &Views,
+    (topic, scope): (&str, &str),
+    entity: SubjectId,
+    position: Position,
+) -> QueryResult<Option<(Said, Version)>> {
+    let version = views.version_at(entity, position)?.filter(|version| {
+        version.is_alive()
+            && version.topic.as_deref() == Some(topic)
+            && version.scope_text() == scope
+    });
+    Ok(version.and_then(|version| Some((Said::of_version(&version)?, version))))
 }
 
 /// Returns how many of these memories, sorted by id, existed at a position. Ids are in the order of time, so a binary

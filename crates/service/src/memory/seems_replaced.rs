@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::command::ValidatedStore;
 use crate::memory::present::created_at;
-use crate::memory::said::{Said, moment, newest_of};
+use crate::memory::said::{Said, moment, newest_and_like, newest_of};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::summarizer;
@@ -33,11 +33,14 @@ impl Service {
     }
 
     /// Adds the memories that a new one seems to replace to its receipt, and the pairs that the judge has to decide.
+    ///
+    /// If the text was said before, also old memories most like it are compared: one of them took the text's place.
     pub(crate) fn seems_to_replace(
         &self,
         views: &Views,
         checked: &ValidatedStore,
         receipt: Receipt,
+        may_be_said: bool,
     ) -> QueryResult<Receipt> {
         if receipt.action != Action::Stored {
             return Ok(receipt);
@@ -47,7 +50,15 @@ impl Service {
         let Some(new) = Said::of_stored(checked, &receipt.id, stored_ms) else {
             return Ok(receipt);
         };
-        let mut candidates = newest_of(views, (&new.topic, &new.scope), newest)?;
+        let home = (&*new.topic, &*new.scope);
+        let mut candidates = match may_be_said {
+            true => newest_and_like(views, home, &new.content)?,
+            false => Vec::new(),
+        };
+        let said_before = |old: &Said| old.content == new.content && old.id < new.id;
+        if !candidates.iter().any(|(old, _)| said_before(old)) {
+            candidates = newest_of(views, home, newest)?;
+        }
         // The near memory is not always among the newest.
         let near = receipt.similar.as_ref().and_then(|near| id_range(&near.id));
         if let Some((id, _)) = near
@@ -59,22 +70,30 @@ impl Service {
         }
         candidates.retain(|(old, _)| old.id != new.id && new.may_replace(old));
         candidates.sort_by(|(a, _), (b, _)| (b.valid_ms, &b.id).cmp(&(a.valid_ms, &a.id)));
+        // A repeated request tells of the links that its first attempt knew.
+        let then = Position(receipt.position.min(newest.0));
         let (mut replaced, mut doubtful) = (Vec::new(), Vec::new());
-        for (old, _) in candidates {
+        for (old, version) in candidates {
             let Judgement { verdict, reason } = new.statement.judge(&old.statement);
+            let is_told = match verdict {
+                Verdict::Yes => replaced.len() < NAMED_MAX,
+                Verdict::Doubtful => self.settings.judge.is_some() && doubtful.len() < ASKED_MAX,
+                Verdict::No => false,
+            };
+            let links = || self.links_of(views, &version, then, &|_| true);
+            if !is_told || links()?.is_superseded() {
+                continue;
+            }
             let named = |reason: &str| Replaced {
                 id: old.id.clone(),
                 reason: reason.to_owned(),
                 content: old.content.clone(),
             };
-            match verdict {
-                Verdict::Yes => replaced.push(named(reason.text())),
-                Verdict::Doubtful if self.settings.judge.is_some() => doubtful.push(named(JUDGED)),
-                _ => {}
+            match verdict == Verdict::Yes {
+                true => replaced.push(named(reason.text())),
+                false => doubtful.push(named(JUDGED)),
             }
         }
-        replaced.truncate(NAMED_MAX);
-        doubtful.truncate(ASKED_MAX);
         Ok(Receipt {
             seems_to_replace: replaced,
             to_be_judged: doubtful,

@@ -23,7 +23,7 @@ use icm_api::limits;
 use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX};
 use icm_api::when;
 use icm_api::when::DayMeans;
-use icm_api::{Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
+use icm_api::{Action, Caller, Crowded, OnSimilar, Receipt, StoreRequest, UpdateRequest};
 
 /// A write that was validated.
 pub struct Prepared {
@@ -215,10 +215,7 @@ impl Service {
     ) -> QueryResult<Receipt> {
         let earlier = earlier_receipt(&self.log, views, prepared.attempt, self.now_ms())?;
         let receipt = match (&prepared.what, earlier) {
-            (What::Store(checked), Some(receipt)) => {
-                let similar = self.similar_of_first(views, checked, &receipt)?;
-                self.seems_to_replace(views, checked, Receipt { similar, ..receipt })
-            }
+            (What::Store(checked), Some(receipt)) => self.told_of_first(views, checked, receipt),
             (What::Update { .. }, Some(receipt)) => Ok(receipt),
             (What::Store(checked), None) => {
                 self.decide_store(command, views, checked, prepared.request())
@@ -241,13 +238,27 @@ impl Service {
         request: RequestKeyOf<'_>,
     ) -> QueryResult<Receipt> {
         if let Some(receipt) = first_receipt(command, views, &checked.request_digest, request)? {
-            let similar = self.similar_of_first(views, checked, &receipt)?;
-            return self.seems_to_replace(views, checked, Receipt { similar, ..receipt });
+            return self.told_of_first(views, checked, receipt);
         }
-        let receipt = self.store_once(command, views, checked)?;
-        let receipt = self.seems_to_replace(views, checked, receipt)?;
+        let looked = self.look_for(views, checked)?;
+        let was_said = looked.was_said;
+        let receipt = self.store_once(command, views, checked, looked)?;
+        let receipt = self.seems_to_replace(views, checked, receipt, was_said)?;
         let crowded = self.crowded(views, checked, &receipt)?;
         Ok(Receipt { crowded, ..receipt })
+    }
+
+    /// Adds the near and the replaced memories that the first receipt of a store named.
+    fn told_of_first(
+        &self,
+        views: &Views,
+        checked: &ValidatedStore,
+        receipt: Receipt,
+    ) -> QueryResult<Receipt> {
+        let similar = self.similar_of_first(views, checked, &receipt)?;
+        let may_be_said = checked.key.is_none() && self.settings.dedup.on_similar != OnSimilar::Off;
+        let receipt = Receipt { similar, ..receipt };
+        self.seems_to_replace(views, checked, receipt, may_be_said)
     }
 
     fn decide_update(
@@ -439,7 +450,7 @@ mod tests {
     use super::*;
     use crate::peer::{Peer, PeerParams};
     use crate::service::tests::service;
-    use icm_api::{Dedup, OnSimilar};
+    use icm_api::Dedup;
 
     fn memory(content: &str) -> StoreRequest {
         StoreRequest {

@@ -1,5 +1,6 @@
 //! Storing over a memory that has the name already.
 
+use icm_log::facts::fields;
 use icm_log::{Kind, NewEvent};
 use icm_projections::Views;
 
@@ -35,6 +36,10 @@ pub(crate) fn store_in(
     };
     if !before.is_alive() {
         events.push(turned(&before, Kind::MEMORY_REVIVED));
+    }
+    // Said again, the text is newer than what seems to have replaced it.
+    if events.is_empty() && command.service.seems_overtaken(views, checked, &before)? {
+        events.extend(change.event_settling(&before, fields::CONTENT));
     }
     if events.is_empty() {
         let digest = checked.request_digest.as_deref();

@@ -224,11 +224,7 @@ impl LinkExpansion<'_> {
                     continue;
                 }
                 let links = self.links(&end.other)?;
-                let superseded = links.others.iter().any(|linked| {
-                    let related = &linked.related;
-                    related.relation == SUPERSEDES && related.direction == Direction::In
-                });
-                if superseded {
+                if links.is_superseded() {
                     continue;
                 }
                 let relation = &end.related.relation;

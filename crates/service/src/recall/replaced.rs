@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use icm_projections::fold::Version;
 use icm_replaces::{Reason, Verdict};
 
-use crate::memory::link::Linked;
 use crate::memory::said::{Said, moment, newest_of};
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::snapshot::QueryResult;
@@ -38,11 +37,6 @@ const CLEARLY: f64 = 0.2;
 /// A function that returns how much of the question a result has in its words; `None` for a result that the search did
 /// not find.
 pub(crate) type Covers<'a> = &'a dyn Fn(&Shown) -> Option<f64>;
-
-/// Returns `true` if a link says how a memory stands to another one.
-fn settles(linked: &Linked, other: &str) -> bool {
-    linked.related.id == other && linked.related.relation != "similar_to"
-}
 
 /// The guess of the rules about two results.
 #[derive(PartialEq)]
@@ -114,7 +108,7 @@ impl<'a> Results<'a> {
     fn guess(&self, older: usize, newer: usize) -> Option<Guess> {
         let (of, by) = (self.said[older].as_ref()?, self.said[newer].as_ref()?);
         let (old, new) = (&self.shown[older], &self.shown[newer]);
-        let settled = old.linked.iter().any(|linked| settles(linked, &by.id))
+        let settled = old.linked.iter().any(|linked| linked.settles(&by.id))
             || old.hit.superseded_by.is_some()
             || new.hit.superseded_by.is_some();
         if settled || !by.may_replace(of) {
@@ -187,7 +181,7 @@ impl<'a> Results<'a> {
                 let (by, version) = candidate;
                 let is_shown = self.shown.iter().any(|it| it.hit.memory.id == by.id);
                 let linked = &self.shown[older].linked;
-                let is_settled = linked.iter().any(|linked| settles(linked, &by.id));
+                let is_settled = linked.iter().any(|linked| linked.settles(&by.id));
                 let is_newer = best.is_none_or(|(best, _)| best.valid_ms < by.valid_ms);
                 if !is_shown
                     && (from.passes)(version)
@@ -218,11 +212,7 @@ impl<'a> Results<'a> {
         version: &Version,
     ) -> QueryResult<Option<usize>> {
         let links = from.links(version)?;
-        let is_superseded = links.others.iter().any(|linked| {
-            let related = &linked.related;
-            related.relation == "supersedes" && related.direction == icm_api::Direction::In
-        });
-        if is_superseded {
+        if links.is_superseded() {
             return Ok(None);
         }
         let memory = from

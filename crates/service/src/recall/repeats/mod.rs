@@ -17,6 +17,7 @@ use icm_projections::fold::Version;
 use icm_projections::{RecallHit as FoundHit, RecallQuery, Recalled as Found, Views};
 use jiff::Timestamp;
 
+use crate::memory::said::{self, newest_of};
 use crate::recall::link_expansion::Shown;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -190,7 +191,10 @@ impl Service {
             }
             let hidden: Vec<Said<'_>> = hidden.iter().filter_map(Said::of_version).collect();
             let is_all = found.hits.len() < asked;
-            let groups = groups(&found.hits, &hidden, horizon, &is_unopposed)?;
+            let is_replaced = |version: &Version| {
+                self.is_replaced_among(views, version, &found.hits, position, sees)
+            };
+            let groups = groups(&found.hits, &hidden, horizon, &is_unopposed, &is_replaced)?;
             // Behind `end`, repeats of a result may be missing.
             let end = match is_all || asked == horizon {
                 true => found.hits.len(),
@@ -207,6 +211,32 @@ impl Service {
             }
         }
         Err(ServiceError::Internal("no page was searched for".into()).into())
+    }
+
+    /// Returns `true` if one of the newest memories of its topic and scope, or one of these hits, seems to replace a
+    /// memory.
+    fn is_replaced_among(
+        &self,
+        views: &Views,
+        version: &Version,
+        hits: &[FoundHit],
+        position: Position,
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> QueryResult<bool> {
+        let scope = version.scope_text();
+        let topic = version.topic.as_deref().unwrap_or_default();
+        let mut others = newest_of(views, (topic, &scope), position)?;
+        let of_home = |hit: &&FoundHit| {
+            hit.version.topic == version.topic && hit.version.scope_text() == scope
+        };
+        for hit in hits.iter().filter(of_home) {
+            if others.iter().all(|(_, known)| known.id != hit.version.id)
+                && let Some(said) = said::Said::of_version(&hit.version)
+            {
+                others.push((said, hit.version.clone()));
+            }
+        }
+        self.seems_replaced(views, version, &others, position, sees)
     }
 }
 
@@ -267,16 +297,18 @@ fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
     }
 }
 
-/// Groups hits that say the same, in their order. Among the hits with the best score of a group the newest is kept.
+/// Groups hits that say the same, in their order. Among the hits with the best score of a group the newest is kept. If
+/// that one seems to be replaced, a newer one of its topic is kept, whose text counts again.
 ///
 /// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon. Repeats of
-/// hidden memories are left out. `is_unopposed` returns `true` if no link speaks against a memory; it is called for
-/// repeats alone.
+/// hidden memories are left out. `is_unopposed` returns `true` if no link speaks against a memory, `is_replaced` if the
+/// rules do; both are called for repeats alone.
 fn groups(
     hits: &[FoundHit],
     hidden: &[Said<'_>],
     horizon: usize,
     is_unopposed: &dyn Fn(&Version) -> QueryResult<bool>,
+    is_replaced: &dyn Fn(&Version) -> QueryResult<bool>,
 ) -> QueryResult<Vec<Group>> {
     let said: Vec<Option<Said<'_>>> = hits
         .iter()
@@ -303,7 +335,13 @@ fn groups(
                 at(one) > at(other)
             };
             let kept = group.kept;
-            if hits[place].score == hits[kept].score && newer(&hits[place], &hits[kept]) {
+            let (hit, best) = (&hits[place], &hits[kept]);
+            let counts_more = || match hit.score == best.score {
+                true => Ok(true),
+                false if hit.version.topic == best.version.topic => is_replaced(&best.version),
+                false => Ok(false),
+            };
+            if newer(hit, best) && counts_more()? {
                 group.kept = place;
                 group.repeats.push(kept);
             } else {

@@ -228,6 +228,15 @@ pub struct Receipt {
     pub crowded: Option<Crowded>,
 }
 
+impl Receipt {
+    /// Returns the similar memory, unless the new one seems to replace it: then it is told of there.
+    pub fn similar_alone(&self) -> Option<&Similar> {
+        let is_replaced =
+            |near: &Similar| self.seems_to_replace.iter().any(|old| old.id == near.id);
+        self.similar.as_ref().filter(|near| !is_replaced(near))
+    }
+}
+
 /// A topic with so many memories that a summary in their place would help; see
 /// [`Service::with_hint_over`](icm_service::Service::with_hint_over).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,6 +289,22 @@ pub struct Similar {
     pub score: f64,
     /// Its text before; `null` if the text was taken out or is damaged.
     pub content: Option<String>,
+}
+
+impl Similar {
+    /// Returns the similarity to the stored text, rounded down to hundredths. Two texts that differ in anything are 0.99
+    /// alike at most.
+    pub fn likeness(&self, stored: &str) -> String {
+        let is_same = self.content.as_deref() == Some(stored);
+        likeness(self.score.min(if is_same { 1.0 } else { 0.99 }))
+    }
+}
+
+/// Returns the similarity of two texts, rounded down to hundredths.
+pub fn likeness(score: f64) -> String {
+    // A score is a whole number of millionths.
+    let hundredths = (score * 1e6).round() as u64 / 10_000;
+    format!("{:.2}", hundredths as f64 / 100.0)
 }
 
 /// The reaction to a text that the topic nearly has already.
@@ -535,5 +560,30 @@ impl Caller {
             },
             _ => Ok(Some(given)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_differ_are_never_wholly_alike() {
+        for (score, content, told) in [
+            (1.0, "one text", "1.00"),
+            (1.0, "text one", "0.99"),
+            (0.999_999, "another", "0.99"),
+            (0.888_888, "another", "0.88"),
+            (0.85, "another", "0.85"),
+            (0.57, "another", "0.57"),
+        ] {
+            let similar = Similar {
+                id: String::new(),
+                score,
+                content: Some(content.to_owned()),
+            };
+            assert_eq!(similar.likeness("one text"), told, "{content}");
+        }
+        assert_eq!(likeness(0.999_999), "0.99");
     }
 }

@@ -5,6 +5,7 @@
 use anstyle::Style;
 use icm_api::ids::ID_LEN;
 use icm_api::{Importance, Memory, Receipt, Replaced, Similar};
+use icm_guard::difference::around_difference;
 
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -193,6 +194,11 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
 
 /// Prints the result of a command for one memory.
 pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> {
+    print_stored(ui, receipt, "")
+}
+
+/// Prints the result of a store of a text.
+pub(crate) fn print_stored(ui: &Ui, receipt: &Receipt, content: &str) -> Result<(), CliError> {
     for warning in &receipt.warnings {
         ui.note(warning);
     }
@@ -203,11 +209,13 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
         ui.paint(TOPIC, &text::one_line(&receipt.topic)),
         ui.paint(DIM, &format!("@{}", receipt.position)),
     ))?;
-    if let Some(similar) = &receipt.similar {
-        print_similar(ui, receipt, similar)?;
+    if let Some(similar) = receipt.similar_alone() {
+        print_similar(ui, receipt, similar, content)?;
     }
-    for old in &receipt.seems_to_replace {
-        print_replaced(ui, receipt, old)?;
+    for (place, old) in receipt.seems_to_replace.iter().enumerate() {
+        print_replaced(ui, receipt, old, content)?;
+        let way = way_to_settle(receipt, old, place == 0);
+        ui.remark(format_args!("{}", ui.paint(DIM, &way)));
     }
     if let Some(crowded) = &receipt.crowded {
         let of = match &crowded.scope {
@@ -225,24 +233,38 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
     Ok(())
 }
 
+/// Bytes of another memory's text that a receipt shows. Raised, a receipt fills more of the terminal.
+const OTHER_MAX_BYTES: usize = 400;
+
+/// Prints the text of another memory, of a long one the lines around its first difference from `stored`.
+fn print_other(ui: &Ui, other: Option<&str>, stored: &str) -> Result<(), CliError> {
+    let shown = other.map(|other| around_difference(other, stored, OTHER_MAX_BYTES));
+    print_content(ui, shown.as_deref())
+}
+
 /// Prints a memory that is near to the stored one, with the commands that help.
-fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), CliError> {
+fn print_similar(
+    ui: &Ui,
+    receipt: &Receipt,
+    similar: &Similar,
+    stored: &str,
+) -> Result<(), CliError> {
     let (old, new) = (text::one_line(&similar.id), text::one_line(&receipt.id));
-    let score = format!("({:.2})", similar.score);
+    let score = format!("({})", similar.likeness(stored));
     if receipt.action == icm_api::Action::Updated {
         ui.line(format_args!(
             "it said nearly the same {} and was updated; `icm undo {}` takes that back",
             ui.paint(DIM, &score),
             short_event(&receipt.event),
         ))?;
-        return print_content(ui, similar.content.as_deref());
+        return print_other(ui, similar.content.as_deref(), stored);
     }
     ui.line(format_args!(
         "{} {old} {}: both are kept, and linked",
         ui.paint(WARN, "similar to"),
         ui.paint(DIM, &score),
     ))?;
-    print_content(ui, similar.content.as_deref())?;
+    print_other(ui, similar.content.as_deref(), stored)?;
     for way in [
         format!("one instead of two: `icm update {old} -c …`, then `icm forget {new}`"),
         format!("the new one counts: `icm link {new} {old} -r supersedes`"),
@@ -252,27 +274,34 @@ fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), Cl
     Ok(())
 }
 
-/// Prints a memory that seems out of date, and the command that supersedes it.
-fn print_replaced(ui: &Ui, receipt: &Receipt, old: &Replaced) -> Result<(), CliError> {
-    let (id, new) = (text::one_line(&old.id), text::one_line(&receipt.id));
-    let reason = format!("({})", old.reason);
+/// Prints a memory that seems out of date.
+fn print_replaced(
+    ui: &Ui,
+    receipt: &Receipt,
+    old: &Replaced,
+    stored: &str,
+) -> Result<(), CliError> {
+    let near = receipt.similar.as_ref().filter(|near| near.id == old.id);
+    let alike = near.map(|near| format!(", {} alike", near.likeness(stored)));
+    let reason = format!("({}{})", old.reason, alike.unwrap_or_default());
     ui.line(format_args!(
-        "{} {id} {}",
+        "{} {} {}",
         ui.paint(WARN, "seems to replace"),
+        text::one_line(&old.id),
         ui.paint(DIM, &reason),
     ))?;
-    // A near memory was printed already, with its text and its commands.
-    if receipt
-        .similar
-        .as_ref()
-        .is_some_and(|similar| similar.id == old.id)
-    {
-        return Ok(());
+    print_other(ui, Some(&old.content), stored)
+}
+
+/// Returns the commands that say how a memory stands to one that it seems to replace. The form for further memories is
+/// shorter.
+fn way_to_settle(receipt: &Receipt, old: &Replaced, is_first: bool) -> String {
+    let (new, old) = (text::one_line(&receipt.id), text::one_line(&old.id));
+    let link = format!("icm link {new} {old} -r");
+    match is_first {
+        true => format!("if it does: `{link} supersedes`; if both hold: `{link} related`"),
+        false => format!("`{link} supersedes`, or `-r related`"),
     }
-    print_content(ui, Some(&old.content))?;
-    let way = format!("if it does: `icm link {new} {id} -r supersedes`");
-    ui.remark(format_args!("{}", ui.paint(DIM, &way)));
-    Ok(())
 }
 
 fn importance_style(importance: Importance) -> Style {

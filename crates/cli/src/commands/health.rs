@@ -96,9 +96,9 @@ fn print_rest(app: &App, finding: &HealthFinding) -> Result<(), CliError> {
 
 fn said(app: &App, found: &Found) -> String {
     let topic = app.ui.paint(TOPIC, &one_line(&found.topic));
-    let score = found
-        .score
-        .map_or(String::new(), |score| format!(" ({score:.2})"));
+    let score = found.score.map_or(String::new(), |score| {
+        format!(" ({})", icm_api::likeness(score))
+    });
     match found.memories {
         Some(memories) => {
             let of = match &found.scope {

@@ -80,12 +80,13 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
         allow_secret: args.allow_secret,
     };
 
+    let content = request.content.clone();
     let receipt = app.service_to_ask()?.store(&caller, request)?;
 
     if app.ui.json {
         app.ui.json(&receipt)?;
     } else {
-        memory_view::print_receipt(&app.ui, &receipt)?;
+        memory_view::print_stored(&app.ui, &receipt, &content)?;
     }
     Ok(Outcome::Fine)
 }

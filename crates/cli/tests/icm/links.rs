@@ -104,8 +104,10 @@ fn a_near_text_is_kept_and_linked() {
     let other = world.json(["get", text(&old, "id")]);
     assert!(other.get("related").is_none(), "{other}");
     world.icm(["verify"]).ok();
-    let said = world.icm(["store", "-t", "deploy", "-c", NEW]).ok();
+    let more = OLD.replace("behind", "just behind");
+    let said = world.icm(["store", "-t", "deploy", "-c", &more]).ok();
     assert!(said.out.contains("similar to"), "{said:?}");
+    assert!(said.out.contains("(0.94)"), "{said:?}");
     assert!(said.out.contains(OLD), "{said:?}");
     assert!(said.err.contains("icm update"), "{said:?}");
     assert!(said.err.contains("-r supersedes"), "{said:?}");
@@ -405,8 +407,10 @@ fn a_store_names_what_it_seems_to_replace_and_writes_no_link() {
     );
     let found = world.json(["recall", "office", "--no-record"]);
     let new = text(&found["results"][0], "id");
-    let way = format!("if it does: `icm link {new} {id} -r supersedes`");
-    assert!(told.err.contains(&way), "{}", told.err);
+    let way = format!(
+        "if it does: `icm link {new} {id} -r supersedes`; if both hold: `icm link {new} {id} -r related`"
+    );
+    assert!(told.err.lines().any(|line| line == way), "{}", told.err);
     assert_eq!(
         found["results"][0]["seems_to_replace"],
         serde_json::json!([id])
@@ -425,6 +429,122 @@ fn a_store_names_what_it_seems_to_replace_and_writes_no_link() {
         found["results"][1].get("seems_replaced_by").is_none(),
         "{found}"
     );
+}
+
+const PORT: &str = "The API listens on port 8080";
+const OTHER_PORT: &str = "The API listens on port 9090";
+
+#[test]
+fn a_value_that_goes_back_counts_again() {
+    let world = World::new();
+    let first = store(&world, &["-c", PORT]);
+    let second = store(&world, &["-c", OTHER_PORT]);
+    let (old, new) = (text(&first, "id"), text(&second, "id"));
+    world.icm(["link", new, old, "-r", "supersedes"]).ok();
+    let told = world.icm(["store", "-t", "deploy", "-c", PORT]).ok();
+    assert!(told.out.starts_with("stored "), "{}", told.out);
+    let line = format!("seems to replace {new} ");
+    assert!(told.out.contains(&line), "{}", told.out);
+    let found = world.icm(["recall", "API port", "--no-record"]).ok();
+    let line = found.out.lines().find(|line| line.contains("│"));
+    assert!(line.is_some_and(|line| line.ends_with(PORT)), "{found:?}");
+    let again = world.icm(["store", "-t", "deploy", "-c", PORT]).ok();
+    assert!(again.out.starts_with("unchanged "), "{}", again.out);
+}
+
+#[test]
+fn of_two_values_that_both_hold_no_guess_is_told() {
+    let world = World::new();
+    let old = store(&world, &["-c", PORT]);
+    let new = store(&world, &["-c", OTHER_PORT]);
+    let guesses = || {
+        let found = world.icm(["recall", "API port", "--no-record"]).ok();
+        found.out.matches("  seems ").count()
+    };
+    assert_eq!(guesses(), 2);
+    // The second command that the receipt prints.
+    let link = ["link", text(&new, "id"), text(&old, "id"), "-r", "related"];
+    world.icm(link).ok();
+    assert_eq!(guesses(), 0);
+    assert_eq!(store(&world, &["-c", PORT])["action"], "unchanged");
+}
+
+#[test]
+fn a_key_that_is_stored_again_is_guessed_about_no_more() {
+    let world = World::new();
+    let first = store(&world, &["--key", "port", "-c", PORT]);
+    store(&world, &["-c", OTHER_PORT]);
+    let guesses = || {
+        let found = world.json(["recall", "API port", "--no-record"]);
+        found.to_string().matches("seems_").count()
+    };
+    assert_eq!(guesses(), 2);
+    let again = store(&world, &["--key", "port", "-c", PORT]);
+    assert_eq!(again["action"], "updated");
+    assert_eq!(again["id"], first["id"]);
+    assert_eq!(guesses(), 0);
+    let again = store(&world, &["--key", "port", "-c", PORT]);
+    assert_eq!(again["action"], "unchanged");
+}
+
+#[test]
+fn a_near_text_that_seems_replaced_is_told_of_once() {
+    let world = World::new();
+    let of = |port: u32| format!("The API of the billing service listens on port {port}");
+    let old = store(&world, &["-c", &of(8080)]);
+    let old = text(&old, "id");
+    let told = world.icm(["store", "-t", "deploy", "-c", &of(9090)]).ok();
+    let line = format!("seems to replace {old} (another value of the same thing, 0.90 alike)");
+    assert!(told.out.contains(&line), "{}", told.out);
+    assert!(!told.out.contains("similar to"), "{}", told.out);
+    assert_eq!(told.out.matches(old).count(), 1, "{}", told.out);
+    assert_eq!(told.out.matches('│').count(), 1, "{}", told.out);
+    assert_eq!(told.err.lines().count(), 1, "{}", told.err);
+    // Each of several older memories has its command.
+    let told = world.icm(["store", "-t", "deploy", "-c", &of(7070)]).ok();
+    assert_eq!(told.out.matches("seems to replace").count(), 2, "{told:?}");
+    let lines: Vec<&str> = told.err.lines().collect();
+    assert!(lines[0].starts_with("if it does: `icm link "), "{told:?}");
+    let short = format!("{old} -r supersedes`, or `-r related`");
+    assert!(lines[1].ends_with(&short), "{told:?}");
+    let new = store(&world, &["-c", &of(6060)]);
+    let mut replaced = new["seems_to_replace"].as_array().unwrap().iter();
+    assert!(
+        replaced.any(|old| old["id"] == new["similar"]["id"]),
+        "{new}"
+    );
+}
+
+#[test]
+fn of_a_long_text_the_receipt_shows_the_lines_that_differ() {
+    let world = World::new();
+    let lines = |other: usize| {
+        let line = |n: usize| format!("step {n} waits for the one before\n");
+        let number = |n: usize| if n == 900 { other } else { n };
+        (1..=1_700).map(number).map(line).collect::<String>()
+    };
+    let put = |text: &str| {
+        world
+            .icm_with(["store", "-t", "design"], text.as_bytes())
+            .ok()
+    };
+    put(&lines(900));
+    let told = put(&lines(5_900));
+    assert!(told.out.contains("similar to"), "{}", told.out);
+    assert!(told.out.contains("(0.99)"), "{}", told.out);
+    assert!(told.out.contains("│ step 900 waits"), "{}", told.out);
+    assert!(told.out.contains("│ step 899 waits"), "{}", told.out);
+    assert!(told.out.contains("│ …\n"), "{}", told.out);
+    assert!(told.out.len() < 800, "{}", told.out.len());
+    // The JSON has the whole text.
+    let again = world.icm_with(["store", "-t", "design", "--json"], lines(6_900).as_bytes());
+    let receipt = again.ok().json();
+    assert!(text(&receipt["similar"], "content").len() > 50_000);
+    // Texts of the same words in another order differ.
+    let put = |text: &str| world.icm(["store", "-t", "words", "-c", text]).ok();
+    put("ask Ada before Ben");
+    let told = put("ask Ben before Ada");
+    assert!(told.out.contains("(0.99)"), "{}", told.out);
 }
 
 #[cfg(unix)]

@@ -18,6 +18,7 @@ mod memoir;
 mod prune;
 mod recall;
 mod recall_context;
+mod receipt;
 mod stats;
 mod store;
 mod undo;
@@ -28,14 +29,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{MetaObject, ToolAnnotations};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::McpOptions;
 use super::schema;
 use super::schema::{Args, Kind, Param};
 use icm_api::error::ServiceError;
-use icm_api::{Action, Basis, Caller, Crowded, Progress, Receipt, Replaced, Similar};
-use icm_guard::frame::Frame;
+use icm_api::{Basis, Caller, Progress};
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
@@ -238,161 +238,6 @@ const SCOPE_TO_STORE: Param = Param {
 };
 
 pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
-
-/// Bytes of a similar memory that a receipt shows. Raised, receipts cost the model more.
-const SIMILAR_MAX_BYTES: usize = 200;
-
-/// Returns the reply of a tool that changes memories. The topic is shown if `names_topic`: a topic that the caller did
-/// not give is stored text, which must stay within a frame.
-fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
-    let Receipt {
-        id,
-        event,
-        position,
-        action,
-        topic,
-        similar,
-        seems_to_replace,
-        to_be_judged: _,
-        confirmed,
-        warnings,
-        crowded,
-    } = &receipt;
-    let done = match action {
-        Action::Stored => "stored",
-        Action::Updated => "updated",
-        Action::Linked => "linked",
-        Action::Unlinked => "unlinked",
-        Action::Unchanged => "unchanged",
-        Action::Forgotten => "forgotten",
-        Action::Revived => "revived",
-        Action::Pinned => "pinned",
-        Action::Unpinned => "unpinned",
-    };
-    let mut text = if call.options.compact {
-        format!("ok:{id}")
-    } else {
-        let of = match names_topic {
-            true => format!(" in topic \"{}\"", clean_line(topic)),
-            false => String::new(),
-        };
-        format!("{done} {id}{of} (event {}, @{position})", short(event))
-    };
-    let mut structured = json!({
-        "id": id,
-        "event": event,
-        "position": position,
-        "action": done,
-        "topic": clean(topic),
-    });
-    if let Some(similar) = similar {
-        let content = similar.content.as_deref().unwrap_or("(withheld)");
-        structured["similar"] =
-            json!({ "id": similar.id, "score": similar.score, "content": clean(content) });
-        match call.options.compact {
-            true => text.push_str(&format!(" similar:{}", similar.id)),
-            false => {
-                text.push('\n');
-                text.push_str(&similar_text(similar, content, *action));
-            }
-        }
-    }
-    if !seems_to_replace.is_empty() {
-        structured["seems_to_replace"] = seems_to_replace
-            .iter()
-            .map(
-                |old| json!({ "id": old.id, "reason": old.reason, "content": clean(&old.content) }),
-            )
-            .collect();
-        for old in seems_to_replace {
-            match call.options.compact {
-                true => text.push_str(&format!(" seems_to_replace:{}", old.id)),
-                false => text.push_str(&replaced_text(call, id, old)),
-            }
-        }
-    }
-    if *confirmed {
-        structured["confirmed"] = json!(true);
-        if !call.options.compact {
-            text.push_str("\nsomebody else had stored the same: it counts as confirmed");
-        }
-    }
-    if !warnings.is_empty() {
-        structured["warnings"] = json!(warnings);
-        text.push_str(&format!("\nwarning: {}", warnings.join("; ")));
-    }
-    if let Some(Crowded { memories, scope }) = crowded {
-        structured["crowded"] = json!(memories);
-        let topic = clean_line(topic);
-        let of = match scope {
-            Some(scope) => {
-                structured["crowded_scope"] = json!(clean(scope));
-                format!(" of scope \"{}\"", clean_line(scope))
-            }
-            None => String::new(),
-        };
-        text.push_str(&match call.options.compact {
-            true => format!(" crowded:{memories}"),
-            false => {
-                let consolidate = "icm_memory_consolidate";
-                let way = match offered(call.options).any(|it| it.name == consolidate) {
-                    true => consolidate,
-                    false => "`icm consolidate`",
-                };
-                format!(
-                    "\nhint: topic \"{topic}\" has {memories} memories{of}: {way} puts one summary in \
-                     their place"
-                )
-            }
-        });
-    }
-    Reply { text, structured }
-}
-
-/// Returns the note that a memory says nearly the same, with a way to settle it and the text of that memory.
-fn similar_text(similar: &Similar, content: &str, action: Action) -> String {
-    let id = &similar.id;
-    let way = match action {
-        Action::Updated => "it was updated in place; icm_undo brings the old text back",
-        _ => {
-            "both are kept and linked; if this one replaces it, update it with icm_memory_update \
-             and forget the new one"
-        }
-    };
-    let mut frame = Frame::new();
-    frame.item(
-        &format!("{id} "),
-        &clean_line(content),
-        "",
-        SIMILAR_MAX_BYTES,
-    );
-    format!("similar ({:.2}): {way}\n{}", similar.score, frame.finish())
-}
-
-/// Returns the note that a memory seems to be out of date, with the call that marks it and the text of that memory.
-fn replaced_text(call: &Call<'_>, new: &str, old: &Replaced) -> String {
-    let id = &old.id;
-    let link = "icm_memory_link";
-    let way = match offered(call.options).any(|it| it.name == link) {
-        true => {
-            let arguments = json!({ "id": new, "other": id, "relation": "supersedes" });
-            format!("{link} {arguments}")
-        }
-        false => format!("`icm link {new} {id} -r supersedes`"),
-    };
-    let mut frame = Frame::new();
-    frame.item(
-        &format!("{id} "),
-        &clean_line(&old.content),
-        "",
-        SIMILAR_MAX_BYTES,
-    );
-    format!(
-        "\nseems to replace {id} ({}); if it does, call {way}\n{}",
-        old.reason,
-        frame.finish()
-    )
-}
 
 /// Returns the first characters of an event id, enough to name the event.
 fn short(event: &str) -> &str {

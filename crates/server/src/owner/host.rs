@@ -412,7 +412,7 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use icm_api::{StoreRequest, UpdateRequest};
+    use icm_api::{LinkRequest, StoreRequest, UpdateRequest};
     use icm_log::disk::RealDisk;
     use icm_log::env::Env;
     use icm_service::{Ground, OpenOptions};
@@ -515,6 +515,19 @@ mod tests {
             let updated = asking.update(&Caller::default(), update);
             updated.expect("it changes");
             store(asking, "a third text about something else");
+            // A text counts again if its memory is superseded.
+            let old = store(asking, "the port is 8080");
+            let new = store(asking, "the port is 9090");
+            let link = LinkRequest {
+                from: new.id,
+                to: old.id.clone(),
+                relation: "supersedes".to_owned(),
+                ..LinkRequest::default()
+            };
+            let linked = asking.link(&Caller::default(), &link);
+            linked.expect("it links");
+            let back = store(asking, "the port is 8080");
+            assert_ne!(back.id, old.id);
         });
         working.await.expect("it works");
         listening.abort();
@@ -535,7 +548,7 @@ mod tests {
         let (alone, none) = done(false, false).await;
         let (asked, answers) = done(true, false).await;
         let (own, _) = done(false, true).await;
-        assert_eq!((none, answers), (0, 3));
+        assert_eq!((none, answers), (0, 6));
         assert!(
             alone.iter().any(|(_, bytes)| bytes.len() > 500),
             "{alone:?}"

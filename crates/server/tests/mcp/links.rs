@@ -1,9 +1,10 @@
 //! Tests of links, and of topics that hold only topics, as a model sees them.
 
 use icm_api::{Action, Caller, LinkRequest, StoreRequest, Trust};
+use icm_server::mcp::{McpOptions, Offer};
 use serde_json::{Value, json};
 
-use crate::client::{Client, EVERYTHING};
+use crate::client::{COMPACT, Client, EVERYTHING};
 
 fn link(client: &Client, from: &str, to: &str, relation: &str, there: bool) {
     let request = LinkRequest {
@@ -238,5 +239,111 @@ async fn memories_that_say_the_same_are_one_result_with_their_number_and_ids() {
         Some(1),
         "{text}"
     );
+    client.end().await;
+}
+
+fn port(number: u32) -> Value {
+    json!({"topic": "api", "content": format!("The API listens on port {number}")})
+}
+
+/// Stores two values of one thing. Returns both ids and the text of the second receipt.
+async fn replaced(client: &mut Client) -> (String, String, String) {
+    let (_, old) = client.ok("icm_memory_store", port(8080)).await;
+    let (text, new) = client.ok("icm_memory_store", port(9090)).await;
+    let id = |of: &Value| of["id"].as_str().expect("an id").to_owned();
+    assert_eq!(new["seems_to_replace"][0]["id"], old["id"], "{new}");
+    (id(&old), id(&new), text)
+}
+
+#[tokio::test]
+async fn a_receipt_names_a_call_that_the_client_has() {
+    let alone = Offer::of(&[], &["icm_memory_store".to_owned()], &[]);
+    let alone = alone.expect("it is a tool");
+    let mut told = Vec::new();
+    for offer in [Offer::default(), Offer::ALL, alone] {
+        let options = McpOptions {
+            offer,
+            ..EVERYTHING
+        };
+        let mut client = Client::legacy(options).await;
+        let (old, new, text) = replaced(&mut client).await;
+        told.push(text.replace(&old, "OLD").replace(&new, "NEW"));
+        client.end().await;
+    }
+    let forget =
+        r#"if it does, call icm_memory_forget {"id":"OLD"}; if both hold, nothing is to do"#;
+    assert!(told[0].contains(forget), "{}", told[0]);
+    assert!(!told[0].contains('`'), "{}", told[0]);
+    let link =
+        r#"if it does, call icm_memory_link {"id":"NEW","other":"OLD","relation":"supersedes"}"#;
+    assert!(told[1].contains(link), "{}", told[1]);
+    let both = r#"if both hold, the same with "relation":"related""#;
+    assert!(told[1].contains(both), "{}", told[1]);
+    assert!(!told[1].contains('`'), "{}", told[1]);
+    let shell = "`icm link NEW OLD -r supersedes` (for the user to run)";
+    assert!(told[2].contains(shell), "{}", told[2]);
+}
+
+#[tokio::test]
+async fn the_call_that_a_receipt_names_settles_the_question() {
+    let options = McpOptions {
+        offer: Offer::default(),
+        ..EVERYTHING
+    };
+    let mut client = Client::legacy(options).await;
+    let (old, new, _) = replaced(&mut client).await;
+    client.ok("icm_memory_forget", json!({"id": old})).await;
+    let ask = json!({"query": "API port"});
+    let (text, found) = client.ok("icm_memory_recall", ask.clone()).await;
+    let found = found["results"].as_array().expect("results");
+    assert_eq!(found.len(), 1, "{text}");
+    assert_eq!(found[0]["id"], json!(new));
+    assert!(!text.contains("seems"), "{text}");
+    // A value that goes back and forth is stored each time and counts.
+    for number in [8080, 9090, 8080] {
+        let (_, back) = client.ok("icm_memory_store", port(number)).await;
+        assert_eq!(back["action"], "stored", "{number}");
+        let (_, found) = client.ok("icm_memory_recall", ask.clone()).await;
+        assert_eq!(found["results"][0]["id"], back["id"], "{found}");
+    }
+    client.end().await;
+}
+
+#[tokio::test]
+async fn a_near_memory_that_seems_replaced_is_told_of_once() {
+    let of = |number: u32| {
+        let content = format!("The API of the billing service listens on port {number}");
+        json!({"topic": "api", "content": content})
+    };
+    for options in [EVERYTHING, COMPACT] {
+        let mut client = Client::legacy(options).await;
+        let (_, old) = client.ok("icm_memory_store", of(8080)).await;
+        let (text, new) = client.ok("icm_memory_store", of(9090)).await;
+        assert_eq!(new["similar"]["id"], old["id"]);
+        assert_eq!(new["seems_to_replace"][0]["id"], old["id"]);
+        assert!(!text.contains("similar"), "{text}");
+        assert_eq!(text.matches("seems").count(), 1, "{text}");
+        assert!(options.compact || text.contains(", 0.90 alike)"), "{text}");
+        client.end().await;
+    }
+}
+
+#[tokio::test]
+async fn of_a_long_text_a_receipt_shows_what_differs() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let of = |other: usize| {
+        let line = |n: usize| format!("step {n} waits for the one before\n");
+        let number = |n: usize| if n == 900 { other } else { n };
+        let content: String = (1..=1_700).map(number).map(line).collect();
+        json!({"topic": "design", "content": content})
+    };
+    client.ok("icm_memory_store", of(900)).await;
+    let (text, new) = client.ok("icm_memory_store", of(5_900)).await;
+    assert!(text.contains("similar (0.99): "), "{text}");
+    assert!(text.contains("step 900 waits"), "{text}");
+    assert!(text.len() < 900, "{text}");
+    let content = new["similar"]["content"].as_str().expect("a text");
+    assert!(content.contains("step 900 waits"), "{content}");
+    assert!(content.len() < 500, "{}", content.len());
     client.end().await;
 }

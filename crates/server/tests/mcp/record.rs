@@ -132,7 +132,7 @@ async fn a_store_says_what_was_there_already() {
     assert_eq!(new["similar"]["content"], content);
     let id = old["id"].as_str().expect("an id");
     let line = text.lines().nth(1).expect("a line more");
-    assert!(line.starts_with("similar (0.89): "), "{text}");
+    assert!(line.starts_with("similar (0.88): "), "{text}");
     assert!(line.contains("icm_memory_update"), "{text}");
     let said = format!("\n{id} {content}\n</memories>");
     assert!(text.ends_with(&said), "{text}");

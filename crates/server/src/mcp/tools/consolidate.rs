@@ -73,7 +73,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     let done = (call.service).consolidate_watched(call.caller, &request, call.progress)?;
     let originals = count(done.originals.len() as u64, "memory", "memories");
-    let mut reply = super::receipt(call, done.receipt, true);
+    let mut reply = super::receipt::changed(call, done.receipt, true);
     reply.text = format!("{}; it stands for {originals}", reply.text);
     reply.structured["originals"] = json!(done.originals);
     if let Some(made) = done.summary.filter(|made| made.by != SummaryBy::Given) {

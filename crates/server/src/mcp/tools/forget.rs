@@ -29,7 +29,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let id = args.required_text("id");
     let receipts = call.service.forget(call.caller, &[id])?;
     match receipts.into_iter().next() {
-        Some(receipt) => Ok(super::receipt(call, receipt, false)),
+        Some(receipt) => Ok(super::receipt::changed(call, receipt, false)),
         None => Err(ServiceError::Internal("forgot nothing".into())),
     }
 }

@@ -73,6 +73,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         allow_secret: args.flag("allow_secret"),
         ..StoreRequest::default()
     };
+    let content = request.content.clone();
     let receipt = call.service.store(call.caller, request)?;
-    Ok(super::receipt(call, receipt, true))
+    Ok(super::receipt::stored(call, &receipt, &content))
 }

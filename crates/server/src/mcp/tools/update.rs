@@ -57,5 +57,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ..UpdateRequest::default()
     };
     let receipt = call.service.update(call.caller, request)?;
-    Ok(super::receipt(call, receipt, false))
+    Ok(super::receipt::changed(call, receipt, false))
 }

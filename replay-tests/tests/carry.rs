@@ -398,3 +398,28 @@ fn a_store_that_is_put_back_and_written_gets_its_other_branch() {
     contents.sort_unstable();
     assert_eq!(contents, ["the blue one", "the green one", "the red one"]);
 }
+
+/// A restored store gets a lost event back by an export and by the target of a synchronisation. It stays one event.
+#[test]
+fn a_lost_event_that_comes_back_on_two_ways_is_one_event() {
+    let store = |key, word| Op::Store { key, word };
+    let sync = Op::Sync { target: 0 };
+    let take = |from| Op::Take {
+        from,
+        part: Part::All,
+    };
+    let script = [
+        (1, store(None, 0)),
+        (1, sync.clone()),
+        (0, store(None, 2)),
+        (2, sync.clone()),
+        (2, Op::Snapshot),
+        (2, store(Some(2), 2)),
+        (1, take(2)),
+        (2, Op::PutBack),
+        (2, store(Some(1), 2)),
+        (2, take(1)),
+        (2, sync),
+    ];
+    run(&script).expect("they agree");
+}

@@ -314,14 +314,18 @@ impl Plan {
         runs.into_iter().any(|run| run.id_at(seq).is_some())
     }
 
-    /// Records a fork for each piece that continues from an event within another range of the bundle.
+    /// Records a fork for each piece that continues from an event within another range of the bundle, or from the same
+    /// event as another piece.
     fn forks_among_pieces(&mut self, bundle: &Bundle, brought: &HashSet<(OriginId, Seq, EventId)>) {
         for piece in self.pieces.iter().filter(|piece| piece.from_seq > Seq(1)) {
             let (origin, seq) = (piece.origin, piece.from_seq);
             let within = brought.contains(&(origin, Seq(seq.0 - 1), piece.base));
             let starts = |range: &BundleRange| range.base == piece.base && range.origin == origin;
+            let continues = |other: &&Piece| other.origin == origin && other.base == piece.base;
+            let is_fork = within && bundle.ranges().iter().any(starts)
+                || self.pieces.iter().filter(continues).count() > 1;
             let fork = Fork { origin, seq };
-            if within && bundle.ranges().iter().any(starts) && !self.forks.contains(&fork) {
+            if is_fork && !self.forks.contains(&fork) {
                 self.forks.push(fork);
             }
         }

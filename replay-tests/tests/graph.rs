@@ -140,7 +140,7 @@ fn contents(answer: &RecallAnswer) -> Vec<String> {
 }
 
 fn graph(dir: &Path) -> PathBuf {
-    let views = dir.join("views");
+    let views = icm_projections::version_dir(&dir.join("views"));
     let name = fs::read_to_string(views.join("current")).expect("views were built");
     let entries = fs::read_dir(views.join(name.trim()).join("vectors")).expect("vectors");
     let mut paths = entries.flatten().map(|entry| entry.path());

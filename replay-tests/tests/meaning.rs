@@ -62,7 +62,7 @@ fn found(run: &Run, query: &str) -> Vec<String> {
 }
 
 fn vectors(dir: &Path) -> PathBuf {
-    let views = dir.join("views");
+    let views = icm_projections::version_dir(&dir.join("views"));
     let name = fs::read_to_string(views.join("current")).expect("views were built");
     let model = StaticEmbedder::built_in().model().to_owned();
     views.join(name.trim()).join("vectors").join(model)

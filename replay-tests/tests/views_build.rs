@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use icm_api::{Caller, StoreRequest};
 use icm_log::disk::RealDisk;
 use icm_log::{Cursor, Log};
-use icm_projections::{ViewError, Views};
+use icm_projections::{ViewError, Views, version_dir};
 use replay_tests::env::SimEnv;
-use replay_tests::store;
+use replay_tests::{folder, store};
 
 const WAIT: Duration = Duration::from_millis(10);
 
@@ -61,7 +61,7 @@ fn views_are_opened_while_others_are_built() {
     })
     .expect("it builds");
     assert!(opened > 0, "progress was told");
-    assert_eq!(generations(&views), ["g2"]);
+    assert_eq!(generations(&version_dir(&views)), ["g2"]);
 }
 
 #[test]
@@ -71,7 +71,8 @@ fn a_build_that_fails_leaves_nothing() {
     let views = folder.path().join("views");
     Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
     // The folder of a killed build is removed by the next build.
-    std::fs::create_dir(views.join("g7")).expect("made");
+    let own = version_dir(&views);
+    std::fs::create_dir(own.join("g7")).expect("made");
     let mut places = Vec::new();
     log.scan(&Cursor::START, &mut |event| {
         places.push((event.place.path.to_owned(), event.place.offset));
@@ -85,11 +86,7 @@ fn a_build_that_fails_leaves_nothing() {
     for _ in 0..3 {
         let failed = Views::rebuild(&views, &log, WAIT, &mut |_| {});
         assert!(matches!(failed, Err(ViewError::Stopped { .. })));
-        assert_eq!(
-            generations(&views),
-            ["g1"],
-            "the views that there were stay"
-        );
+        assert_eq!(generations(&own), ["g1"], "the views that there were stay");
     }
 }
 
@@ -102,19 +99,64 @@ fn nothing_is_written_through_a_link_or_into_a_pipe() {
     let mine = folder.path().join("mine");
     std::fs::write(&mine, "mine").expect("written");
     Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
-    std::os::unix::fs::symlink(&mine, views.join("current.tmp")).expect("linked");
+    let own = version_dir(&views);
+    std::os::unix::fs::symlink(&mine, own.join("current.tmp")).expect("linked");
     Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
     assert_eq!(std::fs::read(&mine).expect("read"), b"mine");
     let made = std::process::Command::new("mkfifo")
-        .arg(views.join("current.tmp"))
+        .arg(own.join("current.tmp"))
         .status();
     assert!(made.is_ok_and(|status| status.success()), "a FIFO");
     // A folder with foreign files stays, whatever its name.
-    std::fs::create_dir(views.join("g77")).expect("made");
-    std::fs::write(views.join("g77/page.html"), "mine").expect("written");
+    std::fs::create_dir(own.join("g77")).expect("made");
+    std::fs::write(own.join("g77/page.html"), "mine").expect("written");
     Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
     assert!(Views::open(&views, &log).is_ok());
-    assert!(views.join("g77/page.html").exists());
+    assert!(own.join("g77/page.html").exists());
+}
+
+/// Views of another version stay for 30 days after their last commit; a wipe removes them at once.
+#[test]
+fn views_of_other_versions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = some(folder.path());
+    let views = folder.path().join("views");
+    let build = || Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
+    build();
+    let built = folder::read(&version_dir(&views));
+    // Puts views below `dir` whose last commit was some days ago, and returns `true` if they outlive a build.
+    let stay = |dir: &Path, days: u64| {
+        for (path, bytes) in &built {
+            let path = dir.join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, bytes).expect("written");
+        }
+        let manifest = std::fs::File::options()
+            .write(true)
+            .open(dir.join("g1/manifest"));
+        let at = SystemTime::now() - Duration::from_hours(24 * days);
+        manifest.expect("opened").set_modified(at).expect("set");
+        build();
+        dir.join("g1").exists()
+    };
+    let numbered = views.join("v1.2.3");
+    let foreign = views.join("v1.txt");
+    std::fs::create_dir(&foreign).expect("made");
+    // The first versions had their files right below `views`.
+    for dir in [&numbered, &views] {
+        assert!(stay(dir, 29), "{}", dir.display());
+        assert!(!stay(dir, 31), "{}", dir.display());
+        assert!(stay(dir, 0), "{}", dir.display());
+    }
+    Views::wipe(&views, WAIT).expect("it wipes");
+    let left = folder::read(&views);
+    assert!(
+        left.keys()
+            .all(|path| path.ends_with("lock") || path.ends_with("build.lock")),
+        "{left:?}"
+    );
+    assert!(!numbered.exists() && foreign.exists());
+    assert!(build().tally().position.0 > 0);
 }
 
 #[test]
@@ -133,7 +175,9 @@ fn a_few_long_memories_are_worth_view_files() {
                 .expect("it is stored");
             service.settle();
         }
-        let files = folder.path().join("views/current").exists();
+        let files = version_dir(&folder.path().join("views"))
+            .join("current")
+            .exists();
         assert_eq!(files, has_files, "{len} bytes each");
     }
 }
@@ -157,7 +201,10 @@ fn views_that_another_process_built_are_not_built_again() {
             one.store(&Caller::default(), memory(n)).expect("stored");
         }
         assert!(one.settle_between());
-        let built = || std::fs::read(folder.path().join("views/current")).expect("it is there");
+        let built = || {
+            std::fs::read(version_dir(&folder.path().join("views")).join("current"))
+                .expect("it is there")
+        };
         let first = built();
         assert_eq!(known(), 600);
         match at_the_end {

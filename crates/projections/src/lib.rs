@@ -34,5 +34,5 @@ pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, AskedModel, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, Progress,
     RecallHit, RecallQuery, Recalled, StandsOut, Unembedded, Views, ViewsState, inspect,
-    topic_fits,
+    is_version_file, topic_fits, version_dir,
 };

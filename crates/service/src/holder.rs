@@ -98,7 +98,7 @@ pub fn is_stopped(pid: u32) -> bool {
 
 /// Returns `true` if a process builds views in this folder.
 pub(crate) fn is_building(views: &Path) -> bool {
-    is_held(&views.join("build.lock"))
+    is_held(&icm_projections::version_dir(views).join("build.lock"))
 }
 
 /// Returns `true` if another process holds the exclusive lock of a file. Takes a shared lock for a moment, without

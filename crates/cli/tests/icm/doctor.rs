@@ -262,7 +262,7 @@ fn without_its_store_file() {
 fn views_that_are_not_in_order() {
     let world = World::with_memories();
     world.icm(["rebuild"]).ok();
-    let views = world.store().join("views");
+    let views = icm_projections::version_dir(&world.store().join("views"));
     fs::create_dir(views.join("g7")).unwrap();
     let command = finds(
         &ask(&world, &[], 0),

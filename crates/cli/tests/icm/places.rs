@@ -207,7 +207,7 @@ fn nothing_is_written_through_a_link() {
 fn a_pipe_among_the_views_costs_the_views() {
     let world = World::with_memories();
     world.icm(["rebuild"]).ok();
-    let views = world.store().join("views");
+    let views = icm_projections::version_dir(&world.store().join("views"));
     let all: Vec<_> = tree(&views).into_iter().map(|(path, _)| path).collect();
     assert!(all.len() > 5, "{all:?}");
     for file in all

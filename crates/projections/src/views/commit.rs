@@ -75,6 +75,7 @@ impl Views {
     }
 
     fn write_tail(&self, (home, _lock): (Home, HomeLock), done: Steps<'_>) -> Result<Views> {
+        home.remove_unused();
         let Place::Disk {
             generation,
             manifest,

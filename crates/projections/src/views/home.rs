@@ -1,5 +1,8 @@
-//! The folder of the views: generations, one of which is current. A rebuild makes a new generation beside the current
-//! one and then replaces `current`, so no reader sees a half-built view.
+//! The folder of the views of one version: generations, one of which is current. A rebuild makes a new generation beside
+//! the current one and then replaces `current`, so no reader sees a half-built view.
+//!
+//! Each version of the views has its own folder, so two versions of the program do not take turns in rebuilding. The first
+//! versions had none: their generations lie right below `views`.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};
@@ -9,7 +12,8 @@ use std::time::Duration;
 
 use icm_wait::{Deadline, NotLocked};
 
-use super::files::{TABLE_FILE, create_private, replace};
+use super::VERSIONS;
+use super::files::{MANIFEST, TABLE_FILE, create_private, replace};
 use super::manifest::{Stamp, stamp_of};
 use crate::error::{Result, ViewError, io};
 
@@ -17,10 +21,42 @@ use crate::error::{Result, ViewError, io};
 const CURRENT: &str = "current";
 const LOCK: &str = "lock";
 const BUILD_LOCK: &str = "build.lock";
+/// 30 days: after this time without a commit, views of another version are removed. Raised, an update takes twice the room
+/// for longer; lowered, a program that is seldom used builds its views again.
+const UNUSED_FOR: Duration = Duration::from_hours(30 * 24);
 
-/// The folder of the views.
+/// Returns the folder of this version's views below the folder of all views.
+pub fn version_dir(views: &Path) -> PathBuf {
+    let (fold, views_version) = VERSIONS;
+    views.join(format!(
+        "v{fold}.{}.{}",
+        views_version >> 8,
+        views_version & 0xff
+    ))
+}
+
+/// Returns `true` if a name in the folder of all views is one that some version of icm gives to its folder or files.
+pub fn is_version_file(name: &str) -> bool {
+    let numbers = name.strip_prefix('v').map(|rest| rest.split('.'));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|mut parts| parts.all(is_number)) || is_home_file(name)
+}
+
+/// Returns `true` if a name is one of the files or of the generations of a version.
+fn is_home_file(name: &str) -> bool {
+    is_generation_name(name) || [CURRENT, "current.tmp", LOCK, BUILD_LOCK].contains(&name)
+}
+
+fn is_generation_name(name: &str) -> bool {
+    let number = name.strip_prefix('g');
+    number.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The folder of the views of one version.
 #[derive(Debug)]
 pub(crate) struct Home {
+    /// The folder of the views of all versions.
+    root: PathBuf,
     dir: PathBuf,
     /// The last content of `current`, with its stamp from before it was read. The file is replaced, never written in
     /// place.
@@ -47,11 +83,66 @@ impl Drop for Begun {
 pub(crate) struct HomeLock(File);
 
 impl Home {
-    pub(crate) fn new(dir: &Path) -> Home {
+    /// Returns the folder of this version's views below `root`.
+    pub(crate) fn new(root: &Path) -> Home {
         Home {
-            dir: dir.to_owned(),
+            root: root.to_owned(),
+            dir: version_dir(root),
             named: Mutex::default(),
         }
+    }
+
+    /// Returns the folders of the views of other versions: those below `root`, and `root` itself if it has generations.
+    fn of_other_versions(&self) -> Vec<Home> {
+        let Ok(entries) = fs::read_dir(&self.root) else {
+            return Vec::new();
+        };
+        let mut dirs = Vec::new();
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if path == self.dir || !is_version_file(&name) {
+                continue;
+            }
+            let dir = match is_home_file(&name) {
+                true => self.root.clone(),
+                false if entry.file_type().is_ok_and(|kind| kind.is_dir()) => path,
+                false => continue,
+            };
+            if !dirs.contains(&dir) {
+                dirs.push(dir);
+            }
+        }
+        let home = |dir| Home {
+            root: self.root.clone(),
+            dir,
+            named: Mutex::default(),
+        };
+        dirs.into_iter().map(home).collect()
+    }
+
+    /// Removes the views of other versions that had no commit for [`UNUSED_FOR`] and are not in use now.
+    pub(crate) fn remove_unused(&self) {
+        for other in self.of_other_versions() {
+            let manifest = other.current().map(|it| it.join(MANIFEST));
+            let at = |path: PathBuf| fs::metadata(path)?.modified();
+            let last = manifest.and_then(|path| at(path).ok());
+            let age = last.and_then(|last| last.elapsed().ok());
+            if age.is_some_and(|age| age > UNUSED_FOR)
+                && let Err(error) = other.remove(Duration::ZERO)
+            {
+                tracing::debug!(%error, "views of another version were not removed");
+            }
+        }
+    }
+
+    /// Removes the folder with all its files.
+    fn remove(&self, wait: Duration) -> Result<()> {
+        self.empty(wait)?;
+        if self.dir == self.root {
+            return Ok(());
+        }
+        fs::remove_dir_all(&self.dir).map_err(io("removing", &self.dir))
     }
 
     /// Returns the current generation, if there is one.
@@ -94,7 +185,7 @@ impl Home {
         Some(name.trim().to_owned())
     }
 
-    /// Returns `true` if views were ever built here.
+    /// Returns `true` if views of this version were ever built here.
     pub(crate) fn exists(&self) -> bool {
         self.dir.join(CURRENT).exists()
     }
@@ -126,18 +217,29 @@ impl Home {
         replace(&self.dir.join(CURRENT), name.as_encoded_bytes())?;
         begun.turned = true;
         self.remove_all_but(Some(&begun.dir));
+        self.remove_unused();
         Ok(())
     }
 
-    /// Removes everything except the lock files, while no process builds, writes or opens views.
+    /// Removes the views of every version, except for the lock files of this one, while no process builds, writes or
+    /// opens them.
     pub(crate) fn wipe(&self, wait: Duration) -> Result<()> {
+        for other in self.of_other_versions() {
+            other.remove(wait)?;
+        }
+        self.empty(wait)
+    }
+
+    /// Removes everything of this version except the lock files.
+    fn empty(&self, wait: Duration) -> Result<()> {
         let _build = self.lock_named(BUILD_LOCK, wait)?;
         let _lock = self.lock(wait)?;
         let entries = fs::read_dir(&self.dir).map_err(io("reading", &self.dir))?;
         for entry in entries {
             let entry = entry.map_err(io("reading", &self.dir))?;
             let (path, name) = (entry.path(), entry.file_name());
-            if name == LOCK || name == BUILD_LOCK {
+            let is_other_version = self.dir == self.root && !is_home_file(&name.to_string_lossy());
+            if name == LOCK || name == BUILD_LOCK || is_other_version {
                 continue;
             }
             let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -164,15 +266,12 @@ impl Home {
         };
         entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| {
-                name.strip_prefix('g').is_some_and(|rest| {
-                    !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
-                })
-            })
+            .filter(|name| is_generation_name(name))
             .collect()
     }
 
     fn lock_named(&self, name: &str, wait: Duration) -> Result<HomeLock> {
+        create_private(&self.root)?;
         create_private(&self.dir)?;
         lock_file(&self.dir.join(name), wait)
     }

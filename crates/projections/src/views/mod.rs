@@ -49,6 +49,7 @@ pub use beside::FilesMark;
 pub use build::Progress;
 pub use embedded::{Embedded, Embeds, ModelId, Unembedded};
 pub use graph::GraphJob;
+pub use home::{is_version_file, version_dir};
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
 pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
@@ -275,7 +276,7 @@ impl Views {
         }
     }
 
-    /// Removes every view below `dir` completely. Files that another process has open stay readable to it.
+    /// Removes the views of every version below `dir` completely. Files that another process has open stay readable to it.
     ///
     /// # Errors
     /// `Busy` if another process writes views for longer than `wait`; `Io` if a file cannot be removed.
@@ -287,7 +288,7 @@ impl Views {
         }
     }
 
-    /// Returns `true` if `dir` ever held views. If not, building them needs no notice.
+    /// Returns `true` if `dir` ever held views of this version. If not, building them needs no notice.
     pub fn were_built(dir: &Path) -> bool {
         Home::new(dir).exists()
     }

@@ -68,14 +68,14 @@ const POINTING: &str = "this these that those it they them he she him \
 /// Ends of questions in languages that need no mark.
 const ASKING_ENDS: [&str; 6] = ["か", "吗", "呢", "嗎", "까", "나요"];
 
-/// What a sentence is about.
+/// The subject of a sentence that asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum About {
     /// It does not say, as in *What does this mean?*
     Nothing,
-    /// What it says and what it points to, as in *Who owns this?* and *What is this error of the ledger?*
+    /// Its own words and the text that it points to, as in *Who owns this?* and *What is this error of the ledger?*
     Both,
-    /// What it says.
+    /// Its own words.
     Itself,
 }
 

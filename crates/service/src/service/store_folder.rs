@@ -181,12 +181,7 @@ impl Service {
             "log" => below(&|chain| {
                 chain.len() == 32 && chain.bytes().all(|byte| byte.is_ascii_hexdigit())
             }),
-            "views" => below(&|view| {
-                let generation = view.strip_prefix('g').is_some_and(|number| {
-                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-                });
-                generation || ["current", "current.tmp", "lock", "build.lock"].contains(&view)
-            }),
+            "views" => below(&icm_projections::is_version_file),
             // Other programs use the names `models` and `lib`, too.
             "models" => below(&|model| {
                 model.starts_with('.') || path.join(model).join("model.toml").is_file()

@@ -6,19 +6,17 @@ use super::{Checks, Patient, files};
 use crate::holder::{Holder, is_held, is_stopped};
 use crate::peer::PeerState;
 
-const LOCKS: [(&str, &str); 3] = [
-    (LOCK_FILE, "writes to the log"),
-    ("views/lock", "writes the views"),
-    ("views/build.lock", "builds views"),
-];
-
 /// Times that the list of locks is read to find the holder of a lock. Raised, the doctor takes longer.
 const LISTINGS: usize = 10;
 
 pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
     let before = checks.list.len();
-    for (name, deed) in LOCKS {
-        let path = patient.dir.join(name);
+    let views = icm_projections::version_dir(&patient.dir.join("views"));
+    for (path, deed) in [
+        (patient.dir.join(LOCK_FILE), "writes to the log"),
+        (views.join("lock"), "writes the views"),
+        (views.join("build.lock"), "builds views"),
+    ] {
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         if is_file && is_held(&path) {
             let holder = Holder::of(&path, LISTINGS);

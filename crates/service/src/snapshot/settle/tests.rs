@@ -151,7 +151,8 @@ fn who_asks_meanwhile_sees_every_memory() {
 }
 
 fn current(dir: &Path) -> String {
-    std::fs::read_to_string(dir.join("views/current")).expect("it is there")
+    std::fs::read_to_string(icm_projections::version_dir(&dir.join("views")).join("current"))
+        .expect("it is there")
 }
 
 /// Returns the names of all files, with their lengths.

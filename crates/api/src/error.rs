@@ -9,6 +9,9 @@ use thiserror::Error;
 /// Longest wait of an answer for the views' files while another process writes them.
 pub use icm_wait::bounds::PEER as VIEWS_WAIT;
 
+/// The reason of [`ServiceError::ReadOnly`] if the service itself was opened for reading only.
+pub const OPENED_READ_ONLY: &str = "it was opened read-only";
+
 /// The reason why a command or a query failed. The text is one line; [`ServiceError::hint`] says what to do next.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -75,7 +78,7 @@ pub enum ServiceError {
     /// The process that holds the lock is stopped; reads go on.
     #[error(
         "the store can only be read: process {pid}, which holds its lock, is stopped{}",
-        if *.asked { "; what it was asked it may do once it goes on" } else { "" }
+        if *.asked { "; once it goes on, it may still do what it was asked" } else { "" }
     )]
     Stopped {
         /// The stopped process.
@@ -89,8 +92,8 @@ pub enum ServiceError {
         /// Place and kind of the damage.
         what: String,
     },
-    /// A newer icm wrote the store.
-    #[error("the store was written by a newer icm: {what}")]
+    /// A newer icm wrote the store, or the file that was given.
+    #[error("a newer icm is needed: {what}")]
     NewerFormat {
         /// The part that is too new.
         what: String,
@@ -196,6 +199,11 @@ impl ServiceError {
                             format!("that is a position: see `icm log show {id}`")
                         }
                         "event" => "list events with `icm log`".into(),
+                        "memory or event" => {
+                            "list memories with `icm list`, events with `icm log`".into()
+                        }
+                        "topic" => "list topics with `icm topics`".into(),
+                        "origin" => "list origins with `icm log heads`".into(),
                         "memoir" => "list memoirs with `icm memoir list`".into(),
                         "concept" => "list concepts with `icm memoir show`".into(),
                         _ => "list memories with `icm list`, search with `icm recall`".into(),
@@ -211,8 +219,12 @@ impl ServiceError {
                     None => "give more characters".into(),
                 })
             }
-            ServiceError::OtherPlan => Some("look again, then say so again".into()),
-            ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
+            ServiceError::OtherPlan => {
+                Some("see the preview again with `--dry-run`, then confirm that one".into())
+            }
+            ServiceError::Conflict { .. } => {
+                Some("use a new request id for new content (`--request-id`)".into())
+            }
             ServiceError::Busy { .. } => {
                 Some("try again; `icm doctor` says which process holds the lock".into())
             }
@@ -236,11 +248,14 @@ impl ServiceError {
                 "nothing was taken: export all of it with `icm log export` on a machine that has it"
                     .into(),
             ),
-            ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
+            ServiceError::NewerFormat { .. } => Some("update icm; the store can still be read".into()),
             ServiceError::NoSpace { .. } => {
                 Some("nothing was lost; free some space (or see `ulimit -f`) and try again".into())
             }
             ServiceError::ReadOnly { why } if why.contains("`icm log repair`") => None,
+            ServiceError::ReadOnly { why } if why == OPENED_READ_ONLY => {
+                Some("start icm without `--read-only` to write".into())
+            }
             ServiceError::ReadOnly { why } if why.contains(icm_log::STORE_FILE) => {
                 Some("`icm log repair` makes a new one; reads still work".into())
             }
@@ -315,9 +330,13 @@ impl From<LogError> for ServiceError {
                 doing: format!("{doing} {}", path.display()),
                 source,
             },
-            LogError::TooLarge { .. } | LogError::NotAStore { .. } => {
-                ServiceError::invalid(error.to_string())
+            LogError::TooLarge { .. } => {
+                ServiceError::invalid_with(error.to_string(), "do it in several smaller commands")
             }
+            LogError::NotAStore { .. } => ServiceError::invalid_with(
+                error.to_string(),
+                "name the folder of a store with `--db` or `ICM_DB`",
+            ),
             LogError::BadBundle { .. } | LogError::TooTangled { .. } => ServiceError::BadExport {
                 why: error.to_string(),
             },

@@ -79,9 +79,10 @@ pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
     text(what, given, max)?;
     let name = normal(given);
     if name.chars().any(char::is_control) {
-        return Err(ServiceError::invalid(format!(
-            "{what} has a control character in it"
-        )));
+        return Err(ServiceError::invalid_with(
+            format!("{what} has a control character in it"),
+            "leave it out",
+        ));
     }
     optional_text(what, &name, max)?;
     Ok(name)
@@ -177,9 +178,10 @@ fn has_nul(value: &serde_json::Value) -> bool {
 pub fn label(what: &str, given: &str, max: usize) -> Result<()> {
     optional_text(what, given, max)?;
     match given.chars().any(char::is_control) {
-        true => Err(ServiceError::invalid(format!(
-            "{what} has a control character in it"
-        ))),
+        true => Err(ServiceError::invalid_with(
+            format!("{what} has a control character in it"),
+            "leave it out",
+        )),
         false => Ok(()),
     }
 }

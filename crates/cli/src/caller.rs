@@ -63,7 +63,8 @@ pub(crate) fn variable(name: &str) -> Result<Option<String>, CliError> {
         Some(value) if value.is_empty() => Ok(None),
         Some(value) => match value.into_string() {
             Ok(value) => Ok(Some(value)),
-            Err(_) => Err(CliError::invalid(format!("`{name}` is not valid UTF-8"))),
+            Err(_) => Err(CliError::invalid(format!("`{name}` is not valid UTF-8"))
+                .with_hint("set it to text in UTF-8, or unset it")),
         },
     }
 }

@@ -4,6 +4,9 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use icm_api::error::{ServiceError, io_hint, plain};
+use icm_clients::hooks::HookError;
+use icm_clients::install::InstallError;
+use icm_extract::ExtractError;
 use serde::Serialize;
 
 use crate::text;
@@ -144,6 +147,45 @@ impl From<ServiceError> for CliError {
     }
 }
 
+impl From<ExtractError> for CliError {
+    fn from(error: ExtractError) -> Self {
+        match &error {
+            ExtractError::Io { offset, source } => Self::io(
+                format!("cannot read the transcript at byte {offset}"),
+                source,
+            ),
+            other => {
+                let said = Self::failed(other.to_string());
+                match other.hint() {
+                    Some(hint) => said.with_hint(hint),
+                    None => said,
+                }
+            }
+        }
+    }
+}
+
+/// The message names the fix.
+impl From<HookError> for CliError {
+    fn from(error: HookError) -> Self {
+        Self::invalid(error.to_string())
+    }
+}
+
+/// The message names the fix, unless the operating system refused.
+impl From<InstallError> for CliError {
+    fn from(error: InstallError) -> Self {
+        match &error {
+            InstallError::Io {
+                doing,
+                path,
+                source,
+            } => Self::io(format!("cannot {doing} {}", path.display()), source),
+            _ => Self::failed(error.to_string()),
+        }
+    }
+}
+
 /// Returns the kind of a failure of the service.
 fn kind_of(error: &ServiceError) -> ErrorKind {
     match error {
@@ -172,13 +214,18 @@ struct Said<'a> {
 
 /// Prints the error to stderr: `error: …` and `hint: …`, or one JSON object.
 pub(crate) fn report(error: &CliError, json: bool) {
+    let mut stderr = anstream::AutoStream::auto(io::stderr());
+    // Errors of stderr are ignored: there is no other place to report them.
+    let _ = write!(stderr, "{}", printed(error, json));
+}
+
+/// Returns the lines of [`report`], with colours; nothing for an error that is not told.
+fn printed(error: &CliError, json: bool) -> String {
     if error.kind == ErrorKind::ClosedPipe {
-        return;
+        return String::new();
     }
     let message = text::one_line(&error.message);
     let hint = error.hint.as_deref().map(text::one_line);
-    let mut stderr = anstream::AutoStream::auto(io::stderr());
-    // Errors of stderr are ignored: there is no other place to report them.
     if json {
         let report = Report {
             error: Said {
@@ -186,16 +233,15 @@ pub(crate) fn report(error: &CliError, json: bool) {
                 hint: hint.as_deref(),
             },
         };
-        let object = serde_json::to_string(&report).unwrap_or_default();
-        let _ = writeln!(stderr, "{object}");
-        return;
+        return serde_json::to_string(&report).unwrap_or_default() + "\n";
     }
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
-    let _ = writeln!(stderr, "{red}error:{red:#} {message}");
+    let mut lines = format!("{red}error:{red:#} {message}\n");
     if let Some(hint) = hint {
-        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+        lines.push_str(&format!("{cyan}hint:{cyan:#} {hint}\n"));
     }
+    lines
 }
 
 /// Returns the error of a feature that a lean build lacks.

@@ -17,6 +17,8 @@ const QUESTION_MAX_BYTES: u64 = 4 << 20;
 /// Longest file of heads, in bytes. Such a file has a short line for each machine; raised, more of a wrong file is
 /// read.
 const HEADS_MAX_BYTES: u64 = 1024 * 1024;
+/// Advice for text that is not UTF-8.
+const CONVERT: &str = "convert it, for instance with `iconv -t UTF-8`";
 
 /// Returns the text of an argument. For `-`, or without an argument if something is piped in, the text is read from
 /// stdin.
@@ -46,8 +48,9 @@ pub(crate) fn question() -> Result<String, CliError> {
                 .with_hint("give only the part with the question"),
         );
     }
-    String::from_utf8(bytes)
-        .map_err(|_| CliError::invalid("the question on stdin is not valid UTF-8"))
+    String::from_utf8(bytes).map_err(|_| {
+        CliError::invalid("the question on stdin is not valid UTF-8").with_hint(CONVERT)
+    })
 }
 
 /// Opens a file of `icm log export`, `-` for stdin. Another kind of file is an invalid argument; damage is found while
@@ -136,6 +139,7 @@ fn bounded_text(reader: impl Read, flag: &str) -> Result<String, CliError> {
             "the text on stdin for `{flag}` is not valid UTF-8 at byte {}",
             e.utf8_error().valid_up_to()
         ))
+        .with_hint(CONVERT)
     })
 }
 

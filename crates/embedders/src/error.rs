@@ -54,8 +54,8 @@ impl ModelError {
             ModelError::Unknown { hint, .. }
             | ModelError::Refused { hint, .. }
             | ModelError::NotFetched { hint, .. } => Some(hint),
-            ModelError::Unusable(EmbedError::Unavailable { hint, .. }) => hint.as_deref(),
-            ModelError::Unusable(_) | ModelError::Io { .. } => None,
+            ModelError::Unusable(error) => error.hint(),
+            ModelError::Io { .. } => None,
         }
     }
 

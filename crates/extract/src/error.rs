@@ -16,12 +16,19 @@ pub enum ExtractError {
         source: io::Error,
     },
     /// The file is a single JSON document, which must be read whole, and is too long.
-    #[error(
-        "the transcript is one JSON document of more than {} MiB: convert it to JSON lines",
-        .len_max_bytes >> 20
-    )]
+    #[error("the transcript is one JSON document of more than {} MiB", .len_max_bytes >> 20)]
     TooLong {
         /// Most bytes of a document that is read.
         len_max_bytes: u64,
     },
+}
+
+impl ExtractError {
+    /// Returns advice, if there is any.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ExtractError::Io { .. } => None,
+            ExtractError::TooLong { .. } => Some("convert it to JSON lines, one message a line"),
+        }
+    }
 }

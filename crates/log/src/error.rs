@@ -94,13 +94,13 @@ pub enum LogError {
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Gaps(Vec<Gap>),
     /// A bundle would make the log slow to read, so it is forged. Nothing was taken from it.
-    #[error("{what}: no store gets so by itself")]
+    #[error("the export is refused: {what}, which no real store reaches")]
     TooTangled {
         /// The part that is beyond any real store.
         what: String,
     },
     /// The event that a cursor names is no longer in the log.
-    #[error("the log no longer holds what the cursor at position {position} names")]
+    #[error("the event that was read at position {position} is no longer in the log")]
     StaleCursor {
         /// Position of the cursor.
         position: u64,
@@ -109,7 +109,7 @@ pub enum LogError {
 
 /// Missing events between the events of the store and those of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("need origin {origin} from seq {from_seq}")]
+#[error("events of origin {origin} from seq {from_seq} are missing")]
 pub struct Gap {
     /// The chain.
     pub origin: OriginId,

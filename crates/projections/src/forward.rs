@@ -308,8 +308,8 @@ impl ForwardWriter {
 
 fn bad(why: &str) -> ViewError {
     ViewError::Unusable {
-        view: "forward",
-        why: why.to_owned(),
+        view: "text",
+        why: format!("{FORWARD_FILE}: {why}"),
     }
 }
 

@@ -7,7 +7,7 @@ use tantivy::TantivyError;
 #[non_exhaustive]
 pub enum TextError {
     /// The index could not be read or written.
-    #[error("full text: {doing}: {source}")]
+    #[error("{doing}: {source}")]
     Index {
         /// The operation that failed.
         doing: &'static str,
@@ -15,7 +15,7 @@ pub enum TextError {
         source: TantivyError,
     },
     /// The folder of the index could not be made.
-    #[error("full text: {doing}: {source}")]
+    #[error("{doing}: {source}")]
     Io {
         /// The operation that failed.
         doing: &'static str,
@@ -23,28 +23,28 @@ pub enum TextError {
         source: std::io::Error,
     },
     /// Another version of this program wrote the index.
-    #[error("full text: the index has another format ({found})")]
+    #[error("another version of icm wrote the index ({found})")]
     Format {
         /// The format that was found.
         found: String,
     },
     /// The two tiers are of different commits: a writer died between them.
-    #[error("full text: the tiers of live and closed versions were not committed together")]
+    #[error("a process was stopped while it wrote the index")]
     Torn,
     /// Files have a wrong checksum.
-    #[error("full text: damaged files: {}", files.join(", "))]
+    #[error("damaged files: {}", files.join(", "))]
     Damaged {
         /// The names of the files within the folder of the view.
         files: Vec<String>,
     },
     /// A writer got a version twice, or got a new version after a newer one.
-    #[error("full text: version {ordinal} is given out of turn")]
+    #[error("ordinal {ordinal} is given out of turn")]
     OutOfTurn {
         /// The ordinal of the version.
         ordinal: u64,
     },
     /// Another writer holds the index, or has committed since the index was loaded.
-    #[error("full text: another writer has the index or has changed it; reload it")]
+    #[error("another process is writing the index, or has changed it")]
     Busy,
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
+use icm_api::error::plain;
 use icm_clients::install::{self, InstallError, Machine, Os, Outcome as Became, Plan, Step};
 use icm_clients::names::Client;
 use serde_json::{Value, json};
@@ -48,8 +49,10 @@ pub(super) fn machine() -> Result<Machine, CliError> {
 /// own files.
 pub(super) fn list() -> Result<PathBuf, CliError> {
     let store = config::default_db()?;
-    let store = store
-        .ok_or_else(|| CliError::failed("no home folder to keep the list of written files in"))?;
+    let store = store.ok_or_else(|| {
+        CliError::failed("no home folder to keep the list of written files in")
+            .with_hint("set `HOME`")
+    })?;
     Ok(store.with_file_name("icm-clients"))
 }
 
@@ -134,7 +137,7 @@ pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result
         if !dry_run {
             // Removes the notes of files that are gone.
             let done: Result<Vec<()>, InstallError> = plan.apply().into_iter().collect();
-            done.map_err(|error| CliError::failed(error.to_string()))?;
+            done?;
         }
         if app.ui.json {
             app.ui.json(&report(plan, None, dry_run))?;
@@ -183,14 +186,7 @@ pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result
         print(plan, app)?;
     }
     if let Some((step, error)) = failed.first() {
-        let more = match failed.len() {
-            1 => String::new(),
-            some => format!(", and {} more", some - 1),
-        };
-        return Err(
-            CliError::failed(format!("{}: {error}{more}", step.file.display()))
-                .with_hint("the other files are done; mend this and run it again"),
-        );
+        return Err(not_written(&step.file, error, failed.len() - 1));
     }
     app.ui.remark(format_args!("{} {files}", words.done));
     tell_alone(alone, app);
@@ -198,6 +194,16 @@ pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result
         outcome: left,
         wrote: true,
     })
+}
+
+/// Returns the error of a file that was not written, and of `others` that were not written either.
+pub(crate) fn not_written(file: &Path, error: &InstallError, others: usize) -> CliError {
+    let more = match others {
+        0 => String::new(),
+        _ => format!(", and {others} more"),
+    };
+    CliError::failed(format!("{}: {}{more}", file.display(), plain(error)))
+        .with_hint("the other files are done; mend this and run the command again")
 }
 
 /// Only shows the files with parts of icm.

@@ -245,8 +245,7 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
             .find(|row| row.moment == Moment::Prompt)
             .map_or("UserPromptSubmit", |row| row.name),
     };
-    let read = hooks::read(client, event, b"{}");
-    let read = read.map_err(|error| CliError::invalid(error.to_string()))?;
+    let read = hooks::read(client, event, b"{}")?;
     let mut caller = app.caller_here()?;
     caller.actor = format!("{AGENT}{}", client.name());
     let input = Input {

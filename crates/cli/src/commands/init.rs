@@ -102,7 +102,7 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
         env: clients::env(app)?,
         force: args.force,
     };
-    let plan = Plan::install(&request, &machine, &clients::list()?).map_err(failed)?;
+    let plan = Plan::install(&request, &machine, &clients::list()?)?;
     if plan.clients.is_empty() {
         if app.ui.json {
             app.ui
@@ -149,10 +149,6 @@ fn is_written(plan: &Plan, client: Client) -> bool {
     written
         .flat_map(|step| &step.pieces)
         .any(|piece| piece.client == client && is_listed(piece.what))
-}
-
-pub(super) fn failed(error: install::InstallError) -> CliError {
-    CliError::failed(error.to_string())
 }
 
 fn list(app: &App) -> Result<Outcome, CliError> {

@@ -4,7 +4,6 @@ use clap::Args;
 use icm_clients::install::{Plan, Step};
 
 use super::clients::{self, Words};
-use super::init::failed;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 
@@ -32,7 +31,7 @@ pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
     let folder = std::env::current_dir().ok();
     let program = clients::program(&machine)?;
     let list = clients::list()?;
-    let mut plan = Plan::removal(&program, folder.as_deref(), &machine, &list).map_err(failed)?;
+    let mut plan = Plan::removal(&program, folder.as_deref(), &machine, &list)?;
     if let Some(folder) = folder.filter(|folder| *folder != machine.home) {
         let is_of_project = |step: &&Step| step.file.starts_with(&folder);
         let is_project =

@@ -61,7 +61,8 @@ fn usual(xdg: &str, of: fn(&ProjectDirs) -> &Path) -> Result<Option<PathBuf>, Cl
     }
     let folder = ProjectDirs::from("", "", "icm").map(|dirs| of(&dirs).to_path_buf());
     if folder.as_deref().is_some_and(Path::is_relative) {
-        return Err(relative("HOME").unwrap_or_else(|| CliError::failed("no home folder")));
+        return Err(relative("HOME")
+            .unwrap_or_else(|| CliError::failed("no home folder").with_hint("set `HOME`")));
     }
     Ok(folder)
 }
@@ -75,5 +76,6 @@ fn relative(variable: &str) -> Option<CliError> {
             "`{variable}` is `{}`, which is no absolute path",
             value.display()
         ))
+        .with_hint("give a path from the root, or unset the variable")
     })
 }

@@ -106,6 +106,7 @@ impl Config {
             return Err(CliError::invalid(
                 "`ranking.text`, `ranking.notes_text` and `ranking.meaning` are all 0: nothing would be found",
             )
+            .with_hint("leave one of them out: it has its usual value then")
             .at(&place("ranking")));
         }
         let secrets = config

@@ -153,8 +153,8 @@ fn fetch(
 ) -> Result<(Record, &'static str), ModelError> {
     let Some(wanted) = wanted else {
         return Err(ModelError::Refused {
-            what: format!("nobody knows where {name} comes from"),
-            hint: "`--from DIR` takes a folder".into(),
+            what: format!("icm knows no place to fetch {name} from"),
+            hint: "give the folder with its files: `--from DIR`".into(),
         });
     };
     let mut why = Vec::new();

@@ -185,7 +185,7 @@ fn read(path: &Path) -> io::Result<String> {
 fn parse(text: &str, path: &Path) -> Result<Record, EmbedError> {
     let damaged = |why: String| EmbedError::Damaged {
         path: path.to_owned(),
-        why: format!("{why}; remove the model and install it again"),
+        why,
     };
     let table: toml::Table = text
         .parse()

@@ -55,7 +55,7 @@ impl Event<'_> {
 
 pub(super) fn newer(seq: Seq) -> LogError {
     LogError::NewerFormat {
-        what: format!("event {seq} was written by a newer version of icm"),
+        what: format!("event {seq} has a newer format"),
     }
 }
 

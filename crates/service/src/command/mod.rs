@@ -24,7 +24,7 @@ use icm_projections::fold::Source;
 use crate::command::secrets::Guard;
 use crate::service::Service;
 use icm_api::Caller;
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::{OPENED_READ_ONLY, Result, ServiceError};
 use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;
 
@@ -44,7 +44,7 @@ impl Service {
     pub(crate) fn refuse_read_only(&self) -> Result<()> {
         match self.options.read_only {
             true => Err(ServiceError::ReadOnly {
-                why: "it was opened read-only".to_owned(),
+                why: OPENED_READ_ONLY.to_owned(),
             }),
             false => Ok(()),
         }

@@ -7,7 +7,7 @@ use icm_projections::{ViewError, Views};
 use crate::history::heads;
 use crate::service::Service;
 use icm_api::error::VIEWS_WAIT;
-use icm_api::error::{Result, ServiceError, plain};
+use icm_api::error::{OPENED_READ_ONLY, Result, ServiceError, plain};
 use icm_api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
 
 impl Service {
@@ -43,8 +43,9 @@ impl Service {
     fn check_expected(&self, expect: &str, report: &mut VerifyReport) -> Result<()> {
         let expected = heads::parse(expect)?;
         if expected.is_empty() {
-            return Err(ServiceError::invalid(
-                "the file expects nothing: it names no head",
+            return Err(ServiceError::invalid_with(
+                "the file of expected heads is empty",
+                "give the file that `icm log heads` was written to",
             ));
         }
         for (origin, seq, event) in expected {
@@ -166,7 +167,7 @@ impl Service {
     fn rebuild_once(&self, progress: &dyn Progress) -> Result<RebuildReport> {
         if self.options.read_only {
             return Err(ServiceError::ReadOnly {
-                why: "it was opened read-only".to_owned(),
+                why: OPENED_READ_ONLY.to_owned(),
             });
         }
         let start = std::time::Instant::now();

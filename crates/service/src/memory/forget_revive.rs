@@ -35,7 +35,10 @@ impl Service {
 
     fn turn_named(&self, caller: &Caller, ids: &[String], to: Turn) -> Result<Vec<Receipt>> {
         let Some(first) = ids.first() else {
-            return Err(ServiceError::invalid("no memory was named"));
+            return Err(ServiceError::invalid_with(
+                "no memory was named",
+                "name one by its id, as `icm list` shows it",
+            ));
         };
         self.refuse_unknown(first)?;
         self.command(caller, None, RequestKeyOf(None), |command, views| {

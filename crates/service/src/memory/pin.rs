@@ -44,7 +44,10 @@ impl Service {
         pinned_until_ms: Option<u64>,
     ) -> Result<Vec<Receipt>> {
         let Some(first) = ids.first() else {
-            return Err(ServiceError::invalid("no memory was named"));
+            return Err(ServiceError::invalid_with(
+                "no memory was named",
+                "name one by its id, as `icm list` shows it",
+            ));
         };
         self.refuse_unknown(first)?;
         self.command(caller, None, RequestKeyOf(None), |command, views| {

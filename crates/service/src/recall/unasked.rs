@@ -89,9 +89,10 @@ impl Service {
             match id_range(id) {
                 Some((first, last)) if first == last => results.push(first),
                 _ => {
-                    return Err(ServiceError::invalid(format!(
-                        "`{id}` is no id of a memory"
-                    )));
+                    return Err(ServiceError::invalid_with(
+                        format!("`{id}` is no id of a memory"),
+                        "give the whole id, as `icm get` shows it",
+                    ));
                 }
             }
         }

@@ -35,10 +35,7 @@ pub(crate) struct ModelFailures {
 impl ModelFailures {
     pub(crate) fn tell(&mut self, error: &EmbedError, so: &str) -> Option<String> {
         let mut line = format!("{}; {so}", plain(error));
-        if let EmbedError::Unavailable {
-            hint: Some(hint), ..
-        } = error
-        {
+        if let Some(hint) = error.hint() {
             line = format!("{line} ({hint})");
         }
         if self.told.as_ref() == Some(&line) {

@@ -120,11 +120,14 @@ impl TextIndex {
         let mut commit = self.read_commit(wait)?;
         self.deleted = OnceLock::new();
         loop {
-            self.live.reader.reload().doing("reading the live tier")?;
+            self.live
+                .reader
+                .reload()
+                .doing("reading the living versions")?;
             self.closed
                 .reader
                 .reload()
-                .doing("reading the closed tier")?;
+                .doing("reading the older versions")?;
             let after = self.read_commit(wait)?;
             if after == commit {
                 self.commit = commit;
@@ -147,12 +150,12 @@ impl TextIndex {
             .closed
             .index
             .load_metas()
-            .doing("reading the closed tier")?;
+            .doing("reading the older versions")?;
         let live = self
             .live
             .index
             .load_metas()
-            .doing("reading the live tier")?;
+            .doing("reading the living versions")?;
         let commit = match &live.payload {
             None => Commit {
                 live_opstamp: live.opstamp,

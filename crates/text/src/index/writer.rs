@@ -209,7 +209,10 @@ impl TextWriter {
     ) -> Result<(), TextError> {
         // Both tiers are flushed before either is published, to keep the time between the two short. Flushing also
         // returns the error of an indexing thread that died.
-        let live = self.live.prepare_commit().doing("flushing the live tier");
+        let live = self
+            .live
+            .prepare_commit()
+            .doing("writing the living versions");
         let mut live = live?;
         if let Some(error) = self.error {
             return Err(error);
@@ -218,16 +221,18 @@ impl TextWriter {
         let closed_opstamp = match &mut self.closed.writer {
             None => {
                 let metas = self.closed.index.load_metas();
-                metas.doing("reading the closed tier")?.opstamp
+                metas.doing("reading the older versions")?.opstamp
             }
             Some(closed) => {
-                let closed = closed.prepare_commit().doing("flushing the closed tier")?;
-                closed.commit().doing("committing the closed tier")?
+                let closed = closed
+                    .prepare_commit()
+                    .doing("writing the older versions")?;
+                closed.commit().doing("writing the older versions")?
             }
         };
         done("closed tier");
         live.set_payload(&payload(closed_opstamp, self.tokens, checkpoint));
-        live.commit().doing("committing the live tier")?;
+        live.commit().doing("writing the living versions")?;
         done("live tier");
         for writer in [Some(self.live), self.closed.writer].into_iter().flatten() {
             writer.wait_merging_threads().doing("merging")?;

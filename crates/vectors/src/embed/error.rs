@@ -43,3 +43,19 @@ pub enum EmbedError {
         hint: Option<String>,
     },
 }
+
+impl EmbedError {
+    /// Returns advice, if there is any.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            EmbedError::Io { .. } => Some("see with `ls -l` whether the file can be read"),
+            EmbedError::Damaged { .. } => {
+                Some("take it away with `icm model remove`, then `icm model install` it again")
+            }
+            EmbedError::Format { .. } => {
+                Some("update icm, or install the model again with `icm model install`")
+            }
+            EmbedError::Unavailable { hint, .. } => hint.as_deref(),
+        }
+    }
+}

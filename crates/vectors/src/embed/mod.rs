@@ -58,7 +58,7 @@ pub trait Embedder: Send + Sync {
         vectors.pop().ok_or_else(|| EmbedError::Unavailable {
             model: self.model().to_owned(),
             why: "it gave no vector".to_owned(),
-            hint: None,
+            hint: Some("choose another one with `icm model use`".to_owned()),
         })
     }
 }

@@ -180,8 +180,7 @@ fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
         env: clients::env(app)?,
         ..Request::new(clients::program(machine)?)
     };
-    let plan = Plan::install(&request, machine, &clients::list()?)
-        .map_err(|error| CliError::failed(error.to_string()))?;
+    let plan = Plan::install(&request, machine, &clients::list()?)?;
     let mut checks: Vec<Check> = Vec::new();
     for step in &plan.steps {
         if let Some(error) = step.refused() {

@@ -117,7 +117,7 @@ impl Material {
         let read = self.counted(len, from.as_ref(), || {
             from_transcript(&mut *self.watched(file), from.clone(), rules, || false)
         });
-        let (found, progress) = read.map_err(|error| CliError::failed(error.to_string()))?;
+        let (found, progress) = read?;
         Ok((found, Some(progress)))
     }
 
@@ -149,7 +149,7 @@ impl Material {
                 false
             })
         });
-        let (passages, progress) = read.map_err(|error| CliError::failed(error.to_string()))?;
+        let (passages, progress) = read?;
         let more = len > 0 && progress.offset > 0 && progress.offset < len && !passages.is_empty();
         Ok((passages, Some(progress), more))
     }

@@ -95,7 +95,7 @@ fn from_file(
     };
     let begun = Instant::now();
     let read = from_transcript(&mut file, known, rules, || begun.elapsed() >= wait);
-    read.map_err(|error| CliError::failed(format!("{}: {error}", doing())))
+    read.map_err(|error| CliError::from(error).at(&doing()))
 }
 
 fn file_name(path: &Path) -> String {

@@ -149,7 +149,8 @@ impl HttpArgs {
                     .with_hint("`--token-file FILE` makes a good one")),
             },
             Err(std::env::VarError::NotUnicode(_)) => {
-                Err(CliError::invalid("ICM_TOKEN is not text"))
+                Err(CliError::invalid("ICM_TOKEN is not text")
+                    .with_hint("`--token-file FILE` makes a good one"))
             }
             Err(std::env::VarError::NotPresent) => Ok(None),
         }

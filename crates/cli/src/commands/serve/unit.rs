@@ -95,8 +95,10 @@ fn command(args: &ServeArgs, app: &App) -> Result<Vec<String>, CliError> {
     command.extend(given.map(|(name, _)| name.to_owned()));
     match command.iter().find(|word| word.contains(char::is_control)) {
         Some(word) => Err(CliError::invalid(format!(
-            "{word:?} cannot stand in a service file: it holds a control character"
-        ))),
+            "`{}` cannot stand in a service file: it holds a control character",
+            word.escape_debug()
+        ))
+        .with_hint("name it without control characters")),
         None => Ok(command),
     }
 }
@@ -109,7 +111,10 @@ fn absolute(path: &Path) -> Result<String, CliError> {
 
 fn text(path: &Path) -> Result<String, CliError> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| CliError::invalid(format!("{} is not UTF-8", path.display())))
+    text.ok_or_else(|| {
+        CliError::invalid(format!("{} is not UTF-8", path.display()))
+            .with_hint("rename it: a service file is UTF-8")
+    })
 }
 
 fn systemd(command: &[String]) -> String {

@@ -170,7 +170,9 @@ fn exchange(
         Place::Store { address, icm } => {
             let mut connection = address.connect(icm)?;
             let streams = connection.streams();
-            let (mut input, out) = streams.ok_or_else(|| CliError::invalid("ssh has no pipes"))?;
+            let (mut input, out) = streams.ok_or_else(|| {
+                CliError::failed("ssh cannot be reached: its input and output are closed")
+            })?;
             let mut out = BufWriter::new(out);
             let mut peer = Peer::new(address.url(), &mut input, &mut out)?;
             Ok(icm_sync::meet(

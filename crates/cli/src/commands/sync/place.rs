@@ -37,7 +37,8 @@ impl Place {
             _ => target,
         };
         if path.is_empty() {
-            return Err(CliError::invalid("the target has no name"));
+            return Err(CliError::invalid("the target has no name")
+                .with_hint("name a folder or a URL: `icm sync --help` lists them"));
         }
         if path == "-" {
             return Err(CliError::invalid("`-` is no target")

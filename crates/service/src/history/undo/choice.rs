@@ -275,13 +275,15 @@ impl Wanted {
 pub(super) fn selector_of(request: &UndoRequest) -> Result<String> {
     let mut parts: Vec<String> = request.events.clone();
     if request.only && request.events.is_empty() {
-        return Err(ServiceError::invalid(
+        return Err(ServiceError::invalid_with(
             "only named events can be undone without their commands",
+            "name the events, or leave `--only` out",
         ));
     }
     if request.last == Some(0) {
-        return Err(ServiceError::invalid(
+        return Err(ServiceError::invalid_with(
             "the last 0 commands are nothing to undo",
+            "give `--last 1` or more",
         ));
     }
     parts.extend(request.last.map(|last| format!("--last {last}")));

@@ -31,10 +31,10 @@ pub(super) fn read(file: &Path, into: Option<&Path>, progress: &dyn Progress) ->
     // The kind is asked before opening: a pipe without another end would never open.
     let about = std::fs::metadata(file).map_err(failed("opening", file))?;
     if !about.is_file() {
-        return Err(ServiceError::invalid(format!(
-            "{} is no file",
-            file.display()
-        )));
+        return Err(ServiceError::invalid_with(
+            format!("{} is no file", file.display()),
+            "name a file that `icm backup` wrote",
+        ));
     }
     let mut input = File::open(file).map_err(failed("opening", file))?;
     let mut magic = [0; 4];

@@ -93,10 +93,10 @@ fn target_of(dir: &Path) -> Result<PathBuf> {
         return Ok(real);
     }
     let Some(name) = dir.file_name() else {
-        return Err(ServiceError::invalid(format!(
-            "{} is no name for a store",
-            dir.display()
-        )));
+        return Err(ServiceError::invalid_with(
+            format!("{} is no name for a store", dir.display()),
+            "name the store's folder with `--db`",
+        ));
     };
     let parent = match dir.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -183,11 +183,14 @@ impl Service {
             until_ms: moment(&request.until, DayMeans::End)?,
         };
         match (filter.since_ms, filter.until_ms) {
-            (Some(since), Some(until)) if since > until => Err(ServiceError::invalid(format!(
-                "nothing is both since {} and until {}",
-                request.since.as_deref().unwrap_or_default().trim(),
-                request.until.as_deref().unwrap_or_default().trim(),
-            ))),
+            (Some(since), Some(until)) if since > until => Err(ServiceError::invalid_with(
+                format!(
+                    "nothing is both since {} and until {}",
+                    request.since.as_deref().unwrap_or_default().trim(),
+                    request.until.as_deref().unwrap_or_default().trim(),
+                ),
+                "give the earlier time to `--since`",
+            )),
             _ => Ok(filter),
         }
     }
@@ -419,7 +422,13 @@ fn hidden(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
     for id in ids {
         let id = match id_range(id) {
             Some((first, last)) if first == last => first,
-            _ => return Err(ServiceError::invalid(format!("`{id}` is no id of a memory")).into()),
+            _ => {
+                return Err(ServiceError::invalid_with(
+                    format!("`{id}` is no id of a memory"),
+                    "give the whole id, as `icm get` shows it",
+                )
+                .into());
+            }
         };
         hidden.extend([id, views.resolve(id)?]);
     }

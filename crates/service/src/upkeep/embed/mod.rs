@@ -13,7 +13,7 @@ use icm_vectors::embed::{Cache, EmbedError, Embedder, StaticEmbedder};
 
 use crate::embedding::{ChosenModel, Model};
 use crate::service::{Service, locked};
-use icm_api::error::{Result, ServiceError, plain};
+use icm_api::error::{OPENED_READ_ONLY, Result, ServiceError, plain};
 use icm_api::{EmbedReport, EmbedStatus, Progress};
 
 /// Texts that the model is asked for at once.
@@ -317,7 +317,7 @@ impl Service {
         };
         if self.options.read_only {
             return Err(ServiceError::ReadOnly {
-                why: "it was opened read-only".to_owned(),
+                why: OPENED_READ_ONLY.to_owned(),
             });
         }
         let stopped = |stopped| match stopped {
@@ -424,11 +424,9 @@ impl From<ServiceError> for Stopped {
 }
 
 fn model_error(error: &EmbedError) -> ServiceError {
-    match error {
-        EmbedError::Unavailable {
-            hint: Some(hint), ..
-        } => ServiceError::invalid_with(plain(error), hint.clone()),
-        _ => ServiceError::invalid(plain(error)),
+    match error.hint() {
+        Some(hint) => ServiceError::invalid_with(plain(error), hint),
+        None => ServiceError::invalid(plain(error)),
     }
 }
 
@@ -436,7 +434,7 @@ fn wrong(embedder: &Arc<dyn Embedder>, why: String) -> EmbedError {
     EmbedError::Unavailable {
         model: embedder.model().to_owned(),
         why,
-        hint: None,
+        hint: Some("choose another one with `icm model use`".to_owned()),
     }
 }
 

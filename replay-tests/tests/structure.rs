@@ -1,8 +1,9 @@
 //! The structure of the code: crates use only crates below them, and modules of a crate form no circles. Pages and comments
-//! can be read.
+//! can be read, and so can errors.
 
 mod structure {
     pub(crate) mod crates;
+    pub(crate) mod errors;
     pub(crate) mod modules;
     pub(crate) mod unsafe_code;
     pub(crate) mod waiting;

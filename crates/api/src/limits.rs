@@ -43,7 +43,10 @@ fn size(bytes: usize) -> String {
 /// Checks text that must say something.
 pub fn text(what: &str, text: &str, max: usize) -> Result<()> {
     if text.trim().is_empty() {
-        return Err(ServiceError::invalid(format!("{what} is empty")));
+        return Err(ServiceError::invalid_with(
+            format!("{what} is empty"),
+            "give it a text",
+        ));
     }
     optional_text(what, text, max)
 }

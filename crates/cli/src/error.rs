@@ -135,9 +135,8 @@ impl From<ServiceError> for CliError {
             error => kind_of(error),
         };
         let message = match &error {
-            ServiceError::Internal(_) => format!("{error} — please report"),
-            ServiceError::Io { doing, source } => format!("{doing}: {}", plain(source)),
-            _ => error.to_string(),
+            ServiceError::Internal(_) => format!("{} — please report", plain(&error)),
+            _ => plain(&error),
         };
         CliError {
             kind,
@@ -243,6 +242,9 @@ fn printed(error: &CliError, json: bool) -> String {
     }
     lines
 }
+
+#[cfg(all(test, feature = "models"))]
+mod tests;
 
 /// Returns the error of a feature that a lean build lacks.
 #[cfg(not(all(feature = "http", feature = "models", feature = "objects")))]

@@ -71,7 +71,7 @@ pub enum LogError {
         path: PathBuf,
     },
     /// An event or batch exceeds a ceiling.
-    #[error("{what} is {len}, the limit is {max}")]
+    #[error("the {what} is {len}, the limit is {max}")]
     TooLarge {
         /// The part that is too large.
         what: &'static str,

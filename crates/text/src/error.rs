@@ -1,13 +1,14 @@
 //! The errors of the text view. The remedy is always the same: delete the view and rebuild it.
 
-use tantivy::TantivyError;
+pub use tantivy::TantivyError;
+use tantivy::directory::error::{OpenReadError, OpenWriteError};
 
 /// An error of the full-text view.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
     /// The index could not be read or written.
-    #[error("{doing}: {source}")]
+    #[error("{doing}: {}", cause(.source))]
     Index {
         /// The operation that failed.
         doing: &'static str,
@@ -46,6 +47,26 @@ pub enum TextError {
     /// Another writer holds the index, or has committed since the index was loaded.
     #[error("another process is writing the index, or has changed it")]
     Busy,
+}
+
+/// Returns an error of tantivy for people: tantivy quotes files and other errors as Rust's `Debug` writes them.
+fn cause(source: &TantivyError) -> String {
+    match source {
+        TantivyError::IoError(error) => error.to_string(),
+        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
+            format!("{} is missing", path.display())
+        }
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, filepath }) => {
+            format!("{}: {io_error}", filepath.display())
+        }
+        TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_))
+        | TantivyError::IncompatibleIndex(_) => "another version of icm wrote it".to_owned(),
+        other => {
+            let said = other.to_string().replace('"', "");
+            said.trim_end_matches(['.', '\'']).to_owned()
+        }
+    }
 }
 
 /// Adds the operation that failed to an error of tantivy.

@@ -61,7 +61,7 @@ pub use analyze::{content_words, word_places};
 pub use collect::Sight;
 pub use coverage::Coverage;
 pub use coverage::{Likeness, STEM_ALIKE};
-pub use error::TextError;
+pub use error::{TantivyError, TextError};
 pub use growing::{Growing, Map};
 pub use index::CLOSED_META;
 pub use index::{TextIndex, TextWriter};

@@ -13,13 +13,13 @@ type Module = Vec<String>;
 type Uses = BTreeMap<Module, BTreeSet<Module>>;
 
 /// A source file of a crate, without tests.
-struct Source {
+pub(super) struct Source {
     module: Module,
-    file: File,
+    pub(super) file: File,
 }
 
 /// Returns the files of a crate, with their modules.
-fn sources(src: &Path) -> Vec<Source> {
+pub(super) fn sources(src: &Path) -> Vec<Source> {
     let mut found = Vec::new();
     let mut folders = vec![(src.to_owned(), Module::new())];
     while let Some((folder, module)) = folders.pop() {
@@ -43,7 +43,7 @@ fn sources(src: &Path) -> Vec<Source> {
     found
 }
 
-fn is_for_tests(attributes: &[Attribute]) -> bool {
+pub(super) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|it| {
         it.path().is_ident("cfg")
             && matches!(&it.meta, syn::Meta::List(list) if list.tokens.to_string().contains("test"))

@@ -46,13 +46,13 @@ pub enum InstallError {
         expected: &'static str,
     },
     /// A server of another program has the name.
-    #[error("another server called icm is there (`{command}`): give --force to replace it")]
+    #[error("another server called icm is there (`{command}`): give `--force` to replace it")]
     AnotherServer {
         /// Its command.
         command: String,
     },
     /// A file of another program has the name.
-    #[error("another file is there already: give --force to replace it")]
+    #[error("another file is there already: give `--force` to replace it")]
     AnotherFile,
     /// The file is read-only.
     #[error("it is read-only: make it writable first")]

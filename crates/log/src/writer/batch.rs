@@ -78,17 +78,29 @@ pub(super) fn check_ceilings(batch: &Batch<'_>) -> Result<()> {
     for event in &batch.events {
         len = len.saturating_add(event.payload.len() + event.facts.len());
         if event.refs.len() > REFS_MAX {
-            return over("number of refs", event.refs.len(), REFS_MAX);
+            return over(
+                "number of events that one event names",
+                event.refs.len(),
+                REFS_MAX,
+            );
         }
         if event.facts.len() > FACTS_LEN_MAX {
-            return over("length of facts", event.facts.len(), FACTS_LEN_MAX);
+            return over(
+                "number of bytes of the facts",
+                event.facts.len(),
+                FACTS_LEN_MAX,
+            );
         }
         if event.payload.len() > PAYLOAD_LEN_MAX {
-            return over("length of a payload", event.payload.len(), PAYLOAD_LEN_MAX);
+            return over(
+                "number of bytes of a payload",
+                event.payload.len(),
+                PAYLOAD_LEN_MAX,
+            );
         }
     }
     if len > BATCH_LEN_MAX {
-        return over("length of a batch", len, BATCH_LEN_MAX);
+        return over("number of bytes of a batch", len, BATCH_LEN_MAX);
     }
     Ok(())
 }

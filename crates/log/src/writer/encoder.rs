@@ -97,7 +97,7 @@ impl Encoder<'_> {
         let len = self.bytes.len() - start;
         if len > BATCH_LEN_MAX {
             return Err(LogError::TooLarge {
-                what: "length of a batch",
+                what: "number of bytes of a batch",
                 len,
                 max: BATCH_LEN_MAX,
             });

@@ -134,17 +134,17 @@ impl Reader<'_> {
                 return Err(self.cut());
             }
             match Mark::parse(bytes) {
-                None => return Err(self.bad("bytes that are neither a record nor a mark")),
+                None => return Err(self.bad("bytes that are no part of an export")),
                 Some(Mark::Done {
                     ranges: ranges_all,
                     events: events_all,
                     digest,
                 }) => {
                     if *self.hasher.finalize().as_bytes() != digest {
-                        return Err(self.bad("its digest is not that of what it holds"));
+                        return Err(self.bad("its digest does not fit its events"));
                     }
                     if (ranges_all, events_all) != (ranges.len() as u64, events) {
-                        return Err(self.bad("it does not hold what its end says"));
+                        return Err(self.bad("its end names another number of events"));
                     }
                     if !all_go_on(&cut, &ranges) {
                         return Err(self.bad("a chain ends within a batch"));
@@ -152,7 +152,7 @@ impl Reader<'_> {
                     self.at += MARK_LEN;
                     return match self.fill(1)?.is_empty() {
                         true => Ok((ranges, events)),
-                        false => Err(self.bad("something follows its end")),
+                        false => Err(self.bad("bytes follow its end")),
                     };
                 }
                 Some(Mark::Range {
@@ -161,12 +161,12 @@ impl Reader<'_> {
                     from_seq,
                 }) => {
                     if (from_seq == Seq(1)) != base.is_zero() || from_seq == Seq(0) {
-                        return Err(self.bad("a range that no chain has"));
+                        return Err(self.bad("it names events that no chain can have"));
                     }
                     let goes_on =
                         |range: &BundleRange| range.origin == origin && range.head == base;
                     if ranges.last().is_some_and(goes_on) {
-                        return Err(self.bad("a range that goes on from the one before it"));
+                        return Err(self.bad("events that follow one another are apart"));
                     }
                     self.pass(MARK_LEN);
                     let expect = Expect {
@@ -180,7 +180,7 @@ impl Reader<'_> {
                     let (range, first, open) = self.range(base, expect, &mut told, progress)?;
                     let order = (range.origin, range.from_seq, range.base, first);
                     if before.replace(order).is_some_and(|before| before >= order) {
-                        return Err(self.bad("its ranges are not in order"));
+                        return Err(self.bad("its chains are not in order"));
                     }
                     events += range.to_seq.0 + 1 - range.from_seq.0;
                     if open {
@@ -210,7 +210,7 @@ impl Reader<'_> {
             let shape = match parsed {
                 Parsed::Record(shape) => shape,
                 Parsed::End if !expect.first => break,
-                Parsed::End => return Err(self.bad("a range without an event")),
+                Parsed::End => return Err(self.bad("a part of a chain without an event")),
                 Parsed::Short { .. } => return Err(self.cut()),
                 Parsed::Bad => return Err(self.bad("bytes that are no record")),
                 Parsed::Newer => {
@@ -277,7 +277,7 @@ fn check(record: &Record<'_>, expect: &mut Expect) -> std::result::Result<(), Wr
         return Err(Wrong::Newer(newer_kind(kind, version)));
     }
     if head.origin() != expect.origin || head.seq() != expect.seq {
-        return bad("another event stands there");
+        return bad("another event stands in its place");
     }
     if head.prev() != expect.prev {
         return bad("it names another event before it than there is");
@@ -295,7 +295,7 @@ fn check(record: &Record<'_>, expect: &mut Expect) -> std::result::Result<(), Wr
         Body::Present { .. } | Body::Damaged => return bad("its payload is not what was written"),
     }
     if record.synced != Seq(0) {
-        return bad("it says what only its own machine knows");
+        return bad("it has a value that only its own machine can know");
     }
     expect.seq = Seq(head.seq().0 + 1);
     expect.prev = head.id();

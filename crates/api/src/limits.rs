@@ -139,10 +139,13 @@ pub fn words(called: &str, given: &[String]) -> Result<Vec<String>> {
         }
     }
     if words.len() > KEYWORDS_MAX {
-        return Err(ServiceError::invalid(format!(
-            "{} {called}s were given, the limit is {KEYWORDS_MAX}",
-            words.len()
-        )));
+        return Err(ServiceError::invalid_with(
+            format!(
+                "{} {called}s were given, the limit is {KEYWORDS_MAX}",
+                words.len()
+            ),
+            "leave some of them out",
+        ));
     }
     Ok(words)
 }

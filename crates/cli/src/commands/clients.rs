@@ -82,8 +82,10 @@ pub(super) fn env(app: &App) -> Result<BTreeMap<String, String>, CliError> {
         let path = std::path::absolute(path)
             .map_err(|error| CliError::io("cannot find the store's folder", &error))?;
         let text = path.to_str().map(str::to_owned);
-        let text =
-            text.ok_or_else(|| CliError::invalid(format!("{} is not UTF-8", path.display())))?;
+        let text = text.ok_or_else(|| {
+            CliError::invalid(format!("{} is not UTF-8", path.display()))
+                .with_hint("rename it: the settings of clients are UTF-8")
+        })?;
         env.insert(name.to_owned(), text);
         Ok(())
     };

@@ -91,12 +91,14 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
+/// A metadata object, for the hints of errors.
+const EXAMPLE: &str = "for example `--metadata '{\"ticket\": 17}'`";
+
 fn json_object(text: &str) -> Result<serde_json::Value, CliError> {
     let value = icm_guard::json::parse(text)
-        .map_err(|why| CliError::invalid(format!("`--metadata`: {why}")))?;
+        .map_err(|why| CliError::invalid(format!("`--metadata`: {why}")).with_hint(EXAMPLE))?;
     if !value.is_object() {
-        return Err(CliError::invalid("`--metadata` is not a JSON object")
-            .with_hint("for example `--metadata '{\"ticket\": 17}'`"));
+        return Err(CliError::invalid("`--metadata` is not a JSON object").with_hint(EXAMPLE));
     }
     Ok(value)
 }

@@ -51,10 +51,13 @@ impl Service {
                     .collect::<Vec<_>>(),
             );
             if there.len() > KEYWORDS_MAX {
-                return Err(ServiceError::invalid(format!(
-                    "the concept would have {} labels, the limit is {KEYWORDS_MAX}",
-                    there.len()
-                ))
+                return Err(ServiceError::invalid_with(
+                    format!(
+                        "the concept would have {} labels, the limit is {KEYWORDS_MAX}",
+                        there.len()
+                    ),
+                    "add fewer of them, or take others away",
+                )
                 .into());
             }
             let events = labelled(&known, &add, &remove);

@@ -108,10 +108,7 @@ impl WorkTree {
         let attributes = self.folder.join(ATTRIBUTES.0);
         if !attributes.exists() {
             std::fs::write(&attributes, ATTRIBUTES.1).map_err(|error| {
-                CliError::invalid(format!(
-                    "{} cannot be written: {error}",
-                    attributes.display()
-                ))
+                CliError::io(format!("cannot write {}", attributes.display()), &error)
             })?;
         }
         self.must(&["add", "--all", "--", "."])?;

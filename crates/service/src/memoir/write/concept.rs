@@ -217,10 +217,13 @@ impl Service {
             }
         };
         if request.sources.len() > SOURCES_MAX {
-            return Err(ServiceError::invalid(format!(
-                "{} sources were given, the limit is {SOURCES_MAX}",
-                request.sources.len()
-            )));
+            return Err(ServiceError::invalid_with(
+                format!(
+                    "{} sources were given, the limit is {SOURCES_MAX}",
+                    request.sources.len()
+                ),
+                "leave some of them out",
+            ));
         }
         let checked = CheckedConcept {
             memoir: request.memoir.clone(),

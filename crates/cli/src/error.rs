@@ -243,12 +243,12 @@ fn printed(error: &CliError, json: bool) -> String {
     lines
 }
 
-#[cfg(all(test, feature = "models"))]
-mod tests;
-
 /// Returns the error of a feature that a lean build lacks.
 #[cfg(not(all(feature = "http", feature = "models", feature = "objects")))]
 pub(crate) fn not_in_this_build(what: &str) -> CliError {
     CliError::invalid(format!("this build of icm has no {what}"))
         .with_hint("install icm with its default features")
 }
+
+#[cfg(all(test, feature = "models"))]
+mod tests;

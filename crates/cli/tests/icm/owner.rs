@@ -535,8 +535,8 @@ fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
     world
         .icm(["import", "jsonl", file.to_str().expect("text")])
         .ok();
-    let generation =
-        || std::fs::read_to_string(world.store().join("views/current")).unwrap_or_default();
+    let views = icm_projections::version_dir(&world.store().join("views"));
+    let generation = || std::fs::read_to_string(views.join("current")).unwrap_or_default();
     let before = generation();
     assert!(!before.is_empty());
     world.icm(["forget", "-t", "big", "--yes"]).ok();

@@ -29,7 +29,7 @@ Exit codes:
   3  damage found
 
 Times (--at, --since and others):
-  2026-03-01T12:00:00Z, 2026-03-01 (to its end), yesterday, '2h ago',
+  2026-03-01T12:00:00Z, 2026-03-01 (to its end), yesterday, '2h ago', '7 days ago',
   @123 (a position of the log), or the beginning of an event id
 
 Examples:

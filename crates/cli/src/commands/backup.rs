@@ -12,10 +12,10 @@ use crate::ui::BOLD;
 
 /// Write the whole store into one file, while others use it
 ///
-/// The file has everything stored before the start. It is read back and verified, which needs free space of the size of
-/// the unpacked log; a failure leaves nothing behind. It contains all memories and the store's secret: only its owner
-/// may read it (0600), so keep it as private as the store. Views are left out, because they can be computed again. `icm
-/// restore` makes a store of the file.
+/// The file has every event from before the start. At the end icm reads it back and verifies it; this needs as much
+/// free space as the unpacked log. After a failure, no file is left. The file contains all memories and the secret key
+/// of the store's hashes: only its owner may read it (0600), so keep it as private as the store. Views are left out,
+/// because they can be computed again. `icm restore` makes a store of the file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -12,10 +12,10 @@ use crate::values::share;
 
 /// Let memories fade up to today
 ///
-/// A memory loses a share of its weight each day: one of high importance half the rate, one of low importance twice the
-/// rate, a critical one nothing. Recalls slow the loss down. Days count, not runs: a second run on the same day changes
-/// nothing, and one run makes up for a month without any. A recall does this once a day, unless the config file says
-/// `[decay] auto = false`.
+/// Each day a memory of medium importance loses a share of its weight: the rate. A memory of high importance loses half
+/// of the rate, one of low importance twice the rate, a critical one nothing. Recalls slow the loss down. A second run
+/// on the same day changes nothing, and one run after a month counts all days of the month. The first recall of a day
+/// does the same, unless the config file says `[decay] auto = false`.
 ///
 /// Nothing is forgotten. `icm prune` forgets faded memories, and `icm undo` takes back either command.
 #[derive(Debug, Args)]

@@ -15,9 +15,10 @@ use crate::{columns, text, when};
 
 /// Show the changes of memories and memoirs between two moments
 ///
-/// By topic: the memories that were added, changed, forgotten and revived from T1 to T2. Then links that were added and
-/// removed; with `--topic` those with an end in the topic. Then changes of memoirs, their concepts and links, but not
-/// with `--topic` or `--session`. Texts are compared word by word. Changes that came and went in between are left out.
+/// First come the memories that were added, changed, forgotten and revived from T1 to T2, by topic. Then come the links
+/// that were added and removed; with `--topic`, one end of the link must be in the topic. Changes of memoirs, their
+/// concepts and links come last, but not with `--topic` or `--session`. Texts are compared word by word. A change that
+/// was taken back before T2 is not shown.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

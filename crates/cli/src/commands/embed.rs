@@ -11,8 +11,8 @@ use crate::text::count;
 /// Embed the memories that have no vector of the model yet
 ///
 /// The built-in model embeds at once and does not need this command. With another model (`icm model use`), `icm serve`
-/// embeds in the background. A recall embeds up to 32 passages if at most 32 memories are left; with a model on a
-/// server, it does so after its answer. This command embeds the rest; it can be interrupted and repeated. A memory
+/// embeds in the background. If at most 32 memories are left, a recall embeds up to 32 passages; with a model on a
+/// server, the recall embeds after its answer. This command embeds the rest. You can interrupt and repeat it. A memory
 /// without a vector of the model is found by its words and by the built-in model.
 ///
 /// Each passage of a long text is embedded by itself. With `embedding.passages = false`, the text is embedded once.

@@ -32,8 +32,8 @@ enum ExportCommand {
 
 /// Write JSON lines, one memory a line, oldest first
 ///
-/// `icm import jsonl` reads them into this or another store, with every field except the id, which each store assigns.
-/// `created_at` and `updated_at` are kept for display; decay begins with the import. Memories with withheld text,
+/// `icm import jsonl` reads the lines into this or another store, with every field except the id: each store gives its
+/// own. `created_at` and `updated_at` are kept for display; decay begins with the import. Memories with withheld text,
 /// links, history and memoirs are left out: `icm log export` writes everything.
 #[derive(Debug, Args)]
 #[command(after_help = "\

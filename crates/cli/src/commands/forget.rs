@@ -16,9 +16,9 @@ const SHOWN: usize = 10;
 
 /// Forget memories; `icm revive` brings them back
 ///
-/// Forgotten memories are no longer found, but stay in the log. A whole topic is one command, which `icm undo` takes
-/// back. Its memories are shown first and you are asked; without a terminal give `--yes`. With `--json` the answer for
-/// ids is an array of receipts, for a topic an object with the receipts.
+/// Forgotten memories are no longer found, but stay in the log. One command forgets a whole topic, and one `icm undo`
+/// takes it back. The memories of the topic are shown first and you are asked; without a terminal give `--yes`. With
+/// `--json`, the answer is an array of receipts for ids, and an object with the receipts for a topic.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

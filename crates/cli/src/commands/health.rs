@@ -11,9 +11,9 @@ use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
 
 /// Show memories that need attention, with a command for each
 ///
-/// Checks and counts all memories, and names the first few of each finding. Stale: of medium or low importance, and
-/// neither changed nor recalled for long. Near-duplicates: linked as similar, or with most words in common. Superseded:
-/// another memory supersedes them.
+/// Checks all memories, counts those of each finding, and names the first few. A stale memory has medium or low
+/// importance, and was neither changed nor recalled for a long time. Near-duplicates are linked as similar, or have
+/// most words in common. Another memory supersedes a superseded memory.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -36,10 +36,11 @@ const PARENT: &str = "ICM_SESSION_PARENT";
 
 /// Answer a hook of an agent's client
 ///
-/// `icm init` writes this command into the clients' files. It reads the client's JSON on stdin and writes the client's
-/// answer: at the start of a session the wake-up pack, at a prompt the fitting memories that the session has not seen.
-/// Before a compaction and at the end it stores what the session learned. An error never stops the client: the exit
-/// code is 0, nothing is injected, and `cache/hooks.log` in the store's folder gets a line.
+/// `icm init` writes this command into the files of clients. A client runs the command with JSON on stdin and gets an
+/// answer in its own form. At the start of a session the answer is the wake-up pack. At a prompt it is the memories
+/// that fit and that the session has not seen. Before a compaction and at the end of a turn or session, the command
+/// stores sentences that are worth keeping. An error never stops the client: the exit code is 0, nothing is injected,
+/// and `cache/hooks.log` in the store's folder gets a line.
 ///
 /// `icm hook off` switches hooks off for this user, `icm hook off --project` for the project of this folder.
 #[derive(Debug, Args)]

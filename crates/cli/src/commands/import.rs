@@ -36,10 +36,10 @@ enum ImportCommand {
 ///
 /// A line has `topic` and `content`. It may have `key`, `importance`, `keywords`, `raw_excerpt`, `occurred_at`,
 /// `scope`, `trust` (default: `external`), `source`, `metadata`, and the `id`, `created_at` and `updated_at` of `icm
-/// export`. Those times are for display; decay begins with the import. A `created_at` without such an `id` becomes
-/// `occurred_at`, unless the line has one. Other content for a known topic and key, or for an `id` of this store, is an
-/// update. Importing the same file again changes nothing. Bad lines are named, good ones are kept, and the exit code is
-/// 1.
+/// export`. Both times are only for display; decay begins with the import. In a line without such an `id`, `created_at`
+/// is used as `occurred_at`, unless the line has one. A line with a new text for a known topic and key, or for an `id`
+/// of this store, is an update. Importing the same file again changes nothing. If there are bad lines, they are named,
+/// the good lines are kept, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -58,10 +58,10 @@ struct JsonlArgs {
 ///
 /// A file begins with front matter that names the topic: a line `---`, a line `topic: NAME`, a line `---`. A memory is
 /// a comment `<!-- icm`, its fields as `name: value` (YAML; the fields of `icm import jsonl`), `-->`, and its text
-/// below. A line `***` begins a memory without fields. Empty lines around a text are ignored. Other content for a
-/// memory with a key, or with an `id` of this store, is an update; other edits of known memories change nothing. A
-/// memory that is missing in a file is not forgotten. Importing the same file again changes nothing. Bad parts are
-/// named, good ones are kept, and the exit code is 1.
+/// below. A line `***` begins a memory without fields. Empty lines around a text are ignored. A new text for a memory
+/// with a key, or with an `id` of this store, is an update; other changes of known memories have no effect. A memory
+/// that is missing in a file is not forgotten. Importing the same file again changes nothing. If there are bad parts,
+/// they are named, the good parts are kept, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A new memory at the end of a file:

@@ -16,7 +16,8 @@ use crate::ui::DIM;
 /// Write icm into the settings of the agent clients on this machine
 ///
 /// Finds the installed clients, shows a line for each file to write, asks once, and writes. Comments, order and
-/// everything else in a file are kept. Running it again changes nothing. `icm uninstall` removes all of it.
+/// everything else in a file are kept. Running this command again changes nothing. `icm uninstall` removes what this
+/// command wrote.
 ///
 /// Each entry starts this icm. If `--db`, `ICM_DB` or the config file names a store, the entry names it, too, so that
 /// all clients share one store. A file that does not parse is named and left alone; the exit code is then 1.

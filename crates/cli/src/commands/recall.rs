@@ -57,11 +57,11 @@ pub(crate) struct RecallArgs {
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Only memories recorded by this time, among all that are known
+    /// Only events that were recorded at or before this time; with `--at`, the earlier moment counts
     #[arg(long, value_name = "TIME")]
     happened_by: Option<String>,
-    /// As the machine with this origin knew, from the part of its log that is here: now, or at the time of `--at` by
-    /// its own clock. `icm log heads` lists the origins; the first digits are enough
+    /// Answer as another machine, which has this origin, from its events that are here. `--at` then means the clock and
+    /// the positions of that machine. `icm log heads` lists the origins; the first digits are enough
     #[arg(long = "as", value_name = "ORIGIN")]
     as_origin: Option<String>,
     /// Least fit of a result, 0 to 1; 0 shows all [default: `ranking.floor` of the config file, else 0.2]

@@ -15,13 +15,14 @@ use crate::ui::{BOLD, DIM, TOPIC, WARN};
 /// Memories and events that are listed before the question.
 const PREVIEW: usize = 20;
 
-/// Remove texts from the store for good, from every byte of it
+/// Remove texts from every byte of the store; this cannot be undone
 ///
-/// For texts that must not be kept, such as a password. The events are kept with their ids and places, and the log
-/// still verifies; their text shows as withheld at every moment. A redaction cannot be undone. The plan is shown first
-/// and you are asked; without a terminal give `--yes`.
+/// Use this command for texts that must not be kept, such as a password. The events are kept with their ids and
+/// positions, and `icm verify` still passes. The text shows as withheld, also at earlier moments. A redaction cannot be
+/// undone. The plan is shown first and you are asked; without a terminal give `--yes`.
 ///
-/// A memory is redacted with all events about it and all recalls that showed it. An event is redacted alone.
+/// For a memory, the texts of all events about it and of all recalls that showed it are removed. For an event, only its
+/// own text is removed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,8 +33,8 @@ pub(crate) struct RedactArgs {
     /// Memories (ids or their beginnings) and events (`3fa9c2`, `@12`)
     #[arg(value_name = "MEMORY|EVENT", value_parser = NonEmptyStringValueParser::new())]
     targets: Vec<String>,
-    /// Every event with this text (verbatim, escaped within JSON, or in base64), and every file of torn/; `-` reads
-    /// stdin, to stay out of the shell's history
+    /// Every event with this text (as it is, escaped within JSON, or in base64), and every file of torn/; with `-`,
+    /// stdin is read, so the shell keeps no copy of the text
     #[arg(
         long = "match",
         value_name = "TEXT",

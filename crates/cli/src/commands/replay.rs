@@ -13,8 +13,8 @@ use crate::{memory_view, text, when};
 
 /// Go back in time: known memories, or the results of a recall
 ///
-/// With a query: the answer as of the moment; the recall is not recorded. Without a query: the memories of the moment,
-/// by topic; with `--scope` only those of the scope.
+/// With a query, shows the answer of that moment; this recall is not recorded. Without a query, shows the memories of
+/// that moment, by topic; with `--scope`, only memories of the scope.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -12,10 +12,10 @@ use crate::ui::BOLD;
 
 /// Make a store from a backup, in an absent or empty folder
 ///
-/// The folder is the store's (`--db`, `ICM_DB`, …). Existing data is never overwritten, and restoring the same backup
-/// twice changes nothing. The backup is checked as by `icm log verify`; only then the store gets its name, in one step.
-/// The next write starts a new origin, because the old store may still be written to. Exits with 3 if the backup is cut
-/// or damaged.
+/// The store goes into its usual folder (`--db`, `ICM_DB`, …). Existing data is never overwritten, and restoring the
+/// same backup twice changes nothing. The backup is checked as by `icm log verify`; only then the folder gets its name,
+/// in one step. The next write starts a new origin, because the old store may still be in use. Exits with 3 if the
+/// backup is cut or damaged.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

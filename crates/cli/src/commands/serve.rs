@@ -18,13 +18,13 @@ use over_http::HttpArgs;
 
 /// Serve MCP on stdin and stdout, or over HTTP
 ///
-/// For an agent's configuration. The server ends when the agent closes stdin or has ended. Its tools are fixed at its
-/// start: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only` remove some. Fewer tools save the
-/// agent's context and keep its choice simple; they are no protection.
+/// Write this command into the configuration of an agent. The server ends when the agent closes stdin or has ended. The
+/// tools are fixed when the server starts: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only`
+/// remove some. With fewer tools, an agent needs fewer tokens and chooses more easily. This is no protection: the agent
+/// may still run `icm` by itself.
 ///
-/// Several servers on one store are the normal case: the first one also answers other processes of this user, and
-/// another one takes its place when it ends. After SIGTERM or Ctrl-C a server still answers the questions that it has
-/// received.
+/// Several servers may use one store. The first server also answers other processes of this user. When it ends, another
+/// server takes its place. After SIGTERM or Ctrl-C a server still answers the calls that it has received.
 #[derive(Debug, Args)]
 #[command(after_help = toolsets())]
 pub(crate) struct ServeArgs {

@@ -10,7 +10,7 @@ use crate::{input, memory_view};
 
 /// Store a memory
 ///
-/// A known topic and key with other content update the memory; the same content changes nothing.
+/// If a memory with this topic and key exists, it gets the new text; the same text changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -20,8 +20,8 @@ pub(crate) struct StoreArgs {
     /// The topic, for instance `decisions` or `api/errors`
     #[arg(short, long)]
     topic: String,
-    /// The text, at most 64 KiB; `-` for stdin, which is also read if this is missing and something is piped in. One
-    /// line end at the end of stdin is removed
+    /// The text, at most 64 KiB; `-` reads stdin. Without this option, a pipe on stdin is read. One line end at the end
+    /// of stdin is removed
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
     /// Importance [default: medium]
@@ -33,8 +33,8 @@ pub(crate) struct StoreArgs {
     /// Verbatim text behind the content
     #[arg(short, long, value_name = "TEXT")]
     raw: Option<String>,
-    /// Scope from which it is seen: `global`, `project:ID` or `session:PARENT/CHILD`; `project` and `session` alone
-    /// stand for your own [default: global]
+    /// Scope that sees the memory: `global`, `project:ID` or `session:PARENT/CHILD`; `project` and `session` alone mean
+    /// your own [default: global]
     #[arg(long)]
     scope: Option<String>,
     /// Your own id of the memory within the topic

@@ -17,11 +17,11 @@ const PREVIEW: usize = 20;
 
 /// Take events back; undoing an undo brings things back again
 ///
-/// Nothing is lost: an undo is an event itself. After it memories and memoirs look as if its events had not happened.
-/// The changes are shown first and you are asked; without a terminal give `--yes`.
+/// Nothing is lost: an undo is an event itself. After an undo, memories and memoirs look as if the chosen events had
+/// not happened. The changes are shown first and you are asked; without a terminal give `--yes`.
 ///
-/// An event stands for the whole command that it belongs to, such as the import of a file. `--last` counts undos but
-/// not recalls, so `icm undo --last 1` twice changes nothing.
+/// To choose one event is to choose the whole command that wrote it, such as the import of a file. `--last` counts
+/// undos but not recalls, so `icm undo --last 1` twice changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

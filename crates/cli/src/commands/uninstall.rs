@@ -9,9 +9,9 @@ use crate::error::{CliError, Outcome};
 
 /// Remove icm from the settings of agents; the store is kept
 ///
-/// A file that nobody changed since `icm init` gets its earlier bytes back, and a file that init made is removed. From
-/// a changed file only the entries of icm are removed. The files of the user, of the working folder, and of every
-/// project that init wrote are checked.
+/// If nobody changed a file since `icm init`, the file becomes as it was before. A file that `icm init` made is
+/// removed. From a changed file only the entries of icm are removed. The files of the user, of the working folder, and
+/// of every project that init wrote are checked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -10,9 +10,10 @@ use crate::when;
 
 /// Show the memories that a session should know at its start
 ///
-/// Contains pinned, critical and high memories seen from here, preferences, and changes since the last session of this
-/// project, chosen by their value for each token. Hooks give this text to agents when a session starts, is resumed,
-/// cleared or compacted. It is recorded, but does not count as a recall.
+/// Shows pinned, critical and high memories that are seen from here, preferences, and changes since the last session of
+/// this project. If the budget is too small, the most useful ones for their length are shown. Hooks give this text to
+/// agents when a session starts, is resumed, cleared or compacted. The log records what was shown, but this does not
+/// count as a recall.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

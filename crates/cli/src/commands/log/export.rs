@@ -16,12 +16,13 @@ use crate::ui::BOLD;
 
 /// Write every event into a file, to carry it to another machine
 ///
-/// `icm log import` reads the file there and skips known events. So you can repeat it in both directions, and every
-/// machine ends with the same memories. A store that does not exist gives an empty export. Redacted events have no
-/// text. The file contains all memories (but not the store's secret): keep it as private as the store.
+/// `icm log import` reads the file on the other machine and skips known events. You can repeat this in both directions:
+/// at the end, every machine has the same memories. If the store does not exist, the file has no events. Redacted
+/// events have no text. The file contains all memories, but not the secret key of the store's hashes: keep the file as
+/// private as the store.
 ///
-/// `--format cloudevents` writes the events as JSON lines for people and other programs, each a CloudEvent (1.0), in
-/// the order of positions. These cannot be imported.
+/// `--format cloudevents` writes the events as JSON lines for people and other programs. Each line is a CloudEvent
+/// (1.0), in the order of positions. icm cannot import these lines.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,8 +33,8 @@ pub(crate) struct LogExportArgs {
     /// The file to write, or `-` for stdout; replaced only when complete
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Leave out events that the other machine has: a file with its `icm log heads`, or the moment of this store up to
-    /// which it has everything
+    /// Leave out events that the other machine has. Give a file with the output of `icm log heads` there, or the moment
+    /// up to which the other machine has all events of this store
     #[arg(long, value_name = "HEADS|AT")]
     since: Option<String>,
     /// Format

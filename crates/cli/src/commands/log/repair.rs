@@ -23,9 +23,9 @@ const ORIGIN_LEN: usize = 8;
 
 /// Repair a damaged log, and say which events are gone
 ///
-/// Sets the damaged bytes aside in `torn/`, keeps everything that verifies, and records in the log which events are
-/// gone. The log then verifies again and can be written. The plan is shown first and you are asked; without a terminal
-/// give `--yes`. An interrupted repair can be run again.
+/// Moves the damaged bytes to `torn/`, keeps all whole events, and records in the log which events are gone. After
+/// that, `icm verify` passes again, and commands can write to the log. The plan is shown first and you are asked;
+/// without a terminal give `--yes`. An interrupted repair can be run again.
 ///
 /// Keep a copy of the store's folder first. Exits with 0 after a repair, or if there is nothing to repair; with
 /// `--dry-run` it exits with 3 if there is.

@@ -13,9 +13,9 @@ use crate::ui::BOLD;
 
 /// Choose the model for recall, in the config file
 ///
-/// The model is checked first: an installed model or a folder must be complete, a server must answer. The dimension of
-/// a server's model is written, too. Comments and everything else in the file are kept. Vectors of the new model are
-/// made when they are needed; those of the old model are kept.
+/// The model is checked first: an installed model or a folder must be complete, a server must answer. For a model on a
+/// server, the number of its dimensions is also written into the config file. Comments and everything else in the file
+/// are kept. Vectors of the new model are made when they are needed; those of the old model are kept.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -15,8 +15,8 @@ use crate::error::{CliError, Outcome};
 /// Choose the model that turns texts into vectors
 ///
 /// Recall also finds memories by meaning, with vectors that a model makes of texts. The built-in model is quick and
-/// made for English. Other models understand more or know other languages, and take time and memory. Nothing is fetched
-/// unless you run `icm model install`, and nothing is sent to a server unless one is configured and chosen.
+/// made for English. Other models understand more or know other languages, but need more time and memory. icm fetches a
+/// model only if you run `icm model install`. It sends texts to a server only if you configure and choose one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

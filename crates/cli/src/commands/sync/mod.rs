@@ -20,15 +20,15 @@ use words::{has_moved, tell};
 
 /// Exchange memories with your other machines
 ///
-/// Files: all machines reach one place, at any time: a folder that Syncthing, Dropbox or git copies, a network disk, a
-/// USB stick, a bucket of an object store, or a WebDAV folder. Each machine writes only its own files there, so nothing
-/// conflicts, and reads those of the others. Or directly: with the store of another machine, through your own ssh. Only
-/// new events are transferred, they are checked before any is taken in, and an interrupted sync continues the next
-/// time. All machines end with the same memories, in any order. Run it as often as you like, also from cron.
+/// The target can be a place that all machines can reach: a folder that Syncthing, Dropbox or git copies, a network
+/// disk, a USB stick, a bucket of an object store, or a WebDAV folder. There, each machine writes only its own files
+/// and reads the files of the others. The target can also be the store of another machine, through your own ssh. Only
+/// new events are transferred. They are checked before any is imported, and the next sync continues an interrupted one.
+/// At the end all machines have the same memories. Run this command as often as you like, also from cron.
 ///
-/// A redacted text disappears from the other machines at their next sync, and from the files that each wrote. The files
-/// contain all memories: keep them as private as the store, and never synchronise the store's own folder. Exits with 3
-/// if a file is damaged; the other files are still read.
+/// If a text is redacted on one machine, the others remove it at their next sync, also from their files in the target.
+/// The files contain all memories: keep them as private as the store, and never synchronise the store's own folder.
+/// Exits with 3 if a file is damaged; the other files are still read.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Targets:
@@ -50,11 +50,11 @@ pub(crate) struct SyncArgs {
     /// A folder or a URL
     #[arg(value_name = "TARGET", required_unless_present = "answer")]
     target: Option<String>,
-    /// Only show the files to receive and send, from their list; none is read or checked
+    /// Only show the names of the files to receive and send; no file is read or checked
     #[arg(long)]
     dry_run: bool,
-    /// Write all files of this machine again, and remove those that it wrote before it was restored or moved: for files
-    /// that others find damaged, or with redacted text
+    /// Write all files of this machine again, and remove the files from before it was restored or moved. Use this if
+    /// other machines report damaged files, or files with redacted text
     #[arg(long)]
     anew: bool,
     /// Keep running: check both sides for news every SECONDS (30), and exchange them

@@ -50,7 +50,7 @@ pub(crate) struct SyncArgs {
     /// A folder or a URL
     #[arg(value_name = "TARGET", required_unless_present = "answer")]
     target: Option<String>,
-    /// Only show the names of the files to receive and send; no file is read or checked
+    /// Only show the numbers of events and files to receive and send; no file is read or checked
     #[arg(long)]
     dry_run: bool,
     /// Write all files of this machine again, and remove the files from before it was restored or moved. Use this if

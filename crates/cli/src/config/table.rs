@@ -115,17 +115,17 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "ranking.answers",
         WEIGHT,
-        "Following a question that fits, in transcripts.",
+        "A turn gains this if it follows a question that fits, in transcripts.",
     ),
     key(
         "ranking.speaker",
         WEIGHT,
-        "Being said by a person whom the query names, in transcripts.",
+        "A turn gains this if the query names its speaker, in transcripts.",
     ),
     key(
         "ranking.asks",
         WEIGHT,
-        "Being a question, in transcripts. This weight is subtracted.",
+        "A turn that is a question loses this, in transcripts.",
     ),
     key(
         "ranking.length",
@@ -151,13 +151,13 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "ranking.scope",
         WEIGHT,
-        "Being of the current project or session, as far as the memory fits. Memories of a \
+        "A memory of the current project or session gains this, times its fit. Memories of a \
          parent or child session gain a third; memories of another project lose a sixth.",
     ),
     key(
         "ranking.confirmed",
         WEIGHT,
-        "Confirmations by others: times the natural logarithm of one more than their number.",
+        "Confirmations by others: the weight is multiplied by ln(1 + their number).",
     ),
     key(
         "ranking.floor",
@@ -167,18 +167,18 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "ranking.candidates",
         Whole(1, COUNT_MAX),
-        "Memories that are scored because of their words. More memories find a little more \
-         and take longer.",
+        "Number of memories that are scored because of their words. A larger number finds a \
+         little more and takes longer.",
     ),
     key(
         "ranking.nearest",
         Whole(0, COUNT_MAX),
-        "Memories that are scored because of their meaning.",
+        "Number of memories that are scored because of their meaning.",
     ),
     key(
         "ranking.expand",
         Whole(0, COUNT_MAX),
-        "Best candidates whose neighbours in the topic are scored, too.",
+        "Number of best candidates whose neighbours in the topic are scored, too.",
     ),
     key(
         "embedding.model",
@@ -242,8 +242,8 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "dedup.similar",
         SHARE,
-        "Likeness from which a new text is similar to an older one of its topic. 0 compares for \
-         identical texts only.",
+        "A new text with at least this likeness to an older one of its topic is similar. 0 looks \
+         for identical texts only.",
     ),
     key(
         "dedup.on_similar",

@@ -1,4 +1,4 @@
-//! Embedding by another model than the built-in one: behind the answers, a batch at a time.
+//! Embedding by another model than the built-in one: in the background, a batch at a time.
 
 #[cfg(test)]
 mod tests;

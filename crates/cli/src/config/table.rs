@@ -151,8 +151,9 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "ranking.scope",
         WEIGHT,
-        "A memory of the current project or session gains this, times its fit. Memories of a \
-         parent or child session gain a third; memories of another project lose a sixth.",
+        "A memory of the current project or session gains up to this: more if it fits better. \
+         Memories of a parent or child session gain a third; memories of another project lose a \
+         sixth.",
     ),
     key(
         "ranking.confirmed",

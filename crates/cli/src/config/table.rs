@@ -110,7 +110,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "ranking.neighbours",
         WEIGHT,
-        "Fit of the memories before and after a note.",
+        "How well the memories before and after a note match the query.",
     ),
     key(
         "ranking.answers",

@@ -110,7 +110,8 @@ impl PeerWatch for NoPeer {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PeerParams<R> {
     /// Digest of the program and its user's settings. A peer with another digest refuses.
-    pub terms: String,
+    #[serde(rename = "terms")]
+    pub settings_digest: String,
     /// The caller that acts.
     pub caller: Caller,
     /// The id of the command, if the request writes: see [`Attempt`].

@@ -34,13 +34,13 @@ const CONNECTIONS_MAX: usize = 256;
 const SUBSCRIPTIONS_MAX: usize = 64;
 
 const NOT_DONE: i32 = -32001;
-const OTHER_TERMS: i32 = -32002;
+const OTHER_SETTINGS: i32 = -32002;
 
 /// The state shared by the methods.
 struct Host {
     service: Arc<Service>,
     queue: Queue,
-    terms: String,
+    settings_digest: String,
     /// Permits for subscriptions.
     subscriptions: Arc<Semaphore>,
     /// Called after an answer that leaves work.
@@ -244,7 +244,7 @@ fn module(
             "protocol": PROTOCOL,
             "version": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
-            "terms": host.terms,
+            "terms": host.settings_digest,
         })
     })?;
     module.register_method("grown", |_, host, _| {
@@ -348,7 +348,7 @@ impl Host {
         Ok(Host {
             service: Arc::clone(service),
             queue,
-            terms: service.terms(),
+            settings_digest: service.settings_digest(),
             subscriptions: Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX)),
             answered,
         })
@@ -395,11 +395,11 @@ impl Host {
         params: &RpcParams<'_>,
     ) -> std::result::Result<PeerParams<Q>, ErrorObjectOwned> {
         let asked: PeerParams<Q> = params.parse()?;
-        if asked.terms == self.terms {
+        if asked.settings_digest == self.settings_digest {
             return Ok(asked);
         }
         let why = "the owner of the store has other settings, or is another version";
-        Err(ErrorObjectOwned::owned(OTHER_TERMS, why, None::<()>))
+        Err(ErrorObjectOwned::owned(OTHER_SETTINGS, why, None::<()>))
     }
 }
 

@@ -27,7 +27,7 @@ struct Compatibility<'a> {
 impl Service {
     /// Returns the digest of the program and its user's settings. A process answers only for processes with the same
     /// digest.
-    pub fn terms(&self) -> String {
+    pub fn settings_digest(&self) -> String {
         let digest = || {
             let settings = Compatibility {
                 version: env!("CARGO_PKG_VERSION"),
@@ -44,7 +44,7 @@ impl Service {
             let settings = serde_json::to_vec(&settings).expect("settings are plain values");
             blake3::hash(&settings).to_hex()[..32].to_owned()
         };
-        self.terms.get_or_init(digest).clone()
+        self.settings_digest.get_or_init(digest).clone()
     }
 }
 
@@ -75,8 +75,9 @@ mod tests {
             usual().with_dedup(dedup),
             usual().with_links(false),
         ];
-        let digests: std::collections::BTreeSet<String> = all.iter().map(|it| it.terms()).collect();
+        let digests: std::collections::BTreeSet<String> =
+            all.iter().map(|it| it.settings_digest()).collect();
         assert_eq!(digests.len(), all.len());
-        assert_eq!(usual().terms(), usual().terms());
+        assert_eq!(usual().settings_digest(), usual().settings_digest());
     }
 }

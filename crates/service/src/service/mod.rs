@@ -68,7 +68,7 @@ pub struct Service {
     /// The queue of the owner, once this process is the owner.
     pub(crate) own_way: Mutex<Option<OwnWay>>,
     /// The digest of program and settings, once it was needed.
-    pub(crate) terms: OnceLock<String>,
+    pub(crate) settings_digest: OnceLock<String>,
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -91,7 +91,7 @@ impl Service {
             begun: Mutex::new(Vec::new()),
             peer: Arc::new(NoPeer),
             own_way: Mutex::default(),
-            terms: OnceLock::new(),
+            settings_digest: OnceLock::new(),
         })
     }
 

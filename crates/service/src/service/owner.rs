@@ -25,7 +25,7 @@ impl Service {
         let answer = self.peer.ask(R::METHOD, &mut || {
             let now = R::WRITES.then(|| self.begin_attempt(attempt));
             let params = PeerParams {
-                terms: self.terms(),
+                settings_digest: self.settings_digest(),
                 caller: caller.clone(),
                 command: now.map(|now| now.command.to_string()),
                 asked_ms: now.map_or(0, |now| now.asked_ms),

@@ -115,8 +115,8 @@ fn vectors_of_passages_and_of_whole_texts_lie_apart() {
     assert_eq!(world.asked(), 32);
     let whole = world.open_with(Embeds::Texts);
     assert_ne!(
-        whole.terms(),
-        by_passages.terms(),
+        whole.settings_digest(),
+        by_passages.settings_digest(),
         "neither answers for the other"
     );
     assert_eq!(status(&whole), (Embeds::Texts, 0, 21));

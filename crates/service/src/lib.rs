@@ -55,7 +55,7 @@ pub use portable::import::{STDIN, next_line};
 pub use recall::recorded_recalls::Recorded;
 pub use recall::repeats::Said;
 pub use recall::unasked::Wanted;
-pub use service::{Ground, OpenOptions, OwnWay, Service, Write};
+pub use service::{Ground, OpenOptions, OwnQueue, Service, Write};
 pub use snapshot::settle::Left;
 pub use summarizer::run_called;
 pub use system::SystemEnv;

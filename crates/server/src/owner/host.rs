@@ -344,7 +344,7 @@ fn followed(
 impl Host {
     fn new(service: &Arc<Service>, answered: Answered) -> io::Result<Host> {
         let queue = Queue::new(Arc::clone(service))?;
-        service.queue_own_writes(queue.own_way());
+        service.queue_own_writes(queue.own_queue());
         Ok(Host {
             service: Arc::clone(service),
             queue,

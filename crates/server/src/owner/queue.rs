@@ -12,7 +12,7 @@ use std::{io, panic, thread};
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, Receipt};
 use icm_service::peer::Attempt;
-use icm_service::{OwnWay, Prepared, Service, Write};
+use icm_service::{OwnQueue, Prepared, Service, Write};
 
 use super::mutex::locked;
 
@@ -105,7 +105,7 @@ impl Queue {
 
     /// Returns the entrance to the queue for the writes of this process. They wait together with those of others, so
     /// that neither keeps waiting for the other's lock. After the queue is dropped, the entrance returns `None`.
-    pub(super) fn own_way(&self) -> OwnWay {
+    pub(super) fn own_queue(&self) -> OwnQueue {
         let shared = Arc::downgrade(&self.shared);
         Arc::new(move |caller, write, attempt| {
             match shared.upgrade()?.write(caller, write, Some(attempt)) {

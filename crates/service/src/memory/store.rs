@@ -124,9 +124,9 @@ impl Service {
         wrap: fn(R) -> Write,
         attempt: &mut Option<Attempt>,
     ) -> Option<Result<Receipt>> {
-        let way = locked(&self.own_way).clone()?;
+        let queue = locked(&self.own_queue).clone()?;
         let now = self.begin_attempt(attempt);
-        way(caller.clone(), wrap(request.clone()), now)
+        queue(caller.clone(), wrap(request.clone()), now)
     }
 
     fn write(

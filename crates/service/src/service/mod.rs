@@ -7,7 +7,7 @@ mod compatibility;
 mod embedding;
 mod lock;
 mod open;
-mod own_way;
+mod own_queue;
 mod owner;
 mod pending_recall;
 mod settings;
@@ -32,7 +32,7 @@ use icm_api::ids::NewIds;
 pub(crate) use embedding::Embedding;
 pub(crate) use lock::LOCK_LOOK;
 pub use open::{Ground, OpenOptions};
-pub use own_way::{OwnWay, Write};
+pub use own_queue::{OwnQueue, Write};
 pub(crate) use pending_recall::PendingRecall;
 pub(crate) use settings::{HINT_OVER, Settings};
 pub(crate) use snapshots::Snapshots;
@@ -66,7 +66,7 @@ pub struct Service {
     /// The process that may be asked to answer.
     pub(crate) peer: Arc<dyn Peer>,
     /// The queue of the owner, once this process is the owner.
-    pub(crate) own_way: Mutex<Option<OwnWay>>,
+    pub(crate) own_queue: Mutex<Option<OwnQueue>>,
     /// The digest of program and settings, once it was needed.
     pub(crate) settings_digest: OnceLock<String>,
 }

@@ -11,7 +11,7 @@ use icm_log::env::Env;
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
-use super::{Embedding, OwnWay, Service, Settings, Snapshots, locked, store_folder};
+use super::{Embedding, OwnQueue, Service, Settings, Snapshots, locked, store_folder};
 use crate::peer::{NoPeer, Peer};
 use crate::system::SystemEnv;
 use icm_api::error::Result;
@@ -90,7 +90,7 @@ impl Service {
             wrote_undo: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
             peer: Arc::new(NoPeer),
-            own_way: Mutex::default(),
+            own_queue: Mutex::default(),
             settings_digest: OnceLock::new(),
         })
     }
@@ -140,7 +140,7 @@ impl Service {
     }
 
     /// Hands the writes of this process to a queue, as long as the queue does them.
-    pub fn queue_own_writes(&self, way: OwnWay) {
-        *locked(&self.own_way) = Some(way);
+    pub fn queue_own_writes(&self, queue: OwnQueue) {
+        *locked(&self.own_queue) = Some(queue);
     }
 }

@@ -15,5 +15,5 @@ pub enum Write {
     Update(UpdateRequest),
 }
 
-/// Does a write elsewhere in this process. Returns `None` if it is not known whether the write was decided.
-pub type OwnWay = Arc<dyn Fn(Caller, Write, Attempt) -> Option<Result<Receipt>> + Send + Sync>;
+/// The entrance to the queue: does a write there. Returns `None` if it is not known whether the write was decided.
+pub type OwnQueue = Arc<dyn Fn(Caller, Write, Attempt) -> Option<Result<Receipt>> + Send + Sync>;

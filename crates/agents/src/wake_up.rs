@@ -8,7 +8,7 @@ use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 use icm_log::facts::{self, Front};
 use icm_projections::fold::Version;
-use icm_service::{Said, Service, Wanted};
+use icm_service::{Comparable, Service, Wanted};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -304,7 +304,10 @@ fn fill(items: Vec<WakeUpItem>, budget: usize, now_ms: u64) -> Filled {
     let now = i64::try_from(now_ms).ok();
     let now = now.and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let mut frame = Frame::new();
-    let said: Vec<Option<Said<'_>>> = items.iter().map(|item| Said::of(&item.memory)).collect();
+    let said: Vec<Option<Comparable<'_>>> = items
+        .iter()
+        .map(|item| Comparable::of(&item.memory))
+        .collect();
     let is_repeat = |one: usize, other: usize| {
         let said = said[one].as_ref().zip(said[other].as_ref());
         said.is_some_and(|(one, other)| one.is_repeat_of(other))

@@ -33,7 +33,7 @@ const HIDDEN_MAX: usize = 512;
 const OPPOSING: [&str; 2] = ["supersedes", "contradicts"];
 
 /// A memory to be compared with others.
-pub struct Said<'m> {
+pub struct Comparable<'m> {
     text: &'m str,
     statement: Option<Statement>,
     scope: Cow<'m, str>,
@@ -48,13 +48,13 @@ pub struct Said<'m> {
     is_opposed: bool,
 }
 
-impl<'m> Said<'m> {
+impl<'m> Comparable<'m> {
     /// Returns the comparable parts of a memory; `None` if its text is withheld.
-    pub fn of(memory: &'m Memory) -> Option<Said<'m>> {
+    pub fn of(memory: &'m Memory) -> Option<Comparable<'m>> {
         let text = memory.content.as_deref()?;
         let occurred_at = memory.occurred_at.as_deref();
         let mut links = memory.related.iter();
-        Some(Said {
+        Some(Comparable {
             text: text.trim(),
             statement: Statement::of(text),
             is_opposed: links.any(|link| OPPOSING.contains(&&*link.relation)),
@@ -74,9 +74,9 @@ impl<'m> Said<'m> {
     }
 
     /// Returns the same for a row version. Links are not looked at.
-    fn of_version(version: &'m Version) -> Option<Said<'m>> {
+    fn of_version(version: &'m Version) -> Option<Comparable<'m>> {
         let text = version.content.as_deref()?;
-        Some(Said {
+        Some(Comparable {
             text: text.trim(),
             statement: Statement::of(text),
             is_opposed: false,
@@ -92,7 +92,7 @@ impl<'m> Said<'m> {
     }
 
     /// Returns `true` if another memory says the same. Symmetric; no name, number, negation or rare word may differ.
-    pub fn is_repeat_of(&self, other: &Said<'_>) -> bool {
+    pub fn is_repeat_of(&self, other: &Comparable<'_>) -> bool {
         let may_differ = |one: Option<&str>, other: Option<&str>| {
             one.is_none() || other.is_none() || one == other
         };
@@ -189,7 +189,8 @@ impl Service {
             if hidden.is_empty() && !found.hits.is_empty() {
                 hidden = hidden_of(views, &query, position)?;
             }
-            let hidden: Vec<Said<'_>> = hidden.iter().filter_map(Said::of_version).collect();
+            let hidden: Vec<Comparable<'_>> =
+                hidden.iter().filter_map(Comparable::of_version).collect();
             let is_all = found.hits.len() < asked;
             let is_replaced = |version: &Version| {
                 self.is_replaced_among(views, version, &found.hits, position, sees)
@@ -305,18 +306,18 @@ fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
 /// rules do; both are called for repeats alone.
 fn groups(
     hits: &[FoundHit],
-    hidden: &[Said<'_>],
+    hidden: &[Comparable<'_>],
     horizon: usize,
     is_unopposed: &dyn Fn(&Version) -> QueryResult<bool>,
     is_replaced: &dyn Fn(&Version) -> QueryResult<bool>,
 ) -> QueryResult<Vec<Group>> {
-    let said: Vec<Option<Said<'_>>> = hits
+    let said: Vec<Option<Comparable<'_>>> = hits
         .iter()
-        .map(|hit| Said::of_version(&hit.version))
+        .map(|hit| Comparable::of_version(&hit.version))
         .collect();
     let mut groups: Vec<Group> = Vec::with_capacity(hits.len());
     for place in 0..hits.len() {
-        let is_repeat = |said: &Said<'_>| hidden.iter().any(|other| said.is_repeat_of(other));
+        let is_repeat = |said: &Comparable<'_>| hidden.iter().any(|other| said.is_repeat_of(other));
         if said[place].as_ref().is_some_and(is_repeat) {
             continue;
         }
@@ -380,7 +381,7 @@ pub(crate) fn without_related_repeats(shown: Vec<Shown>) -> Vec<Shown> {
 }
 
 fn says_same(one: &RecallHit, other: &RecallHit) -> bool {
-    let said = Said::of(&one.memory).zip(Said::of(&other.memory));
+    let said = Comparable::of(&one.memory).zip(Comparable::of(&other.memory));
     said.is_some_and(|(one, other)| one.is_repeat_of(&other))
 }
 

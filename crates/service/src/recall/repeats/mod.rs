@@ -21,7 +21,7 @@ use crate::memory::said::{self, newest_of};
 use crate::recall::link_expansion::Shown;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use words::Statement;
+use words::CountedWords;
 
 /// Places behind a result within which its repeats are sought. Raised, a page is ranked for longer; above the number of
 /// candidates the ranking itself would change.
@@ -35,7 +35,7 @@ const OPPOSING: [&str; 2] = ["supersedes", "contradicts"];
 /// A memory to be compared with others.
 pub struct Comparable<'m> {
     text: &'m str,
-    statement: Option<Statement>,
+    words: Option<CountedWords>,
     scope: Cow<'m, str>,
     topic: &'m str,
     key: Option<&'m str>,
@@ -56,7 +56,7 @@ impl<'m> Comparable<'m> {
         let mut links = memory.related.iter();
         Some(Comparable {
             text: text.trim(),
-            statement: Statement::of(text),
+            words: CountedWords::of(text),
             is_opposed: links.any(|link| OPPOSING.contains(&&*link.relation)),
             scope: Cow::Borrowed(&memory.scope),
             topic: &memory.topic,
@@ -78,7 +78,7 @@ impl<'m> Comparable<'m> {
         let text = version.content.as_deref()?;
         Some(Comparable {
             text: text.trim(),
-            statement: Statement::of(text),
+            words: CountedWords::of(text),
             is_opposed: false,
             scope: Cow::Owned(version.scope_text()),
             topic: version.topic.as_deref().unwrap_or_default(),
@@ -96,10 +96,10 @@ impl<'m> Comparable<'m> {
         let may_differ = |one: Option<&str>, other: Option<&str>| {
             one.is_none() || other.is_none() || one == other
         };
-        let is_text = match (&self.statement, &other.statement) {
+        let is_text = match (&self.words, &other.words) {
             // An agent that says *I* speaks of itself alone.
-            (Some(one), Some(other_said)) => {
-                one == other_said && (!one.is_personal || self.agent == other.agent)
+            (Some(one), Some(other_words)) => {
+                one == other_words && (!one.is_personal || self.agent == other.agent)
             }
             _ => self.text == other.text && !self.text.is_empty(),
         };

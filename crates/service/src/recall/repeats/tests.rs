@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::Statement;
+use super::words::CountedWords;
 use crate::service::Service;
 use crate::service::tests::service;
 use icm_api::{
@@ -10,7 +10,7 @@ use icm_api::{
 };
 
 fn is_said_alike(one: &str, other: &str) -> bool {
-    let said = |text| Statement::of(text).expect("it has words");
+    let said = |text| CountedWords::of(text).expect("it has words");
     let alike = said(one) == said(other);
     assert_eq!(alike, said(other) == said(one), "{one:?} {other:?}");
     alike
@@ -208,11 +208,11 @@ fn texts_of_marks_and_long_texts_are_read_without_harm() {
     for text in [
         "", "  ", "---", "…", "\u{200b}", "**", "?", "l'", "''''", ".", "(((",
     ] {
-        let _ = Statement::of(text);
+        let _ = CountedWords::of(text);
     }
-    assert_eq!(Statement::of(""), None);
-    assert_eq!(Statement::of("- "), None);
-    assert_eq!(Statement::of(&"word ".repeat(1_000)), None);
+    assert_eq!(CountedWords::of(""), None);
+    assert_eq!(CountedWords::of("- "), None);
+    assert_eq!(CountedWords::of(&"word ".repeat(1_000)), None);
 }
 
 const SPELLINGS: [&str; 10] = [

@@ -113,16 +113,16 @@ static KIND_OF: LazyLock<HashMap<&str, u8, FxBuildHasher>> = LazyLock::new(|| {
 
 /// The words that count in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Statement {
+pub(super) struct CountedWords {
     /// Hashes of the words that count.
     words: Vec<u64>,
     /// `true` if the meaning depends on who says it.
     pub(super) is_personal: bool,
 }
 
-impl Statement {
+impl CountedWords {
     /// Reads a text; `None` if it is longer than 1 KiB or has no words.
-    pub(super) fn of(text: &str) -> Option<Statement> {
+    pub(super) fn of(text: &str) -> Option<CountedWords> {
         let text = text.trim();
         if text.len() > LEN_MAX {
             return None;
@@ -131,8 +131,8 @@ impl Statement {
         for line in text.lines() {
             reader.line(line);
         }
-        let statement = reader.finish();
-        (!statement.words.is_empty()).then_some(statement)
+        let counted = reader.finish();
+        (!counted.words.is_empty()).then_some(counted)
     }
 }
 
@@ -334,7 +334,7 @@ impl<'t> Reader<'t> {
         self.kinds = u8::MAX;
     }
 
-    fn finish(self) -> Statement {
+    fn finish(self) -> CountedWords {
         let Reader {
             words,
             mut parts,
@@ -377,7 +377,7 @@ impl<'t> Reader<'t> {
         {
             said.reverse();
         }
-        Statement {
+        CountedWords {
             words: if said.is_empty() { all } else { said },
             is_personal,
         }

@@ -1,5 +1,6 @@
 //! Memories: storing, changing, forgetting, linking and looking them up.
 
+pub(crate) mod dated_statement;
 pub(crate) mod forget_revive;
 pub(crate) mod link;
 pub(crate) mod lookup;
@@ -8,7 +9,6 @@ pub(crate) mod out_of_date;
 mod pin;
 pub(crate) mod present;
 pub(crate) mod read;
-pub(crate) mod said;
 mod seems_replaced;
 pub(crate) mod store;
 pub(crate) mod store_over;

@@ -9,7 +9,7 @@ use icm_projections::fold::Version;
 use icm_replaces::Verdict;
 
 use crate::command::ValidatedStore;
-use crate::memory::said::{Said, newest_and_like};
+use crate::memory::dated_statement::{DatedStatement, newest_and_like};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 
@@ -49,11 +49,11 @@ impl Service {
         &self,
         views: &Views,
         version: &Version,
-        others: &[(Said, Version)],
+        others: &[(DatedStatement, Version)],
         position: Position,
         sees: &dyn Fn(&Version) -> bool,
     ) -> QueryResult<bool> {
-        let Some(of) = Said::of_version(version) else {
+        let Some(of) = DatedStatement::of_version(version) else {
             return Ok(false);
         };
         let links = self.links_of(views, version, position, sees)?;

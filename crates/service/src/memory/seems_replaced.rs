@@ -9,8 +9,8 @@ use icm_replaces::{Judgement, Verdict};
 use serde_json::json;
 
 use crate::command::ValidatedStore;
+use crate::memory::dated_statement::{DatedStatement, moment, newest_and_like, newest_of};
 use crate::memory::present::created_at;
-use crate::memory::said::{Said, moment, newest_and_like, newest_of};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::summarizer;
@@ -47,7 +47,7 @@ impl Service {
         }
         let newest = views.tally().position;
         let stored_ms = self.stored_ms(views, &receipt, newest)?;
-        let Some(new) = Said::of_stored(checked, &receipt.id, stored_ms) else {
+        let Some(new) = DatedStatement::of_stored(checked, &receipt.id, stored_ms) else {
             return Ok(receipt);
         };
         let home = (&*new.topic, &*new.scope);
@@ -55,7 +55,7 @@ impl Service {
             true => newest_and_like(views, home, &new.content)?,
             false => Vec::new(),
         };
-        let said_before = |old: &Said| old.content == new.content && old.id < new.id;
+        let said_before = |old: &DatedStatement| old.content == new.content && old.id < new.id;
         if !candidates.iter().any(|(old, _)| said_before(old)) {
             candidates = newest_of(views, home, newest)?;
         }
@@ -63,7 +63,7 @@ impl Service {
         let near = receipt.similar.as_ref().and_then(|near| id_range(&near.id));
         if let Some((id, _)) = near
             && let Some(version) = views.version_at(views.resolve(id)?, newest)?
-            && let Some(said) = Said::of_version(&version)
+            && let Some(said) = DatedStatement::of_version(&version)
             && candidates.iter().all(|(known, _)| known.id != said.id)
         {
             candidates.push((said, version));

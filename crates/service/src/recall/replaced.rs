@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use icm_projections::fold::Version;
 use icm_replaces::{Reason, Verdict};
 
-use crate::memory::said::{Said, moment, newest_of};
+use crate::memory::dated_statement::{DatedStatement, moment, newest_of};
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::snapshot::QueryResult;
 use icm_api::{RecallHit, Via};
@@ -71,7 +71,7 @@ struct Results<'a> {
     covers: Covers<'a>,
     shown: Vec<Shown>,
     /// The statements of the first results.
-    said: Vec<Option<Said>>,
+    said: Vec<Option<DatedStatement>>,
     /// The places of the newer results by the place of the older one.
     guesses: BTreeMap<usize, Vec<usize>>,
 }
@@ -79,7 +79,7 @@ struct Results<'a> {
 impl<'a> Results<'a> {
     fn of(shown: Vec<Shown>, covers: Covers<'a>) -> Results<'a> {
         let first = shown.iter().take(COMPARED);
-        let said = first.map(|shown| Said::of_memory(&shown.hit.memory));
+        let said = first.map(|shown| DatedStatement::of_memory(&shown.hit.memory));
         Results {
             covers,
             said: said.collect(),
@@ -161,7 +161,8 @@ impl<'a> Results<'a> {
     /// Brings in a memory that replaces one of the best results and was not found: an old fact alone misleads.
     fn look_beyond(&mut self, from: &LinkExpansion<'_>) -> QueryResult<()> {
         let mut room = from.limit.div_ceil(3);
-        let mut topics: BTreeMap<(String, String), Vec<(Said, Version)>> = BTreeMap::new();
+        let mut topics: BTreeMap<(String, String), Vec<(DatedStatement, Version)>> =
+            BTreeMap::new();
         for older in 0..self.said.len().min(LOOKED_BEYOND) {
             let hit = &self.shown[older].hit;
             let is_settled = hit.seems_replaced_by.is_some() || hit.superseded_by.is_some();
@@ -176,7 +177,7 @@ impl<'a> Results<'a> {
                 let newest = newest_of(from.views, (&of.topic, &of.scope), from.position)?;
                 topics.insert(place.clone(), newest);
             }
-            let mut best: Option<&(Said, Version)> = None;
+            let mut best: Option<&(DatedStatement, Version)> = None;
             for candidate in topics.get(&place).into_iter().flatten() {
                 let (by, version) = candidate;
                 let is_shown = self.shown.iter().any(|it| it.hit.memory.id == by.id);

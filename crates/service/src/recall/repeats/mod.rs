@@ -17,7 +17,7 @@ use icm_projections::fold::Version;
 use icm_projections::{RecallHit as FoundHit, RecallQuery, Recalled as Found, Views};
 use jiff::Timestamp;
 
-use crate::memory::said::{self, newest_of};
+use crate::memory::dated_statement::{DatedStatement, newest_of};
 use crate::recall::link_expansion::Shown;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -232,7 +232,7 @@ impl Service {
         };
         for hit in hits.iter().filter(of_home) {
             if others.iter().all(|(_, known)| known.id != hit.version.id)
-                && let Some(said) = said::Said::of_version(&hit.version)
+                && let Some(said) = DatedStatement::of_version(&hit.version)
             {
                 others.push((said, hit.version.clone()));
             }

@@ -28,7 +28,7 @@ const NEAR_PPM: u32 = 600_000;
 const LIKE_IT: usize = 16;
 
 /// The part of a memory that the rules look at.
-pub(crate) struct Said {
+pub(crate) struct DatedStatement {
     /// The id as text.
     pub(crate) id: String,
     pub(crate) topic: String,
@@ -43,12 +43,12 @@ pub(crate) struct Said {
     pub(crate) statement: Statement,
 }
 
-impl Said {
+impl DatedStatement {
     /// Returns the statement of a memory; `None` if the text is withheld, or too long to be compared.
-    pub(crate) fn of_memory(memory: &Memory) -> Option<Said> {
+    pub(crate) fn of_memory(memory: &Memory) -> Option<DatedStatement> {
         let content = memory.content.clone()?;
         let statement = Statement::of(&content);
-        (!statement.is_empty()).then(|| Said {
+        (!statement.is_empty()).then(|| DatedStatement {
             id: memory.id.clone(),
             topic: memory.topic.clone(),
             scope: memory.scope.clone(),
@@ -64,12 +64,12 @@ impl Said {
         })
     }
 
-    /// Returns the statement of a row version, as [`Said::of_memory`] does.
-    pub(crate) fn of_version(version: &Version) -> Option<Said> {
+    /// Returns the statement of a row version, as [`DatedStatement::of_memory`] does.
+    pub(crate) fn of_version(version: &Version) -> Option<DatedStatement> {
         let content = version.content.clone()?;
         let statement = Statement::of(&content);
         let occurred = version.occurred_at_ms;
-        (!statement.is_empty()).then(|| Said {
+        (!statement.is_empty()).then(|| DatedStatement {
             id: id_text(version.id),
             topic: version.topic.clone().unwrap_or_default(),
             scope: version.scope_text(),
@@ -83,9 +83,13 @@ impl Said {
     }
 
     /// Returns the statement of a memory that is being stored.
-    pub(crate) fn of_stored(checked: &ValidatedStore, id: &str, now_ms: i64) -> Option<Said> {
+    pub(crate) fn of_stored(
+        checked: &ValidatedStore,
+        id: &str,
+        now_ms: i64,
+    ) -> Option<DatedStatement> {
         let statement = Statement::of(&checked.content);
-        (!statement.is_empty()).then(|| Said {
+        (!statement.is_empty()).then(|| DatedStatement {
             id: id.to_owned(),
             topic: checked.topic.clone(),
             scope: checked.scope.to_text(),
@@ -99,7 +103,7 @@ impl Said {
     }
 
     /// Returns `true` if `self` is newer than `older` and the two may be about one thing.
-    pub(crate) fn may_replace(&self, older: &Said) -> bool {
+    pub(crate) fn may_replace(&self, older: &DatedStatement) -> bool {
         let newer = (self.valid_ms, &self.id) > (older.valid_ms, &older.id);
         // If the older memory changed after the newer one was stored, nobody knows which text is newer.
         let changed = older.changed_ms.is_some_and(|at| at > self.valid_ms);
@@ -119,7 +123,7 @@ impl Said {
     }
 
     /// Returns `true` if memories of two topics may be about one thing: they have nearly the same words.
-    pub(crate) fn is_near(&self, older: &Said) -> bool {
+    pub(crate) fn is_near(&self, older: &DatedStatement) -> bool {
         similarity_ppm(&self.content, &older.content) >= NEAR_PPM
     }
 }
@@ -136,7 +140,7 @@ pub(crate) fn newest_of(
     views: &Views,
     (topic, scope): (&str, &str),
     position: Position,
-) -> QueryResult<Vec<(Said, Version)>> {
+) -> QueryResult<Vec<(DatedStatement, Version)>> {
     let (memories, _) = views.listed(topic)?;
     if memories > TOPIC_MAX {
         return Ok(Vec::new());
@@ -166,7 +170,7 @@ pub(crate) fn newest_and_like(
     views: &Views,
     home: (&str, &str),
     content: &str,
-) -> QueryResult<Vec<(Said, Version)>> {
+) -> QueryResult<Vec<(DatedStatement, Version)>> {
     let newest = views.tally().position;
     let mut found = newest_of(views, home, newest)?;
     for hit in views.near(&Sought::of(content), home, (LIKE_IT, NEAR_PPM))? {
@@ -185,13 +189,13 @@ fn said_in(
     (topic, scope): (&str, &str),
     entity: SubjectId,
     position: Position,
-) -> QueryResult<Option<(Said, Version)>> {
+) -> QueryResult<Option<(DatedStatement, Version)>> {
     let version = views.version_at(entity, position)?.filter(|version| {
         version.is_alive()
             && version.topic.as_deref() == Some(topic)
             && version.scope_text() == scope
     });
-    Ok(version.and_then(|version| Some((Said::of_version(&version)?, version))))
+    Ok(version.and_then(|version| Some((DatedStatement::of_version(&version)?, version))))
 }
 
 /// Returns how many of these memories, sorted by id, existed at a position. Ids are in the order of time, so a binary

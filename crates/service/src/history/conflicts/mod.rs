@@ -13,7 +13,9 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::Value;
 
 pub(crate) use self::open::not_shown;
-use self::open::{Open, Said, asked, bits, field_name, forgets, may_conflict, open_in, value_of};
+use self::open::{
+    Open, WrittenValues, asked, bits, field_name, forgets, may_conflict, open_in, value_of,
+};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
@@ -200,13 +202,14 @@ impl Service {
                 wanted.entry(event).or_default().push(at);
             }
         }
-        let mut said: Vec<BTreeMap<Stamp, Said>> = rows.iter().map(|_| BTreeMap::new()).collect();
+        let mut said: Vec<BTreeMap<Stamp, WrittenValues>> =
+            rows.iter().map(|_| BTreeMap::new()).collect();
         views.events_at(&self.log, &positions, &mut |event| {
             for at in wanted.get(&event.id).into_iter().flatten() {
                 let row = &rows[*at];
                 let writes = row.writers.iter().any(|it| it.stamp.event == event.id);
                 if writes || forgets(event) {
-                    let it = Said::of(event, row);
+                    let it = WrittenValues::of(event, row);
                     said[*at].insert(it.writer.stamp, it);
                 }
             }
@@ -223,7 +226,7 @@ impl Service {
     fn conflict(&self, views: &Views, row: &Version, open: &Open) -> Conflict {
         let withheld = || "(withheld)".to_owned();
         let family = row.family();
-        let value = |said: &Said, is_shown: bool| ConflictValue {
+        let value = |said: &WrittenValues, is_shown: bool| ConflictValue {
             value: match (open.field, is_shown) {
                 (changed::ALIVE, true) => Value::Bool(true),
                 (changed::ALIVE, false) => Value::Object(said.values()),

@@ -58,7 +58,7 @@ pub(super) fn may_conflict(version: &Version) -> bool {
 }
 
 /// The values that an event wrote, as a row.
-pub(super) struct Said {
+pub(super) struct WrittenValues {
     pub(super) writer: Writer,
     pub(super) actor: ActorId,
     pub(super) row: Version,
@@ -66,8 +66,8 @@ pub(super) struct Said {
     pub(super) stores: bool,
 }
 
-impl Said {
-    pub(super) fn of(event: &Event<'_>, row: &Version) -> Said {
+impl WrittenValues {
+    pub(super) fn of(event: &Event<'_>, row: &Version) -> WrittenValues {
         let stamp = Stamp {
             time: event.head.time(),
             origin: event.head.origin(),
@@ -75,7 +75,7 @@ impl Said {
         };
         let held = row.writers.iter().find(|writer| writer.stamp == stamp);
         let writer = held.copied().unwrap_or(Writer { stamp, fields: 0 });
-        Said {
+        WrittenValues {
             writer,
             actor: event.head.actor(),
             row: as_written(row, writer.fields, event),
@@ -103,16 +103,16 @@ impl Said {
 /// A field of a row for which several values were written.
 pub(crate) struct Open {
     pub(super) field: u32,
-    pub(super) shown: Said,
-    pub(super) others: Vec<Said>,
+    pub(super) shown: WrittenValues,
+    pub(super) others: Vec<WrittenValues>,
 }
 
 impl Open {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Said> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &WrittenValues> {
         std::iter::once(&self.shown).chain(&self.others)
     }
 
-    pub(super) fn by(&self, event: EventId) -> Option<&Said> {
+    pub(super) fn by(&self, event: EventId) -> Option<&WrittenValues> {
         self.all().find(|said| said.writer.stamp.event == event)
     }
 
@@ -122,7 +122,7 @@ impl Open {
     }
 }
 
-impl Said {
+impl WrittenValues {
     /// Returns the values that the event wrote, by the names of the fields.
     pub(super) fn values(&self) -> Map<String, Value> {
         let family = self.row.family();
@@ -157,19 +157,19 @@ pub(super) fn forgets(event: &Event<'_>) -> bool {
 }
 
 /// Returns the open conflicts of a row, from the values in its events.
-pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, Said>) -> Vec<Open> {
+pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, WrittenValues>) -> Vec<Open> {
     if !row.is_alive() {
         return forgotten_beside(row, said).into_iter().collect();
     }
     bits(held_twice(row))
         .filter_map(|field| {
-            let holds = |it: &&Said| it.writer.fields & field != 0 && !it.is_mute(field);
+            let holds = |it: &&WrittenValues| it.writer.fields & field != 0 && !it.is_mute(field);
             // The value with the largest stamp is shown.
             let mut said = said.values().rev().filter(holds);
             let shown = said.next()?;
-            let others: Vec<Said> = said
+            let others: Vec<WrittenValues> = said
                 .filter(|other| differ(shown, other, field))
-                .map(Said::again)
+                .map(WrittenValues::again)
                 .collect();
             (!others.is_empty()).then(|| Open {
                 field,
@@ -181,11 +181,19 @@ pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, Said>) -> Vec<Open> 
 }
 
 /// Returns the conflict of a row that was forgotten while another machine wrote it.
-pub(super) fn forgotten_beside(row: &Version, said: &BTreeMap<Stamp, Said>) -> Option<Open> {
+pub(super) fn forgotten_beside(
+    row: &Version,
+    said: &BTreeMap<Stamp, WrittenValues>,
+) -> Option<Open> {
     let unseen: Vec<EventId> = unseen(row).map(|writer| writer.stamp.event).collect();
-    let wrote = |it: &&Said| unseen.contains(&it.writer.stamp.event);
+    let wrote = |it: &&WrittenValues| unseen.contains(&it.writer.stamp.event);
     let shown = said.values().rev().find(|it| it.writer.fields == 0)?;
-    let others: Vec<Said> = said.values().rev().filter(wrote).map(Said::again).collect();
+    let others: Vec<WrittenValues> = said
+        .values()
+        .rev()
+        .filter(wrote)
+        .map(WrittenValues::again)
+        .collect();
     (!others.is_empty()).then(|| Open {
         field: changed::ALIVE,
         shown: shown.again(),
@@ -193,9 +201,9 @@ pub(super) fn forgotten_beside(row: &Version, said: &BTreeMap<Stamp, Said>) -> O
     })
 }
 
-impl Said {
-    fn again(&self) -> Said {
-        Said {
+impl WrittenValues {
+    fn again(&self) -> WrittenValues {
+        WrittenValues {
             row: self.row.clone(),
             ..*self
         }
@@ -203,7 +211,7 @@ impl Said {
 }
 
 /// Returns `true` if two events wrote different values of a field. Two withheld texts leave nothing to choose.
-pub(super) fn differ(one: &Said, other: &Said, field: u32) -> bool {
+pub(super) fn differ(one: &WrittenValues, other: &WrittenValues, field: u32) -> bool {
     match (one.is_withheld(field), other.is_withheld(field)) {
         (true, true) => false,
         (false, false) => value_of(&one.row, field) != value_of(&other.row, field),

@@ -6,7 +6,7 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, Version, changed};
 
 use super::Disputed;
-use super::open::{Open, Said, field_name};
+use super::open::{Open, WrittenValues, field_name};
 use crate::command::{Choice, RequestKeyOf, receipt, settled, still_forgotten};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -128,7 +128,7 @@ impl Service {
     }
 }
 
-fn withheld(row: &Version, open: &Open, said: &Said) -> ServiceError {
+fn withheld(row: &Version, open: &Open, said: &WrittenValues) -> ServiceError {
     let id = id_text(row.id);
     let name = field_name(row.family(), open.field);
     let event = said.writer.stamp.event.to_string();

@@ -14,7 +14,7 @@ use icm_api::when::rfc3339;
 use icm_api::{Definition, DefinitionStatus};
 
 /// An event that defines a concept, or says how sure that is.
-struct Said {
+struct DefiningEvent {
     subject: SubjectId,
     stamp: Stamp,
     place: InChain,
@@ -27,8 +27,8 @@ struct Said {
     confidence_ppm: Option<u32>,
 }
 
-impl Said {
-    fn of(event: &Event<'_>) -> Option<Said> {
+impl DefiningEvent {
+    fn of(event: &Event<'_>) -> Option<DefiningEvent> {
         let (written, confidence_ppm) = match Facts::of(&event.head) {
             Ok(Facts::ConceptAdded(facts)) => (facts.fields, facts.confidence_ppm),
             Ok(Facts::ConceptRefined(facts)) => (facts.fields, facts.confidence_ppm),
@@ -44,7 +44,7 @@ impl Said {
                 .and_then(|bytes| payload::decode::<payload::ConceptRefined<'_>>(bytes).ok())
                 .and_then(|payload| payload.definition),
         };
-        Some(Said {
+        Some(DefiningEvent {
             subject: event.head.subject(),
             stamp: Stamp {
                 time: event.head.time(),
@@ -89,9 +89,9 @@ impl Service {
         positions.dedup();
         let mut said = Vec::new();
         views.events_at(&self.log, &positions, &mut |event| {
-            said.extend(Said::of(event));
+            said.extend(DefiningEvent::of(event));
         })?;
-        let mut by_concept: BTreeMap<EntityId, Vec<Said>> = BTreeMap::new();
+        let mut by_concept: BTreeMap<EntityId, Vec<DefiningEvent>> = BTreeMap::new();
         for said in said {
             let entity = views.resolve(said.subject)?;
             by_concept.entry(entity).or_default().push(said);
@@ -128,7 +128,7 @@ impl Service {
     fn told(
         &self,
         views: &Views,
-        said: Vec<Said>,
+        said: Vec<DefiningEvent>,
         version: &Version,
         undos: &Undos,
     ) -> Vec<Definition> {
@@ -201,10 +201,10 @@ impl Service {
     }
 }
 
-fn in_order(said: Vec<Said>) -> Vec<Said> {
+fn in_order(said: Vec<DefiningEvent>) -> Vec<DefiningEvent> {
     let stamps: Vec<Stamp> = said.iter().map(|it| it.stamp).collect();
     let places: BTreeMap<EventId, usize> = stamps.iter().map(|it| it.event).zip(0..).collect();
-    let named = |it: &Said| {
+    let named = |it: &DefiningEvent| {
         let named: BTreeSet<usize> = it
             .refs
             .iter()
@@ -213,14 +213,18 @@ fn in_order(said: Vec<Said>) -> Vec<Said> {
         named.into_iter().collect()
     };
     let before: Vec<Vec<usize>> = said.iter().map(named).collect();
-    let mut said: Vec<Option<Said>> = said.into_iter().map(Some).collect();
+    let mut said: Vec<Option<DefiningEvent>> = said.into_iter().map(Some).collect();
     let order = canonical_order(&stamps, &before);
     order.into_iter().filter_map(|at| said[at].take()).collect()
 }
 
 /// Returns the definition that the author of an event had seen: the largest of those that the event names, unless
 /// another of them replaced it.
-fn upon(it: &Said, said: &[Said], defining: &BTreeMap<EventId, usize>) -> Option<usize> {
+fn upon(
+    it: &DefiningEvent,
+    said: &[DefiningEvent],
+    defining: &BTreeMap<EventId, usize>,
+) -> Option<usize> {
     let seen = it.refs.iter().filter_map(|event| defining.get(event));
     let seen: Vec<usize> = seen.copied().collect();
     let replaced = |at: &usize| {

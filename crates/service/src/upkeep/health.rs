@@ -76,7 +76,7 @@ impl Counted {
 }
 
 /// A link of a memory to another one.
-struct Said {
+struct PairLink {
     position: Position,
     pair: Pair,
     relation: Relation,
@@ -86,7 +86,7 @@ struct Said {
 /// Links between memories that bear on the findings.
 struct Links {
     /// The links, by position.
-    links: Vec<Said>,
+    links: Vec<PairLink>,
     /// The memories at their ends: `None` until seen alive, then `true` if the pass looks at it.
     ends: FxHashMap<SubjectId, Option<bool>>,
 }
@@ -101,7 +101,7 @@ impl Links {
         ];
         views.each_link_at(position, &mut |link| {
             if says.contains(&link.relation) {
-                links.push(Said {
+                links.push(PairLink {
                     position: link.position,
                     pair: (link.from, link.to),
                     relation: link.relation,
@@ -115,7 +115,7 @@ impl Links {
         links.retain(|link| link.pair.0 != link.pair.1);
         links.sort_unstable_by_key(|link| link.position);
         ends.extend(links.iter().flat_map(
-            |Said {
+            |PairLink {
                  pair: (from, to), ..
              }| [(*from, None), (*to, None)],
         ));

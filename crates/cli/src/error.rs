@@ -202,11 +202,11 @@ fn kind_of(error: &ServiceError) -> ErrorKind {
 
 #[derive(Serialize)]
 struct Report<'a> {
-    error: Said<'a>,
+    error: ErrorText<'a>,
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct ErrorText<'a> {
     message: &'a str,
     hint: Option<&'a str>,
 }
@@ -227,7 +227,7 @@ fn printed(error: &CliError, json: bool) -> String {
     let hint = error.hint.as_deref().map(text::one_line);
     if json {
         let report = Report {
-            error: Said {
+            error: ErrorText {
                 message: &message,
                 hint: hint.as_deref(),
             },

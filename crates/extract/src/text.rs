@@ -27,7 +27,7 @@ pub fn from_text(text: &str, rules: &Rules) -> Vec<Found> {
         if turn.speaker == Speaker::Tool && !rules.tool_output {
             continue;
         }
-        let said = Said {
+        let said = SpokenText {
             text: &turn.text,
             speaker: turn.speaker,
             line: Line::First(turn.line),
@@ -47,7 +47,7 @@ pub fn passages_of_text(text: &str, rules: &Rules) -> Vec<Passage> {
     let turns = turns(&text).into_iter();
     let turns = turns.filter(|turn| turn.speaker != Speaker::Tool || rules.tool_output);
     let passages = turns.map(|turn| {
-        let said = Said {
+        let said = SpokenText {
             text: &turn.text,
             speaker: turn.speaker,
             line: Line::First(turn.line),
@@ -72,7 +72,7 @@ pub(crate) enum Line {
 }
 
 /// A text with its speaker and origin.
-pub(crate) struct Said<'a> {
+pub(crate) struct SpokenText<'a> {
     pub(crate) text: &'a str,
     pub(crate) speaker: Speaker,
     pub(crate) line: Line,
@@ -81,7 +81,7 @@ pub(crate) struct Said<'a> {
     pub(crate) message: Option<&'a str>,
 }
 
-impl Said<'_> {
+impl SpokenText<'_> {
     /// Adds the sentences that reach the threshold to `best`.
     pub(crate) fn extract(&self, rules: &Rules, best: &mut Best) {
         let text = without_frames(self.text);

@@ -15,7 +15,7 @@ use crate::best::Best;
 use crate::error::ExtractError;
 use crate::found::{Found, Passage, Rules, Speaker};
 use crate::speakers::speaker_of;
-use crate::text::{Line, Said};
+use crate::text::{Line, SpokenText};
 
 pub use lines::LINE_LEN_MAX;
 
@@ -275,7 +275,7 @@ impl Reading<'_> {
             if *speaker == Speaker::Tool && !self.rules.tool_output {
                 continue;
             }
-            let said = Said {
+            let said = SpokenText {
                 text,
                 speaker: *speaker,
                 line,

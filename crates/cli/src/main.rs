@@ -9,7 +9,6 @@
 
 mod app;
 mod args;
-mod asked;
 mod background;
 mod caller;
 mod columns;
@@ -25,6 +24,7 @@ mod memory_view;
 mod models;
 mod output;
 mod panic;
+mod previewed;
 mod progress;
 mod project;
 mod question;

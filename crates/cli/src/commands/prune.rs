@@ -6,9 +6,9 @@ use icm_service::Service;
 
 use super::decay;
 use crate::app::App;
-use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
+use crate::previewed::{self, Go, Previewed, Put, Question};
 use crate::text::{self, count};
 use crate::ui::{BOLD, DIM, TOPIC};
 use crate::values::share;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: PruneArgs, app: &App) -> Result<Outcome, CliError> {
         plan: None,
     };
     let caller = app.caller()?;
-    asked::run(Pruning { request, caller }, args.dry_run, app)
+    previewed::run(Pruning { request, caller }, args.dry_run, app)
 }
 
 struct Pruning {
@@ -47,7 +47,7 @@ struct Pruning {
     caller: Caller,
 }
 
-impl Asked for Pruning {
+impl Previewed for Pruning {
     type Answer = PruneAnswer;
 
     fn run(&mut self, service: &Service, go: Go<'_>) -> Result<PruneAnswer, CliError> {

@@ -6,9 +6,9 @@ use icm_api::{Caller, RedactAnswer, RedactRequest};
 use icm_service::Service;
 
 use crate::app::App;
-use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
+use crate::previewed::{self, Go, Previewed, Put, Question};
 use crate::text::{self, count};
 use crate::ui::{BOLD, DIM, TOPIC, WARN};
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: RedactArgs, app: &App) -> Result<Outcome, CliError> {
         plan: None,
     };
     let caller = app.caller()?;
-    asked::run(Redaction { request, caller }, args.dry_run, app)
+    previewed::run(Redaction { request, caller }, args.dry_run, app)
 }
 
 struct Redaction {
@@ -71,7 +71,7 @@ struct Redaction {
     caller: Caller,
 }
 
-impl Asked for Redaction {
+impl Previewed for Redaction {
     type Answer = RedactAnswer;
 
     fn run(&mut self, service: &Service, go: Go<'_>) -> Result<RedactAnswer, CliError> {

@@ -6,9 +6,9 @@ use icm_api::{Caller, UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoRow};
 use icm_service::Service;
 
 use crate::app::App;
-use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
+use crate::previewed::{self, Go, Previewed, Put, Question};
 use crate::text::{self, count};
 use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, WARN};
 
@@ -88,7 +88,7 @@ pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
         plan: None,
     };
     let caller = app.caller()?;
-    asked::run(Undoing { request, caller }, args.dry_run, app)
+    previewed::run(Undoing { request, caller }, args.dry_run, app)
 }
 
 struct Undoing {
@@ -96,7 +96,7 @@ struct Undoing {
     caller: Caller,
 }
 
-impl Asked for Undoing {
+impl Previewed for Undoing {
     type Answer = UndoAnswer;
 
     fn run(&mut self, service: &Service, go: Go<'_>) -> Result<UndoAnswer, CliError> {

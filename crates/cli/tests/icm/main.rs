@@ -5,8 +5,6 @@
 mod agents;
 mod answers;
 mod as_known;
-#[cfg(unix)]
-mod asked;
 mod backup;
 mod bad_input;
 mod below;
@@ -31,6 +29,8 @@ mod floor;
 mod follow;
 #[cfg(all(feature = "bench", feature = "models"))]
 mod frozen;
+#[cfg(unix)]
+mod previewed;
 // Pages show commands of every feature.
 #[cfg(all(unix, feature = "bench", feature = "http", feature = "models"))]
 mod guide;

@@ -8,9 +8,9 @@ use icm_log::repair::Spare;
 use icm_service::Service;
 
 use crate::app::App;
-use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::input;
+use crate::previewed::{self, Go, Previewed, Put, Question};
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
 use crate::ui::{BOLD, DIM, GOOD, WARN};
@@ -67,7 +67,7 @@ pub(crate) fn run(args: RepairArgs, app: &App) -> Result<Outcome, CliError> {
         spares,
         app,
     };
-    asked::run(repair, args.dry_run, app)
+    previewed::run(repair, args.dry_run, app)
 }
 
 struct Repair<'a> {
@@ -77,7 +77,7 @@ struct Repair<'a> {
     app: &'a App,
 }
 
-impl Asked for Repair<'_> {
+impl Previewed for Repair<'_> {
     type Answer = RepairAnswer;
 
     fn run(&mut self, service: &Service, go: Go<'_>) -> Result<RepairAnswer, CliError> {

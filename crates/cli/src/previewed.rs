@@ -29,7 +29,7 @@ pub(crate) struct Question {
 }
 
 /// A command that asks for confirmation.
-pub(crate) trait Asked {
+pub(crate) trait Previewed {
     /// The answer of the service to both kinds of run.
     type Answer: Serialize;
 
@@ -58,16 +58,20 @@ pub(crate) trait Asked {
 }
 
 /// Runs the command: with `--dry-run` only the plan, with `--yes` without a question.
-pub(crate) fn run<A: Asked>(mut asked: A, dry_run: bool, app: &App) -> Result<Outcome, CliError> {
+pub(crate) fn run<A: Previewed>(
+    mut command: A,
+    dry_run: bool,
+    app: &App,
+) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let mut plan = None;
     if dry_run || !app.global.yes {
-        let look = asked.run(service, Go::Look)?;
+        let look = command.run(service, Go::Look)?;
         if dry_run || A::is_idle(&look) {
-            show(&asked, &look, app)?;
+            show(&command, &look, app)?;
             return Ok(A::looked(&look));
         }
-        asked.print(app, &look, &mut |line| {
+        command.print(app, &look, &mut |line| {
             app.ui.preview(format_args!("{line}"));
             Ok(())
         })?;
@@ -75,26 +79,26 @@ pub(crate) fn run<A: Asked>(mut asked: A, dry_run: bool, app: &App) -> Result<Ou
             question,
             unconfirmed,
             refused,
-        } = asked.question(&look);
+        } = command.question(&look);
         if !app.agreed(&question, &unconfirmed)? {
             app.ui.remark(format_args!("{refused}"));
             return Ok(Outcome::No);
         }
         plan = Some(A::plan(&look).to_owned());
     }
-    let done = asked.run(service, Go::Do(plan.as_deref()))?;
+    let done = command.run(service, Go::Do(plan.as_deref()))?;
     if plan.is_none() || app.ui.json {
-        show(&asked, &done, app)?;
+        show(&command, &done, app)?;
     }
     if !app.ui.json && !A::is_idle(&done) {
-        asked.receipt(app, &done)?;
+        command.receipt(app, &done)?;
     }
     Ok(Outcome::Fine)
 }
 
-fn show<A: Asked>(asked: &A, answer: &A::Answer, app: &App) -> Result<(), CliError> {
+fn show<A: Previewed>(command: &A, answer: &A::Answer, app: &App) -> Result<(), CliError> {
     match app.ui.json {
         true => app.ui.json(answer),
-        false => asked.print(app, answer, &mut |line| app.ui.line(format_args!("{line}"))),
+        false => command.print(app, answer, &mut |line| app.ui.line(format_args!("{line}"))),
     }
 }

@@ -38,8 +38,8 @@ pub struct Features {
     pub importance: u8,
     /// The nearness of its scope.
     pub scope: Nearness,
-    /// The evidence as a share of the best candidate's; the weight of the scope depends on it.
-    pub near: f64,
+    /// The [own](Features::own) evidence as a share of the best candidate's; the weight of the scope depends on it.
+    pub own_share: f64,
 }
 
 impl Features {

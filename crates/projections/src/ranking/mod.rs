@@ -223,7 +223,7 @@ impl Ranking {
         let text = in_transcript(self.text) + in_notes(self.notes_text);
         let window = in_transcript(self.window) + in_notes(self.notes_window);
         let scope = match features.scope.share() {
-            part if part > 0.0 => part * features.near.powi(2),
+            part if part > 0.0 => part * features.own_share.powi(2),
             part => part,
         };
         [

@@ -342,7 +342,7 @@ impl<'a> Candidates<'a> {
         }
         let own = Span::of(self.all.iter().map(|one| one.features.own()));
         for candidate in &mut self.all {
-            candidate.features.near = own.part(candidate.features.own());
+            candidate.features.own_share = own.part(candidate.features.own());
         }
     }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::query::RecallQuery;
-use super::similarity::{Meaning, Near};
+use super::similarity::{Meaning, Similarity};
 use crate::error::Result;
 use crate::forward::{self, Entry};
 use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
@@ -84,7 +84,7 @@ struct Candidate {
     step: Step,
     text: Text,
     /// See [`Meaning::of`].
-    near: Near,
+    similarity: Similarity,
     features: Features,
 }
 
@@ -96,14 +96,14 @@ pub(super) struct Ranked {
     pub(super) score: f64,
     /// The likeness of its words to each word of the question; empty if words are not compared.
     pub(super) likeness: Rc<Likeness>,
-    /// See [`Near::fit`].
-    near: f64,
+    /// See [`Similarity::cosine_for_fit`].
+    cosine_for_fit: f64,
 }
 
 impl Ranked {
     /// Returns how likely this is an answer, 0 to 1.
     pub(super) fn fit(&self, answered: &Answered) -> f64 {
-        answered.fit(&self.features, self.near)
+        answered.fit(&self.features, self.cosine_for_fit)
     }
 }
 
@@ -159,9 +159,9 @@ impl<'a> Candidates<'a> {
             let ordinal = self.views.version_of(found.ordinal);
             let mut text = self.text(found.ordinal)?;
             self.count_matched(&mut text, found.scored.matched);
-            let near = match self.meaning {
+            let similarity = match self.meaning {
                 Some(meaning) => meaning.of(found.ordinal)?,
-                None => Near::default(),
+                None => Similarity::default(),
             };
             let mut features = Features {
                 speaker,
@@ -177,7 +177,9 @@ impl<'a> Candidates<'a> {
                 features.coverage = coverage.share(&text.likeness);
             }
             let has_words = found.scored.matched != 0 || features.coverage > 0.0;
-            let is_near = near.cosine.is_some_and(|cosine| cosine >= COSINE_LEAST);
+            let is_near = similarity
+                .cosine
+                .is_some_and(|cosine| cosine >= COSINE_LEAST);
             let by_meaning_alone = !self.query.ranking.finds_by_words();
             if !has_words && !is_near && !beside && !by_meaning_alone {
                 continue;
@@ -188,7 +190,7 @@ impl<'a> Candidates<'a> {
                 found,
                 ordinal,
                 text,
-                near,
+                similarity,
                 features,
             });
         }
@@ -325,8 +327,8 @@ impl<'a> Candidates<'a> {
     /// Computes the features that are relative to the other candidates.
     fn weigh(&mut self) {
         let text = Span::of(self.all.iter().map(|one| one.found.scored.score));
-        let meaning = Span::of(self.all.iter().filter_map(|one| one.near.meaning));
-        let stand_in = Span::of(self.all.iter().filter_map(|one| one.near.stand_in));
+        let meaning = Span::of(self.all.iter().filter_map(|one| one.similarity.meaning));
+        let stand_in = Span::of(self.all.iter().filter_map(|one| one.similarity.stand_in));
         // The vector of a question with a pasted log is that of the log.
         let kept = self.coverage.as_ref().map_or(1.0, Coverage::meaning_share);
         let known = self.meaning.map_or([0.0; 2], Meaning::known);
@@ -334,7 +336,7 @@ impl<'a> Candidates<'a> {
         for candidate in &mut self.all {
             let features = &mut candidate.features;
             features.text = text.part(candidate.found.scored.score);
-            features.meaning = match (candidate.near.meaning, candidate.near.stand_in) {
+            features.meaning = match (candidate.similarity.meaning, candidate.similarity.stand_in) {
                 (Some(cosine), _) => known[0] * meaning.share(cosine),
                 (None, Some(cosine)) => known[1] * stand_in.share(cosine),
                 (None, None) => 0.0,
@@ -431,9 +433,9 @@ impl<'a> Candidates<'a> {
             score: weights.score(&candidate.features),
             found: candidate.found,
             features: candidate.features,
-            cosine: candidate.near.cosine,
+            cosine: candidate.similarity.cosine,
             likeness: candidate.text.likeness,
-            near: candidate.near.fit,
+            cosine_for_fit: candidate.similarity.cosine_for_fit,
         });
         let mut ranked: Vec<Ranked> = ranked.collect();
         ranked.sort_unstable_by(order);
@@ -461,7 +463,7 @@ impl<'a> Candidates<'a> {
         Answered {
             coverage: most(|one| one.features.coverage),
             with_window: most(|one| one.features.with_window()),
-            cosine: most(|one| one.near),
+            cosine: most(|one| one.cosine_for_fit),
             known,
             memories: self.prepared.docs(),
             speaker: best

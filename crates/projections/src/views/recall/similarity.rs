@@ -28,7 +28,7 @@ pub(super) struct Meaning<'a> {
 
 /// The similarity of a version and the query in meaning.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Near {
+pub(super) struct Similarity {
     /// The plain cosine by the chosen model, or by the built-in one that stands in for it.
     pub(super) cosine: Option<f32>,
     /// The ranking cosine by the chosen model; `None` without a vector (yet).
@@ -36,7 +36,7 @@ pub(super) struct Near {
     /// The ranking cosine by the built-in model, for versions that lack a vector of the chosen model.
     pub(super) stand_in: Option<f64>,
     /// The ranking cosine times the knowledge of the query's words; for a chosen model, the cosine on its scale.
-    pub(super) fit: f64,
+    pub(super) cosine_for_fit: f64,
 }
 
 impl Meaning<'_> {
@@ -83,21 +83,21 @@ impl Meaning<'_> {
     }
 
     /// Returns the similarity of a passage in meaning.
-    pub(super) fn of(&self, passage: u64) -> Result<Near> {
-        let mut near = Near::default();
+    pub(super) fn of(&self, passage: u64) -> Result<Similarity> {
+        let mut similarity = Similarity::default();
         if let Some(stand_in) = &self.stand_in {
-            (near.cosine, near.stand_in) = stand_in.of(passage)?;
-            near.fit = self.known * near.stand_in.unwrap_or(0.0);
+            (similarity.cosine, similarity.stand_in) = stand_in.of(passage)?;
+            similarity.cosine_for_fit = self.known * similarity.stand_in.unwrap_or(0.0);
         }
         if self.covers(passage) {
-            (near.cosine, near.meaning) = self.main.of(self.row(passage))?;
-            let cosine = near.meaning.unwrap_or(0.0);
-            near.fit = match &self.scale {
+            (similarity.cosine, similarity.meaning) = self.main.of(self.row(passage))?;
+            let cosine = similarity.meaning.unwrap_or(0.0);
+            similarity.cosine_for_fit = match &self.scale {
                 None => self.known * cosine,
                 Some(scale) => scale.share(cosine),
             };
         }
-        Ok(near)
+        Ok(similarity)
     }
 }
 

@@ -32,7 +32,7 @@ pub use error::{Result, ViewError};
 pub use rows::{FactFilter, Facts, HomeTag, Row, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, AskedModel, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, Progress,
+    ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Progress,
     RecallHit, RecallQuery, Recalled, StandsOut, Unembedded, Views, ViewsState, inspect,
     is_version_file, topic_fits, version_dir,
 };

@@ -25,7 +25,7 @@ use icm_vectors::Searched;
 use candidates::{Best, Candidates, Ranked, Sees};
 use similarity::{Meaning, known};
 
-pub use query::{AskedModel, RecallQuery};
+pub use query::{ModelVector, RecallQuery};
 
 /// Passages of one text that are compared with the question, at most: 4. A larger value costs time.
 const PASSAGES_OF_ONE: usize = 4;

@@ -34,12 +34,12 @@ pub struct RecallQuery<'a> {
     /// The weights of the ranking.
     pub ranking: Ranking,
     /// The model that replaces the built-in one, if one is chosen.
-    pub model: Option<AskedModel<'a>>,
+    pub model: Option<ModelVector<'a>>,
 }
 
 /// A question's vector by a model that is not built in.
 #[derive(Debug, Clone, Copy)]
-pub struct AskedModel<'a> {
+pub struct ModelVector<'a> {
     /// The model.
     pub id: ModelId<'a>,
     /// The model's vector of the query.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use icm_projections::ranking::Ranking;
-use icm_projections::{AskedModel, Embedded, Embeds, Unembedded};
+use icm_projections::{Embedded, Embeds, ModelVector, Unembedded};
 use icm_vectors::MAX_DIM;
 use icm_vectors::embed::{Cache, EmbedError, Embedder, StaticEmbedder};
 
@@ -57,9 +57,9 @@ impl QueryVector {
     }
 
     /// The other model and what it says.
-    pub(crate) fn model(&self) -> Option<AskedModel<'_>> {
+    pub(crate) fn model(&self) -> Option<ModelVector<'_>> {
         match self {
-            QueryVector::Vector(model, vector) => Some(AskedModel {
+            QueryVector::Vector(model, vector) => Some(ModelVector {
                 id: model.id(),
                 query: vector,
             }),

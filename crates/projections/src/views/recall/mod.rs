@@ -64,7 +64,7 @@ pub struct Recalled {
     /// The terms and statistics for `--explain`; its own hits are empty.
     pub text: TextAnswer,
     /// The progress of the chosen model; `None` for the built-in one.
-    pub asked: Option<Embedded>,
+    pub embedded: Option<Embedded>,
     /// The way in which the vectors of the files were searched, if they were.
     pub searched: Option<Searched>,
     /// The weight of the built-in model's meaning, 0 to 1, by its knowledge of the query's words.
@@ -111,7 +111,7 @@ impl Views {
         let by_words = query.ranking.finds_by_words();
         let means = query.ranking.meaning > 0.0 && (!by_words || has_prose(query.text));
         let known = known(query);
-        let (text, ranked, asked) = super::guarded("text", || {
+        let (text, ranked, embedded) = super::guarded("text", || {
             let sight = Sight {
                 visible: &visible,
                 tie: &|passage| self.tie(self.version_of(passage), &leads),
@@ -147,7 +147,7 @@ impl Views {
             hits,
             nearest,
             text,
-            asked,
+            embedded,
             searched,
             known,
             answered,

@@ -519,8 +519,8 @@ fn explain(
         "model": query.model.map(|asked| json!({
             "id": asked.id.name,
             "embeds": asked.id.embeds,
-            "embedded": found.asked.map(|embedded| embedded.done),
-            "versions": found.asked.map(|embedded| embedded.of),
+            "embedded": found.embedded.map(|embedded| embedded.done),
+            "versions": found.embedded.map(|embedded| embedded.of),
         })),
         "words_known": found.known,
         "answered": answered(&found.answered),

@@ -86,7 +86,7 @@ pub fn serve(
             read_only: true,
             ..mcp
         });
-        let rest = rest::Front {
+        let rest = rest::RestState {
             service: Arc::clone(&service),
             caller: caller.clone(),
             options: mcp,

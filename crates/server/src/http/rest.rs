@@ -27,7 +27,7 @@ const TEXTS_MAX_BYTES: usize = 8 << 20;
 
 /// The state shared by all plain paths.
 #[derive(Clone)]
-pub(super) struct Front {
+pub(super) struct RestState {
     pub(super) service: Arc<Service>,
     pub(super) caller: Caller,
     pub(super) options: McpOptions,
@@ -35,29 +35,30 @@ pub(super) struct Front {
 }
 
 /// Returns the routes. On a read-only server `/store` refuses with the reason.
-pub(super) fn routes(front: Front) -> Router {
+pub(super) fn routes(state: RestState) -> Router {
     let mut routes = Router::new();
     let mut document = Vec::new();
     for operation in OPERATIONS {
-        if operation.writes && front.options.read_only {
+        if operation.writes && state.options.read_only {
             routes = routes.route(operation.path, post(async || only_reads()));
             continue;
         }
         document.push(operation);
-        let by_body = post(async move |State(front): State<Front>, headers, body| {
-            match object(operation, &headers, &body) {
-                Ok(given) => front.answer(operation, &headers, given).await,
-                Err(refusal) => refusal.into_response(),
-            }
-        });
+        let by_body =
+            post(async move |State(state): State<RestState>, headers, body| {
+                match object(operation, &headers, &body) {
+                    Ok(given) => state.answer(operation, &headers, given).await,
+                    Err(refusal) => refusal.into_response(),
+                }
+            });
         let methods = match operation.writes {
             true => by_body,
             false => by_body.get(
-                async move |State(front): State<Front>, query, headers: HeaderMap| match arguments(
-                    query,
-                ) {
-                    Ok(given) => front.answer(operation, &headers, given).await,
-                    Err(refusal) => refusal.into_response(),
+                async move |State(state): State<RestState>, query, headers: HeaderMap| {
+                    match arguments(query) {
+                        Ok(given) => state.answer(operation, &headers, given).await,
+                        Err(refusal) => refusal.into_response(),
+                    }
                 },
             ),
         };
@@ -67,7 +68,7 @@ pub(super) fn routes(front: Front) -> Router {
     routes
         .route("/health", get(health))
         .route("/openapi.json", get(async move || Json(document)))
-        .with_state(front)
+        .with_state(state)
 }
 
 /// Returns the refusal of a write on a read-only server.
@@ -80,9 +81,9 @@ fn only_reads() -> Refusal {
 }
 
 /// Answers that the server runs and whether its log is whole, without any content.
-async fn health(State(front): State<Front>) -> Response {
+async fn health(State(state): State<RestState>) -> Response {
     let looked = tokio::task::spawn_blocking(move || {
-        let service = &front.service;
+        let service = &state.service;
         service.check_folder()?;
         // Damage is found while the log is read.
         service.check_log(&LogRequest::default())?;
@@ -144,7 +145,7 @@ fn arguments(query: Pairs) -> Result<Map<String, Value>, Refusal> {
     Ok(given)
 }
 
-impl Front {
+impl RestState {
     async fn answer(
         mut self,
         operation: &'static Operation,

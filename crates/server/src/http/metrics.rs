@@ -35,14 +35,14 @@ const PATHS: [&str; 8] = [
 ];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Asked {
+struct RequestLabels {
     path: &'static str,
     method: &'static str,
     status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Path {
+struct PathLabel {
     path: &'static str,
 }
 
@@ -50,15 +50,16 @@ struct Path {
 #[derive(Clone)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
-    requests: Family<Asked, Counter>,
-    durations: Family<Path, Histogram>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<PathLabel, Histogram>,
     events: Gauge,
 }
 
 impl Metrics {
     pub(super) fn new() -> Metrics {
-        let requests = Family::<Asked, Counter>::default();
-        let durations = Family::<Path, Histogram>::new_with_constructor(|| Histogram::new(CLASSES));
+        let requests = Family::<RequestLabels, Counter>::default();
+        let durations =
+            Family::<PathLabel, Histogram>::new_with_constructor(|| Histogram::new(CLASSES));
         let events = Gauge::default();
         let mut registry = Registry::with_prefix("icm");
         registry.register("http_requests", "Requests answered", requests.clone());
@@ -91,13 +92,13 @@ impl Metrics {
             _ => "other",
         };
         let status = status.as_u16();
-        let asked = Asked {
+        let labels = RequestLabels {
             path,
             method,
             status,
         };
-        self.requests.get_or_create(&asked).inc();
-        let durations = self.durations.get_or_create(&Path { path });
+        self.requests.get_or_create(&labels).inc();
+        let durations = self.durations.get_or_create(&PathLabel { path });
         durations.observe(took.as_secs_f64());
     }
 

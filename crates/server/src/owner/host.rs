@@ -320,7 +320,7 @@ fn followed(
 ) -> std::result::Result<(Option<u64>, LogRequest), ErrorObjectOwned> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Asked {
+    struct FollowParams {
         after: Option<u64>,
         kind: Option<String>,
         topic: Option<String>,
@@ -330,7 +330,7 @@ fn followed(
     if params.as_str().is_none_or(|text| text.trim() == "[]") {
         return Ok((None, LogRequest::default()));
     }
-    let asked: Asked = params.parse()?;
+    let asked: FollowParams = params.parse()?;
     let request = LogRequest {
         kind: asked.kind,
         topic: asked.topic,

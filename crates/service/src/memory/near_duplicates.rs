@@ -33,15 +33,15 @@ struct Near {
 }
 
 /// The result of the search for a text that is to be stored.
-pub(crate) struct Looked {
+pub(crate) struct TextLookup {
     found: Found,
     /// `true` if a memory of the topic and scope has the text, out of date or with another time, excerpt or metadata.
     pub(crate) was_said: bool,
 }
 
-impl From<Found> for Looked {
-    fn from(found: Found) -> Looked {
-        Looked {
+impl From<Found> for TextLookup {
+    fn from(found: Found) -> TextLookup {
+        TextLookup {
             found,
             was_said: false,
         }
@@ -69,7 +69,7 @@ impl Service {
         command: &mut Command<'_>,
         views: &Views,
         checked: &ValidatedStore,
-        looked: Looked,
+        looked: TextLookup,
     ) -> QueryResult<Receipt> {
         let keyed = checked.key.is_some();
         let near = match looked.found {
@@ -122,7 +122,11 @@ impl Service {
 
     /// Looks for the living memory of the topic and scope that has the same or nearly the same text. A memory that has
     /// the same text and is out of date is passed over.
-    pub(crate) fn look_for(&self, views: &Views, checked: &ValidatedStore) -> QueryResult<Looked> {
+    pub(crate) fn look_for(
+        &self,
+        views: &Views,
+        checked: &ValidatedStore,
+    ) -> QueryResult<TextLookup> {
         let Dedup {
             similar_ppm,
             on_similar,
@@ -191,7 +195,7 @@ impl Service {
             (None, Some(near)) => Found::Near(Box::new(near)),
             (None, None) => Found::Nothing,
         };
-        Ok(Looked { found, was_said })
+        Ok(TextLookup { found, was_said })
     }
 
     /// Returns the near memory that the first receipt of a store named.

@@ -22,7 +22,7 @@ use icm_event::kind::Kind;
 
 use gap::gap_between;
 use hint::{Hint, find_slot, holds};
-use newest::{Looked, look};
+use newest::{NewestEnd, look};
 
 pub(crate) use evidence::find;
 pub use tip::Tip;
@@ -115,7 +115,7 @@ pub(crate) fn examine(
             }
         }
         match looked {
-            Looked {
+            NewestEnd {
                 tip: None,
                 trouble: Some(trouble),
             } if trouble.case == Case::D => {
@@ -124,7 +124,7 @@ pub(crate) fn examine(
                 evidence_seq = evidence_seq.max(Seq(trouble.seq.0.saturating_sub(1)));
                 hidden = Some(trouble);
             }
-            Looked { tip, trouble } => {
+            NewestEnd { tip, trouble } => {
                 let cut_short = hidden.as_ref().filter(|hidden| {
                     let end = tip.as_ref().map_or(0, |place| place.tip.seq.0);
                     end.saturating_add(1) != hidden.seq.0

@@ -16,7 +16,8 @@ use crate::scan::{SegmentScan, Step};
 use icm_event::id::{OriginId, Seq};
 use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader};
 
-pub(super) struct Looked {
+/// The end of a chain in its newest segment.
+pub(super) struct NewestEnd {
     pub(super) tip: Option<TipPlace>,
     pub(super) trouble: Option<Trouble>,
 }
@@ -29,7 +30,7 @@ pub(super) fn look(
     evidence_seq: Seq,
     slot: SlotState,
     start: Option<Hint>,
-) -> Result<Looked> {
+) -> Result<NewestEnd> {
     let newest = Newest {
         holes,
         origin,
@@ -39,7 +40,7 @@ pub(super) fn look(
         start: start.filter(|hint| hint.segment == newest.name.first_seq),
     };
     if let Some(trouble) = newest.header()? {
-        return Ok(Looked {
+        return Ok(NewestEnd {
             tip: None,
             trouble: Some(trouble),
         });
@@ -186,7 +187,7 @@ impl Newest<'_> {
     }
 
     /// Decides which row of the case table applies to the end of the segment.
-    fn judge(&self, seen: Seen, ended: Option<Ended>) -> Result<Looked> {
+    fn judge(&self, seen: Seen, ended: Option<Ended>) -> Result<NewestEnd> {
         let (disk, path) = (self.holes.disk, &self.segment.path);
         let synced_later = match &ended {
             Some((offset, RecordState::FirstCheckBad, _)) => {
@@ -208,7 +209,7 @@ impl Newest<'_> {
             if !evidence {
                 let what = format!("the payload of event {} is not what was written", seq.0);
                 let trouble = self.trouble(&observation, cut, batch_seq, what);
-                return Ok(Looked {
+                return Ok(NewestEnd {
                     tip: seen.tip_before_bad,
                     trouble: Some(whole_file_if_begun(trouble)),
                 });
@@ -226,7 +227,7 @@ impl Newest<'_> {
                 ..self.observation()
             };
             let trouble = self.trouble(&observation, cut, seq, what);
-            return Ok(Looked {
+            return Ok(NewestEnd {
                 tip: seen.tip,
                 trouble: Some(whole_file_if_begun(trouble)),
             });
@@ -235,13 +236,13 @@ impl Newest<'_> {
     }
 
     /// Decides the row if every record fits.
-    fn judge_end(&self, seen: Seen) -> Looked {
+    fn judge_end(&self, seen: Seen) -> NewestEnd {
         if let Some((offset, seq, what)) = seen.newer.filter(|_| seen.batch.is_none()) {
             let observation = Observation {
                 record: RecordState::Newer,
                 ..self.observation()
             };
-            return Looked {
+            return NewestEnd {
                 tip: seen.tip,
                 trouble: Some(self.trouble(&observation, offset, seq, what)),
             };
@@ -283,7 +284,7 @@ impl Newest<'_> {
             },
             _ => found,
         };
-        Looked {
+        NewestEnd {
             tip: seen.tip,
             trouble: (found.case != Case::A).then(|| whole_file_if_begun(found)),
         }

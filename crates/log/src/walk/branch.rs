@@ -15,9 +15,10 @@ use icm_event::id::{EventId, OriginId, Seq};
 /// The segments of this machine's branches, kept for as long as the files stay the same: finding them takes a pass over
 /// the chain.
 #[derive(Default)]
-pub(crate) struct OwnBranches(Mutex<HashMap<OriginId, Looked>>);
+pub(crate) struct OwnBranches(Mutex<HashMap<OriginId, KnownBranch>>);
 
-struct Looked {
+/// The own segments among all of a chain, as far as an event.
+struct KnownBranch {
     event: EventId,
     all: Vec<SegmentFile>,
     own: Vec<SegmentFile>,
@@ -36,7 +37,7 @@ impl OwnBranches {
             return Ok(all);
         };
         let mut looked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |looked: &&Looked| looked.all == all && looked.event == part.event;
+        let is_same = |looked: &&KnownBranch| looked.all == all && looked.event == part.event;
         if let Some(looked) = looked.get(&part.origin).filter(is_same) {
             return Ok(looked.own.clone());
         }
@@ -52,7 +53,7 @@ impl OwnBranches {
         let own: Vec<SegmentFile> = all.iter().filter(is_own).cloned().collect();
         let event = part.event;
         let found = own.clone();
-        looked.insert(part.origin, Looked { event, all, own });
+        looked.insert(part.origin, KnownBranch { event, all, own });
         Ok(found)
     }
 }

@@ -170,7 +170,7 @@ impl Writer<'_> {
             // Records have moved, and the open file is no longer the one of that name.
             let mut state = self.log.lock_state();
             state.hold.file = None;
-            state.looks = None;
+            state.stamps = None;
             self.log.refresh_state(&mut state)?;
         }
         match failed {

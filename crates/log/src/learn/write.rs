@@ -81,7 +81,7 @@ impl Writer<'_> {
             // The files of the own chain may have been replaced.
             let mut state = self.log.lock_state();
             state.hold.file = None;
-            state.looks = None;
+            state.stamps = None;
             self.log.refresh_state(&mut state)?;
         }
         let held = self.log.held()?;

@@ -3,8 +3,8 @@
 mod chains;
 mod events;
 mod explained;
+mod file_stamps;
 mod known_by;
-mod looks;
 mod read;
 mod refusal;
 mod rewritten;
@@ -25,7 +25,7 @@ use icm_event::id::OriginId;
 
 pub use known_by::{KnownBy, Unknown};
 pub use refusal::Refusal;
-pub(crate) use state::{Hold, Looks, State};
+pub(crate) use state::{FileStamps, Hold, State};
 
 /// The log of one store. Threads share it; other processes may write to the same files.
 pub struct Log {
@@ -69,7 +69,7 @@ impl Log {
                 hold: Hold::default(),
                 notices: Vec::new(),
                 segments: None,
-                looks: None,
+                stamps: None,
                 rewritten: Rewritten::default(),
             }),
             changed: Condvar::new(),

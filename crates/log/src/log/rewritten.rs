@@ -25,7 +25,7 @@ impl Log {
         }
         self.check_that_it_is_there(state)?;
         state.rewritten = mark;
-        state.looks = None;
+        state.stamps = None;
         state.parts.clear();
         state.tip = None;
         state.segments = None;

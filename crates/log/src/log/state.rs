@@ -35,7 +35,7 @@ pub(crate) struct State {
     /// The segments of the tip's chain.
     pub(crate) segments: Option<Arc<[SegmentFile]>>,
     /// The stamps of the files at the last read; `None` if the files must be read again.
-    pub(crate) looks: Option<Looks>,
+    pub(crate) stamps: Option<FileStamps>,
     /// The mark of rewrites, read before the log was.
     pub(crate) rewritten: Rewritten,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Hold {
     /// `true` if a batch was appended since the lock was taken.
     pub(crate) appended: bool,
     /// The stamps of the files before that append.
-    pub(crate) looked: Option<Looks>,
+    pub(crate) stamps_before: Option<FileStamps>,
     /// Number of threads that wait for `changed`.
     pub(crate) waiting: usize,
     /// `true` if an append failed since the lock was taken; the bytes it left must be examined.
@@ -70,7 +70,7 @@ pub(crate) struct Hold {
 
 /// The stamps of the files, which tell whether anybody changed the log since the last read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Looks {
+pub(crate) struct FileStamps {
     pub(super) store: Stamp,
     pub(super) chain: Stamp,
     pub(super) segment: Stamp,

@@ -109,7 +109,7 @@ impl Log {
                 waited_ms: wait.as_millis() as u64,
             });
         }
-        state.looks = None;
+        state.stamps = None;
         let refreshed = self.refresh_state(&mut state);
         drop(state);
         refreshed.map(|_| writer)
@@ -439,7 +439,7 @@ impl Writer<'_> {
         self.flush()?;
         marker::remove(&*log.disk, &log.dir)?;
         let mut state = log.lock_state();
-        (state.looks, state.hold.looked) = (None, None);
+        (state.stamps, state.hold.stamps_before) = (None, None);
         log.refresh_state(&mut state)?;
         drop(state);
         Ok((plan.report, appended))

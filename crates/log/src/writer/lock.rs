@@ -114,10 +114,10 @@ impl Drop for Writer<'_> {
             // Nobody else can have written in between.
             let whole = !state.hold.failed && state.hold.poisoned.is_none();
             if state.hold.appended && whole && state.trouble.is_none() && state.refusal.is_none() {
-                let before = state.hold.looked.take();
-                state.looks = log.looks_after_writing(&state, before);
+                let before = state.hold.stamps_before.take();
+                state.stamps = log.stamps_after_writing(&state, before);
             }
-            state.hold.looked = None;
+            state.hold.stamps_before = None;
             (state.hold.appended, state.hold.failed) = (false, false);
             if state.hold.poisoned.is_some() {
                 state.hold.epoch += 1;

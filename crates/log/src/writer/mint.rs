@@ -71,7 +71,7 @@ impl Log {
             why.map(|why| format!("the store writes under a new origin from here on: {why}")),
         );
         state.parts = walk::parts(&*self.disk, &self.dir, store.origin, Some(&store))?;
-        state.looks = None;
+        state.stamps = None;
         state.segments = None;
         state.hold.file = None;
         state.hold.durable = Seq(0);

@@ -113,8 +113,8 @@ impl Writer<'_> {
             ..
         } = encoder;
         let (tip, offset_in_bytes, first) = last.expect("a batch has at least one event");
-        if let Some(looks) = state.looks.take() {
-            state.hold.looked = Some(looks);
+        if let Some(stamps) = state.stamps.take() {
+            state.hold.stamps_before = Some(stamps);
         }
         state.hold.appended = true;
         let written = log.write(&mut state, &bytes, tip, offset_in_bytes, first);

@@ -43,7 +43,7 @@ impl Writer<'_> {
         let mut state = log.lock_state();
         state.hold.file = None;
         state.hold.durable = Seq(0);
-        state.looks = None;
+        state.stamps = None;
         // The repair may have moved records.
         state.tip = None;
         log.refresh_state(&mut state)?;

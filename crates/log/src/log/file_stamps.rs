@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Log, Looks, State};
+use super::{FileStamps, Log, State};
 use crate::disk::{OpenMode, Stamp};
 use crate::error::{LogError, Result};
 use crate::layout::{self, STORE_FILE};
@@ -15,12 +15,12 @@ impl Log {
     pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
         // Taken before the files are read, so that a change in between shows the next time.
         self.look_whether_rewritten(state)?;
-        let looks = self.looks(state);
-        if looks.is_some() && looks == state.looks {
+        let stamps = self.stamps(state);
+        if stamps.is_some() && stamps == state.stamps {
             return Ok(false);
         }
         self.check_that_it_is_there(state)?;
-        let before = state.looks.take();
+        let before = state.stamps.take();
         let tip = state.tip.clone();
         state.hold.acked = None;
         self.read_state(state)?;
@@ -31,8 +31,8 @@ impl Log {
         let segment = |tip: &Option<TipPlace>| tip.as_ref().map(|place| place.segment.clone());
         let unmoved = place(&state.tip) == place(&tip);
         let same_file = before.is_some_and(|before| {
-            let of = |looks: &Looks| (looks.segment.identity, looks.chain);
-            looks.as_ref().map(of) == Some(of(&before))
+            let of = |stamps: &FileStamps| (stamps.segment.identity, stamps.chain);
+            stamps.as_ref().map(of) == Some(of(&before))
         });
         if !(unmoved && same_file) {
             // This process cannot vouch for the appends of others. The next sync opens the segment again and rewrites
@@ -43,7 +43,7 @@ impl Log {
             && state.trouble.is_none()
             && state.refusal.is_none()
         {
-            state.looks = looks;
+            state.stamps = stamps;
         }
         Ok(true)
     }
@@ -70,13 +70,13 @@ impl Log {
 
     /// Returns the stamps of the files. `None` if they tell nothing: there is no own event yet, or a change is so young
     /// that another could get the same stamp.
-    pub(crate) fn looks(&self, state: &State) -> Option<Looks> {
+    pub(crate) fn stamps(&self, state: &State) -> Option<FileStamps> {
         let own = state.store.as_ref()?.origin;
         let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
         let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
         let (chain, settled) = stamp(&layout::dir_of(&self.dir, own))?;
         // A new segment changes the folder's time, an append changes the segment's length. Slots are only hints.
-        Some(Looks {
+        Some(FileStamps {
             store: stamp(&self.dir.join(STORE_FILE))?.0,
             chain,
             segment: self.look_at_segment(state, place)?,
@@ -104,17 +104,18 @@ impl Log {
     }
 
     /// Returns the stamps of the files after this process wrote to the log. Nobody else can have written.
-    pub(crate) fn looks_after_writing(
+    pub(crate) fn stamps_after_writing(
         &self,
         state: &State,
-        before: Option<Looks>,
-    ) -> Option<Looks> {
+        before: Option<FileStamps>,
+    ) -> Option<FileStamps> {
         let place = state.tip.as_ref()?;
-        let same = |looks: &Looks| state.segments.is_some() && looks.path == place.segment.path;
+        let same =
+            |stamps: &FileStamps| state.segments.is_some() && stamps.path == place.segment.path;
         let Some(before) = before.filter(same) else {
-            return self.looks(state);
+            return self.stamps(state);
         };
-        Some(Looks {
+        Some(FileStamps {
             segment: self.look_at_segment(state, place)?,
             ..before
         })

@@ -184,7 +184,7 @@ fn is_prose(line: &str) -> bool {
     if is_trace || line.len() - text.len() >= 4 || text.starts_with('>') || line.starts_with('\t') {
         return false;
     }
-    if text.contains(is_dense) {
+    if text.contains(is_of_unspaced_script) {
         return !text.starts_with(|c: char| c.is_ascii_digit() || c == '{');
     }
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -219,7 +219,7 @@ fn is_plain(word: &str) -> bool {
 }
 
 /// Returns `true` if a character is of a script that needs no blanks between words.
-fn is_dense(c: char) -> bool {
+fn is_of_unspaced_script(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 

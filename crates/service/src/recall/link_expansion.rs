@@ -126,26 +126,26 @@ impl LinkExpansion<'_> {
         if direct.is_empty() || !known.is_empty() {
             return Ok(known);
         }
-        let mut way = vec![order.shown[at].hit.memory.id.clone()];
-        let newest = |linked: &[Linked], way: &[String]| {
+        let mut path = vec![order.shown[at].hit.memory.id.clone()];
+        let newest = |linked: &[Linked], path: &[String]| {
             let better = linked.iter().filter(|linked| {
                 let related = &linked.related;
                 related.relation == SUPERSEDES
                     && related.direction == Direction::In
-                    && !way.contains(&related.id)
+                    && !path.contains(&related.id)
             });
             let better = better.max_by(|a, b| a.related.id.cmp(&b.related.id));
             better.map(|linked| linked.other.clone())
         };
-        let mut next = newest(&order.shown[at].linked, &way);
+        let mut next = newest(&order.shown[at].linked, &path);
         let mut last = None;
-        while let Some(better) = next.filter(|_| way.len() < CHAIN_MAX) {
+        while let Some(better) = next.filter(|_| path.len() < CHAIN_MAX) {
             let id = id_text(better.id);
             if let Some(known) = order.at.get(&id) {
                 return Ok(vec![*known]);
             }
-            way.push(id);
-            next = newest(&self.links(&better)?.others, &way);
+            path.push(id);
+            next = newest(&self.links(&better)?.others, &path);
             if (self.passes)(&better) {
                 last = Some(better);
             }

@@ -92,7 +92,7 @@ impl Views {
         let folder = &self.tail.folder;
         let next = self.files.base.tally.next_ordinal;
         let (opened, closed) = row_changes(folder, &|ordinal| self.tail.signature(ordinal));
-        cut::begin(generation)?;
+        interrupted_commit::begin(generation)?;
         done("begun");
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
         done("rows");
@@ -128,7 +128,7 @@ impl Views {
         let manifest = Manifest::take(generation, Some(manifest), VERSIONS)?;
         manifest.write(generation)?;
         done("manifest");
-        cut::end(generation)?;
+        interrupted_commit::end(generation)?;
         let (count, passages) = (checkpoint.tally.next_ordinal, checkpoint.passages);
         let mut views = Views::of(ViewFiles {
             table: OnceLock::new(),

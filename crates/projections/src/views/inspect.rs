@@ -8,7 +8,7 @@ use icm_log::{Log, Position};
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR};
 use super::home::Home;
 use super::manifest::{Look, Manifest};
-use super::{Checkpoint, VERSIONS, cut, guarded, meaning, open_read_only};
+use super::{Checkpoint, VERSIONS, guarded, interrupted_commit, meaning, open_read_only};
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
 use crate::forward::Forward;
@@ -58,7 +58,7 @@ pub fn inspect(dir: &Path, log: &Log, whole: bool) -> Inspected {
         None if home.exists() => ViewsState::Unusable("`current` names no generation".to_owned()),
         None => ViewsState::None,
         Some(generation) => match look(&home, generation, log, whole) {
-            Err(error) if cut::is_cut(generation) => match error {
+            Err(error) if interrupted_commit::is_cut(generation) => match error {
                 ViewError::Busy => ViewsState::Busy,
                 _ => ViewsState::Cut,
             },

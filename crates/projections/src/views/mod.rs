@@ -4,12 +4,12 @@
 mod beside;
 mod build;
 mod commit;
-mod cut;
 mod embedded;
 mod files;
 mod graph;
 mod home;
 mod inspect;
+mod interrupted_commit;
 mod living;
 mod manifest;
 mod meaning;
@@ -199,9 +199,12 @@ impl Views {
         let rewritten = log.rewritten();
         let home = Home::new(dir);
         let mut shared = home.lock_shared(wait)?;
-        if home.current().is_some_and(|found| cut::is_cut(&found)) {
+        if home
+            .current()
+            .is_some_and(|found| interrupted_commit::is_cut(&found))
+        {
             drop(shared);
-            cut::mend(&home, wait)?;
+            interrupted_commit::mend(&home, wait)?;
             shared = home.lock_shared(wait)?;
         }
         let Some(mut generation) = home.current() else {

@@ -8,7 +8,7 @@ use icm_log::{Log, Position, Waypoint};
 use redb::Database;
 
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, create_private};
-use super::home::Home;
+use super::generations::Home;
 use super::manifest::Manifest;
 use super::meaning::Sink;
 use super::parts::each_part;

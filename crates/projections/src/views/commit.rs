@@ -8,7 +8,7 @@ use icm_log::{Log, Position};
 
 use super::build::row_changes;
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR};
-use super::home::{Home, HomeLock};
+use super::generations::{Home, HomeLock};
 use super::manifest::{Manifest, Part};
 use super::parts::each_part;
 use super::steps::Filed;

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::files::{MODELS_DIR, create_private};
-use super::home::lock_file;
+use super::generations::lock_file;
 use super::manifest::Note;
 use super::meaning::Cosines;
 use super::{Place, Views};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use icm_log::{Log, Position};
 
 use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR};
-use super::home::Home;
+use super::generations::Home;
 use super::manifest::{Look, Manifest};
 use super::{Checkpoint, VERSIONS, guarded, interrupted_commit, meaning, open_read_only};
 use crate::error::{Result, ViewError};

@@ -13,7 +13,7 @@ use std::time::Duration;
 use icm_log::Waypoint;
 
 use super::files::{MARK, ROWS_FILE, TABLE_FILE, TEXT_DIR, replace};
-use super::home::Home;
+use super::generations::Home;
 use super::manifest::Manifest;
 use super::waypoints::Both;
 use super::{Checkpoint, VERSIONS, guarded, meaning, redb_builder, table_error};

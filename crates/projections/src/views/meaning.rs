@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::files::{VECTORS_DIR, create_private};
-use super::home::Home;
+use super::generations::Home;
 use super::manifest::{Manifest, Part};
 use super::parts::parts;
 use super::walk::each_filed;

@@ -6,8 +6,8 @@ mod build;
 mod commit;
 mod embedded;
 mod files;
+mod generations;
 mod graph;
-mod home;
 mod inspect;
 mod interrupted_commit;
 mod living;
@@ -42,7 +42,7 @@ use icm_vectors::{Graph, Matrix};
 use icm_wait::bounds;
 
 use files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, VECTORS_DIR};
-use home::Home;
+use generations::Home;
 use manifest::{Look, Manifest, Part};
 
 pub use beside::FilesMark;

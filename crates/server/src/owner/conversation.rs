@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::LINE_MAX_BYTES;
-use super::door::{Stream, has_hung_up};
 use super::mutex::locked;
+use super::socket::{Stream, has_hung_up};
 
 /// News of the log that wait for one subscriber. Raised, a slow subscriber takes more memory.
 pub(super) const NEWS_MAX: usize = 256;

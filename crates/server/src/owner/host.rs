@@ -18,10 +18,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::PROTOCOL;
 use super::conversation::{NEWS_MAX, converse};
-use super::door::{Listener, Stream, passes, taken};
+use super::election::Claim;
 use super::mutex::locked;
-use super::place::Claim;
 use super::queue::Queue;
+use super::socket::{Listener, Stream, passes, taken};
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
 use icm_service::peer::PeerParams;

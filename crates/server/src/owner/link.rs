@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::door::{Stream, connected, notice};
 use super::mutex::locked;
+use super::socket::{Stream, connected, notice};
 use super::{AskOwner, LINE_MAX_BYTES};
 use icm_service::holder::is_stopped;
 use icm_service::peer::{Peer, PeerState, SIGN_OF_LIFE};
@@ -340,7 +340,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::owner::place::Claim;
+    use crate::owner::election::Claim;
 
     /// Single bytes without an end of line are not an answer.
     #[test]

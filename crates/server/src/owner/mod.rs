@@ -12,7 +12,7 @@
 #[cfg(unix)]
 mod conversation;
 #[cfg(unix)]
-mod door;
+mod election;
 #[cfg(unix)]
 mod file;
 #[cfg(unix)]
@@ -22,9 +22,9 @@ mod link;
 #[cfg(unix)]
 mod mutex;
 #[cfg(unix)]
-mod place;
-#[cfg(unix)]
 mod queue;
+#[cfg(unix)]
+mod socket;
 
 #[cfg(all(unix, fuzzing))]
 pub use host::fuzzed;
@@ -85,18 +85,18 @@ pub struct Owners;
 #[cfg(unix)]
 impl PeerWatch for Owners {
     fn state(&self, dir: &Path) -> PeerState {
-        if let Some(why) = door::what_bars(dir) {
+        if let Some(why) = socket::what_bars(dir) {
             return PeerState::Barred(why);
         }
         // A killed owner leaves its notice behind, so the lock is checked first.
-        match place::is_taken(dir).then(|| Link::look(dir)).flatten() {
+        match election::is_taken(dir).then(|| Link::look(dir)).flatten() {
             None => PeerState::None,
             Some(seen) => seen,
         }
     }
 
     fn is_socket_of(&self, dir: &Path, path: &Path) -> bool {
-        door::is_socket_of(dir, path)
+        socket::is_socket_of(dir, path)
     }
 }
 

@@ -212,7 +212,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
-    use crate::owner::place::Claim;
+    use crate::owner::election::Claim;
 
     #[tokio::test]
     async fn one_has_the_role_and_who_comes_after_finds_a_clean_place() {

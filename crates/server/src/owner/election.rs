@@ -4,8 +4,8 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use super::door::{Door, Listener};
 use super::file;
+use super::socket::{Door, Listener};
 
 /// The role of the owner, held until it is dropped.
 pub(super) struct Claim {

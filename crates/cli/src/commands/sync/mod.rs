@@ -1,7 +1,7 @@
 //! `icm sync`
 
 mod git;
-mod place;
+mod target;
 mod words;
 
 use std::io::{BufReader, BufWriter, IsTerminal};
@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::error::{CliError, ErrorKind, Outcome};
 use crate::progress::Bar;
 use git::WorkTree;
-use place::Place;
+use target::SyncTarget;
 use words::{has_moved, tell};
 
 /// Exchange memories with your other machines
@@ -100,13 +100,13 @@ pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
         return answer(app);
     };
     let (dir, _) = app.db()?;
-    let place = Place::open(target, &args.icm, &dir)?;
+    let place = SyncTarget::open(target, &args.icm, &dir)?;
     let options = SyncOptions {
         dry_run: args.dry_run,
         anew: args.anew,
         ..SyncOptions::default()
     };
-    if args.anew && matches!(place, Place::Store { .. }) {
+    if args.anew && matches!(place, SyncTarget::Store { .. }) {
         return Err(
             CliError::invalid("another store has no files of this machine")
                 .with_hint("leave `--anew` out"),
@@ -116,7 +116,7 @@ pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
         (false, _) => None,
         (
             true,
-            Place::Files {
+            SyncTarget::Files {
                 folder: Some(folder),
                 ..
             },
@@ -153,21 +153,21 @@ pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
 /// Runs one exchange.
 fn exchange(
     app: &App,
-    place: &Place,
+    place: &SyncTarget,
     work_tree: Option<&WorkTree>,
     options: SyncOptions,
     progress: &dyn Progress,
 ) -> Result<SyncAnswer, CliError> {
     let (service, caller) = (app.service()?, app.caller()?);
     match place {
-        Place::Files { target, .. } => {
+        SyncTarget::Files { target, .. } => {
             let sync = || icm_sync::sync(service, &caller, &**target, options, progress);
             match work_tree {
                 None => Ok(sync()?),
                 Some(work_tree) => work_tree.around(app, || Ok(sync()?)),
             }
         }
-        Place::Store { address, icm } => {
+        SyncTarget::Store { address, icm } => {
             let mut connection = address.connect(icm)?;
             let streams = connection.streams();
             let (mut input, out) = streams.ok_or_else(|| {
@@ -203,7 +203,7 @@ fn answer(app: &App) -> Result<Outcome, CliError> {
 /// is tried again.
 fn watch(
     app: &App,
-    place: &Place,
+    place: &SyncTarget,
     work_tree: Option<&WorkTree>,
     mut options: SyncOptions,
     every: Duration,
@@ -213,7 +213,7 @@ fn watch(
     loop {
         // News of another store, and news that only git brings, cannot be seen from here.
         let glance = match (place, work_tree) {
-            (Place::Files { target, .. }, None) => Some(Glance::at(service, &**target)),
+            (SyncTarget::Files { target, .. }, None) => Some(Glance::at(service, &**target)),
             _ => None,
         };
         let glance = glance.and_then(std::result::Result::ok);

@@ -10,7 +10,7 @@ use crate::error::CliError;
 const FILE: &str = "file:";
 
 /// The target of a sync.
-pub(super) enum Place {
+pub(super) enum SyncTarget {
     /// Files in a place that every machine reaches.
     Files {
         target: Box<dyn Target>,
@@ -25,9 +25,9 @@ pub(super) enum Place {
     },
 }
 
-impl Place {
+impl SyncTarget {
     /// Opens a target; `store` is the folder of this machine's store.
-    pub(super) fn open(target: &str, icm: &str, store: &Path) -> Result<Place, CliError> {
+    pub(super) fn open(target: &str, icm: &str, store: &Path) -> Result<SyncTarget, CliError> {
         let local;
         let path = match target.get(..FILE.len()) {
             Some(scheme) if scheme.eq_ignore_ascii_case(FILE) => {
@@ -45,7 +45,7 @@ impl Place {
                 .with_hint("`icm log export -` and `icm log import -` are for pipes"));
         }
         if let Some(address) = Address::parse(target) {
-            return Ok(Place::Store {
+            return Ok(SyncTarget::Store {
                 address: address?,
                 icm: icm.to_owned(),
             });
@@ -57,7 +57,7 @@ impl Place {
         }
         match path.split_once("://") {
             #[cfg(feature = "objects")]
-            Some((scheme, _)) if icm_objects::SCHEMES.contains(&scheme) => Ok(Place::Files {
+            Some((scheme, _)) if icm_objects::SCHEMES.contains(&scheme) => Ok(SyncTarget::Files {
                 target: Box::new(icm_objects::Objects::open(path)?),
                 folder: None,
             }),
@@ -69,7 +69,7 @@ impl Place {
                 "`{scheme}://` is no target that icm knows"
             ))
             .with_hint("name a folder or a URL: `icm sync --help` lists them")),
-            _ => Ok(Place::Files {
+            _ => Ok(SyncTarget::Files {
                 target: Box::new(Folder::open(path.as_ref(), store)?),
                 folder: Some(path.into()),
             }),

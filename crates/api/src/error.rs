@@ -1,4 +1,4 @@
-//! The errors of the service. The fronts add exit codes and colours, nothing else.
+//! The errors of the service. The command line adds exit codes and colours, MCP and HTTP their codes, nothing else.
 
 use std::io::{self, ErrorKind};
 

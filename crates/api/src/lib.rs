@@ -1,7 +1,7 @@
 //! The requests, answers, errors and limits of icm.
 //!
-//! Every front (command line, MCP, HTTP) speaks these types, so the shapes that `--json` prints and the structured
-//! output of an MCP tool are the same by construction. Beside them stand the texts that all fronts read and write alike:
+//! Command line, MCP and HTTP speak these types, so the shapes that `--json` prints and the structured
+//! output of an MCP tool are the same by construction. Beside them stand the texts that all three read and write alike:
 //! ids ([`ids`]), moments ([`when`]), memories as Markdown ([`markdown`]).
 //!
 //! This crate never opens a store, and knows neither a terminal nor a protocol.

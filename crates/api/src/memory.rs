@@ -214,7 +214,7 @@ pub struct Receipt {
     /// No link is written.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub seems_to_replace: Vec<Replaced>,
-    /// Older memories that the judge has still to decide on; empty in the answer of a front.
+    /// Older memories that the judge has still to decide on; empty in every answer that is shown.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub to_be_judged: Vec<Replaced>,
     /// `true` if nothing changed and it was recorded that another author stored the memory, too.

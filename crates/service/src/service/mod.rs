@@ -37,8 +37,8 @@ pub(crate) use pending_recall::PendingRecall;
 pub(crate) use settings::{HINT_OVER, Settings};
 pub(crate) use snapshots::Snapshots;
 
-/// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Every front uses this
-/// type within its own process.
+/// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Command line, MCP
+/// and HTTP use this type, each within its own process.
 pub struct Service {
     pub(crate) options: OpenOptions,
     pub(crate) ground: Ground,

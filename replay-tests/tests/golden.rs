@@ -56,6 +56,10 @@ fn every_event_sample_is_read_as_it_always_was() {
         let bytes = golden::from_lines(&text).expect("hexadecimal digits");
         let described = golden::describe(&bytes).unwrap_or_else(|why| panic!("{name}: {why}"));
         assert_eq!(described, json(&dir.join(format!("{name}.json"))), "{name}");
+        assert!(
+            !described["facts"].is_null(),
+            "{name}: `Facts::of` lacks it"
+        );
         assert_eq!(
             golden::encode_again(&bytes),
             Ok(bytes.clone()),

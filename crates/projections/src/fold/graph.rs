@@ -1,4 +1,4 @@
-//! Translates events of memoirs and concepts to the facts of memories, whose rules both follow.
+//! Translates events of memoirs and concepts, and pins, to the facts of memories, whose rules they follow.
 
 use icm_log::facts::{Facts, Importance, MemoryStored, MemoryUpdated, ScopeKind, Trust, fields};
 use icm_log::{Event, Kind, Name, ScopeId, payload};

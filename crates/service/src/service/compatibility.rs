@@ -1,5 +1,5 @@
 //! Compatibility of processes: one process answers for another only if both are the same program with the same
-//! settings.
+//! settings. A new setting that answers or writes depend on needs a field here; no test notices that it is missing.
 
 use icm_projections::ranking::Ranking;
 use serde::Serialize;

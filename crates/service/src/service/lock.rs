@@ -1,4 +1,6 @@
 //! The wait for the store's lock: as long as the caller said, then the store is busy.
+//!
+//! `docs/crates/service.md` lists who holds the lock, and how long each process waits for it.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Views that have seen the log: opened, followed, and rebuilt if the ones on disk cannot be used.
+//!
+//! A question that meets a damaged view is asked again after a rebuild, once, and the user gets one notice of it.
 
 use std::sync::Arc;
 

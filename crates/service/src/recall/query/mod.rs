@@ -1,4 +1,8 @@
 //! Recall: the search that the log records.
+//!
+//! [`Service::recall_in`] decides the order of an answer. The views give results by score; repeats become one result, and
+//! confirmations add to a score. Then links reorder ([`LinkExpansion`]), and memories that seem to replace others
+//! ([`replaced`]).
 
 use std::collections::BTreeMap;
 

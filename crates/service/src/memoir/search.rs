@@ -93,8 +93,8 @@ impl Service {
                 family: Family::Concept,
                 ..FactFilter::default()
             },
-            without: &without,
-            hidden: &[],
+            excluded_topics: &without,
+            excluded_memories: &[],
             limit,
             // The usual floor is measured on memories.
             floor: request.floor.unwrap_or(0.0),

@@ -198,8 +198,8 @@ impl Views {
     fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
         let fits = |facts: &Facts, tag: TopicTag, id: SubjectId| {
             query.facts.fits(facts)
-                && !query.without.contains(&tag)
-                && query.hidden.binary_search(&id).is_err()
+                && !query.excluded_topics.contains(&tag)
+                && query.excluded_memories.binary_search(&id).is_err()
         };
         if !self.holds(ordinal, position)? {
             return Some(false);

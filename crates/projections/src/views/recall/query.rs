@@ -24,9 +24,9 @@ pub struct RecallQuery<'a> {
     /// The facts that results have; concepts instead of memories, if so set.
     pub facts: FactFilter,
     /// Excluded topics, by their tags.
-    pub without: &'a [TopicTag],
+    pub excluded_topics: &'a [TopicTag],
     /// Excluded memories, ascending: the ids that they are shown under, and the ids that key them.
-    pub hidden: &'a [SubjectId],
+    pub excluded_memories: &'a [SubjectId],
     /// The largest number of results.
     pub limit: usize,
     /// The least [`RecallHit::fit`](super::RecallHit::fit) of a result, 0 to 1; 0 shows every result.

@@ -230,7 +230,7 @@ impl Service {
     ) -> QueryResult<InView> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
         let [seen, own, kin] = scopes.asked();
-        let hidden = hidden(views, &request.without)?;
+        let excluded = excluded(views, &request.without)?;
         let query = RecallQuery {
             text: &request.query,
             topic: request.topic.as_deref(),
@@ -239,8 +239,8 @@ impl Service {
             own: &own,
             kin: &kin,
             facts,
-            without: &[],
-            hidden: &hidden,
+            excluded_topics: &[],
+            excluded_memories: &excluded,
             limit,
             floor: request.floor.unwrap_or(self.settings.ranking.floor),
             ranking: asked.ranking(self.settings.ranking),
@@ -279,7 +279,7 @@ impl Service {
                 position: at.position,
                 scopes,
                 passes: &|version| {
-                    sees(version) && meets(version, &query) && !hidden.contains(&version.id)
+                    sees(version) && meets(version, &query) && !excluded.contains(&version.id)
                 },
                 limit,
             };
@@ -421,8 +421,8 @@ fn matched_words(answer: &RecallAnswer, places: &[usize]) -> String {
 ///
 /// # Errors
 /// `Invalid` for a text that is no id.
-fn hidden(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
-    let mut hidden = Vec::with_capacity(2 * ids.len());
+fn excluded(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
+    let mut excluded = Vec::with_capacity(2 * ids.len());
     for id in ids {
         let id = match id_range(id) {
             Some((first, last)) if first == last => first,
@@ -434,10 +434,10 @@ fn hidden(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
                 .into());
             }
         };
-        hidden.extend([id, views.resolve(id)?]);
+        excluded.extend([id, views.resolve(id)?]);
     }
-    hidden.sort_unstable();
-    Ok(hidden)
+    excluded.sort_unstable();
+    Ok(excluded)
 }
 
 /// Returns the `offset` of the next answer, behind the hits that this one shows. If memories that links brought in took

@@ -27,8 +27,8 @@ use words::CountedWords;
 /// candidates the ranking itself would change.
 const AHEAD: usize = 20;
 
-/// Hidden memories whose repeats are left out. Raised, the hook of a long session compares for longer.
-const HIDDEN_MAX: usize = 512;
+/// Excluded memories whose repeats are left out. Raised, the hook of a long session compares for longer.
+const EXCLUDED_MAX: usize = 512;
 /// Relations by which a memory says that another one does not hold, or not alone.
 const OPPOSING: [&str; 2] = ["supersedes", "contradicts"];
 
@@ -175,7 +175,7 @@ impl Service {
             let mut relations = links.others.iter().map(|linked| &*linked.related.relation);
             Ok(!relations.any(|relation| OPPOSING.contains(&relation)))
         };
-        let mut hidden: Vec<Version> = Vec::new();
+        let mut excluded: Vec<Version> = Vec::new();
         // One result more tells if a next page exists.
         let least = offset + limit + 1;
         let horizon = query.ranking.candidates;
@@ -186,16 +186,16 @@ impl Service {
             };
             let found = views.recall(&query, position)?;
             // A session that has seen a memory needs no repeat of it.
-            if hidden.is_empty() && !found.hits.is_empty() {
-                hidden = hidden_of(views, &query, position)?;
+            if excluded.is_empty() && !found.hits.is_empty() {
+                excluded = excluded_of(views, &query, position)?;
             }
-            let hidden: Vec<Comparable<'_>> =
-                hidden.iter().filter_map(Comparable::of_version).collect();
+            let excluded: Vec<Comparable<'_>> =
+                excluded.iter().filter_map(Comparable::of_version).collect();
             let is_all = found.hits.len() < asked;
             let is_replaced = |version: &Version| {
                 self.is_replaced_among(views, version, &found.hits, position, sees)
             };
-            let groups = groups(&found.hits, &hidden, horizon, &is_unopposed, &is_replaced)?;
+            let groups = groups(&found.hits, &excluded, horizon, &is_unopposed, &is_replaced)?;
             // Behind `end`, repeats of a result may be missing.
             let end = match is_all || asked == horizon {
                 true => found.hits.len(),
@@ -242,17 +242,17 @@ impl Service {
 }
 
 /// Returns the living memories that a query hides.
-fn hidden_of(
+fn excluded_of(
     views: &Views,
     query: &RecallQuery<'_>,
     position: Position,
 ) -> QueryResult<Vec<Version>> {
-    let mut hidden = Vec::new();
-    for id in query.hidden.iter().take(HIDDEN_MAX) {
+    let mut excluded = Vec::new();
+    for id in query.excluded_memories.iter().take(EXCLUDED_MAX) {
         let version = views.version_at(*id, position)?;
-        hidden.extend(version.filter(Version::is_alive));
+        excluded.extend(version.filter(Version::is_alive));
     }
-    Ok(hidden)
+    Ok(excluded)
 }
 
 /// Returns how many results the views are asked for, one number after the other until a page is filled, and `true` with
@@ -302,11 +302,11 @@ fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
 /// that one seems to be replaced, a newer one of its topic is kept, whose text counts again.
 ///
 /// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon. Repeats of
-/// hidden memories are left out. `is_unopposed` returns `true` if no link speaks against a memory, `is_replaced` if the
-/// rules do; both are called for repeats alone.
+/// excluded memories are left out. `is_unopposed` returns `true` if no link speaks against a memory, `is_replaced` if
+/// the rules do; both are called for repeats alone.
 fn groups(
     hits: &[FoundHit],
-    hidden: &[Comparable<'_>],
+    excluded: &[Comparable<'_>],
     horizon: usize,
     is_unopposed: &dyn Fn(&Version) -> QueryResult<bool>,
     is_replaced: &dyn Fn(&Version) -> QueryResult<bool>,
@@ -317,7 +317,8 @@ fn groups(
         .collect();
     let mut groups: Vec<Group> = Vec::with_capacity(hits.len());
     for place in 0..hits.len() {
-        let is_repeat = |said: &Comparable<'_>| hidden.iter().any(|other| said.is_repeat_of(other));
+        let is_repeat =
+            |said: &Comparable<'_>| excluded.iter().any(|other| said.is_repeat_of(other));
         if said[place].as_ref().is_some_and(is_repeat) {
             continue;
         }

@@ -29,7 +29,7 @@ mod table;
 mod views;
 
 pub use error::{Result, ViewError};
-pub use rows::{FactFilter, Facts, HomeTag, Row, Rows, TopicTag};
+pub use rows::{FactFilter, HomeTag, Row, RowFacts, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Progress,

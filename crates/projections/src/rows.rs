@@ -57,12 +57,12 @@ pub struct Row {
     /// The signature of its text; empty if the text is withheld.
     pub signature: Signature,
     /// The facts that filters use.
-    pub facts: Facts,
+    pub facts: RowFacts,
 }
 
 /// Facts of a row that filters use beside its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
+pub struct RowFacts {
     /// Importance.
     pub importance: Importance,
     /// Trust.
@@ -75,11 +75,11 @@ pub struct Facts {
     pub time_ms: i64,
 }
 
-impl Facts {
+impl RowFacts {
     /// Returns the facts of a row.
-    pub fn of<T>(version: &Version<T>) -> Facts {
+    pub fn of<T>(version: &Version<T>) -> RowFacts {
         let stored = i64::try_from(version.created_ms).unwrap_or(i64::MAX);
-        Facts {
+        RowFacts {
             importance: version.importance,
             trust: version.trust,
             family: version.family(),
@@ -106,7 +106,7 @@ pub struct FactFilter {
 
 impl FactFilter {
     /// Returns `true` if the facts pass the filter.
-    pub fn fits(&self, facts: &Facts) -> bool {
+    pub fn fits(&self, facts: &RowFacts) -> bool {
         self.family == facts.family
             && self
                 .importance
@@ -174,7 +174,7 @@ impl Row {
             scope_kind: version.scope_kind,
             home: HomeTag::of(version),
             signature: signature.unwrap_or_else(|| Signature::of(content())),
-            facts: Facts::of(version),
+            facts: RowFacts::of(version),
         }
     }
 
@@ -232,7 +232,7 @@ impl Row {
             scope_kind: ScopeKind::from_code(bytes[55] & !PINNED)?,
             home: HomeTag(eight(64)),
             signature: Signature::from_bytes(bytes[SIGNATURE_AT..].first_chunk()?),
-            facts: Facts {
+            facts: RowFacts {
                 importance: Importance::from_code(bytes[52])?,
                 trust: Trust::from_code(bytes[53])?,
                 family: Family::from_code(bytes[54])?,
@@ -472,7 +472,7 @@ mod tests {
             home: HomeTag(19),
             signature: Signature::of("a b c"),
             scope_kind: ScopeKind::Session,
-            facts: Facts {
+            facts: RowFacts {
                 importance: Importance::High,
                 trust: Trust::External,
                 family: Family::Concept,
@@ -506,7 +506,7 @@ mod tests {
             home: HomeTag::default(),
             signature: Signature::default(),
             scope_kind: ScopeKind::Global,
-            facts: Facts {
+            facts: RowFacts {
                 importance: Importance::Medium,
                 trust: Trust::Agent,
                 family: Family::Memory,
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_filter_asks_for_the_least_and_its_times_are_part_of_the_range() {
-        let facts = Facts {
+        let facts = RowFacts {
             importance: Importance::High,
             trust: Trust::Agent,
             family: Family::Memory,

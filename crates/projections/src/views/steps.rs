@@ -14,7 +14,7 @@ use super::Views;
 use super::query::ALL_IDS;
 use crate::error::Result;
 use crate::fold::{EntityId, Overlay};
-use crate::rows::{self, Facts, Rows, topic_tag};
+use crate::rows::{self, RowFacts, Rows, topic_tag};
 
 /// The smallest id of each memory that has several. The id that keys the rows depends on the order of learning.
 #[derive(Default)]
@@ -142,7 +142,7 @@ impl Newer {
                     continue;
                 };
                 let step = Step {
-                    time_ms: Facts::of(version).time_ms,
+                    time_ms: RowFacts::of(version).time_ms,
                     id: leads.of(*entity),
                     ordinal: *ordinal,
                 };
@@ -208,7 +208,7 @@ impl Views {
                 .map(|row| (row.facts.time_ms, row.entity)),
             Some(at) => self.opened(at).and_then(|version| {
                 let (_, entity, _) = self.tail.folder.kept.opened.get(at as usize)?;
-                Some((Facts::of(version).time_ms, *entity))
+                Some((RowFacts::of(version).time_ms, *entity))
             }),
         };
         let (time_ms, entity) = step.ok_or_else(|| rows::damaged(ordinal))?;

@@ -9,7 +9,7 @@ use super::parts::parts;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{Family, Version};
-use crate::rows::{self, Facts, Row, Rows, TopicTag};
+use crate::rows::{self, Row, RowFacts, Rows, TopicTag};
 
 /// The conditions of a memory that stands out; one of them is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct StandsOut {
 }
 
 impl StandsOut {
-    fn fits(&self, facts: &Facts, topic: TopicTag, from: Position) -> bool {
+    fn fits(&self, facts: &RowFacts, topic: TopicTag, from: Position) -> bool {
         facts.family == Family::Memory
             && (facts.is_pinned
                 || facts.importance >= self.importance
@@ -123,7 +123,7 @@ impl Views {
         for (ordinal, entity, from) in overlay.opened.iter().rev() {
             let version = overlay.version_from(*entity, *from);
             let version = version.ok_or_else(|| missing(*ordinal, "tail"))?;
-            if is_open(*ordinal) && by.fits(&Facts::of(version), TopicTag::of(version), *from) {
+            if is_open(*ordinal) && by.fits(&RowFacts::of(version), TopicTag::of(version), *from) {
                 each(version)?;
             }
         }

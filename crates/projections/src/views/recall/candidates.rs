@@ -11,7 +11,7 @@ use super::similarity::{Meaning, Similarity};
 use crate::error::Result;
 use crate::forward::{self, Entry};
 use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
-use crate::rows::{Facts, topic_tag};
+use crate::rows::{RowFacts, topic_tag};
 use crate::views::Views;
 use crate::views::steps::{LeadIds, Order, Step};
 use icm_text::{Coverage, Found, InScope, Likeness, Prepared, STEM_ALIKE, Traits};
@@ -489,7 +489,7 @@ impl Views {
         let next = self.files.base.tally.next_ordinal;
         let facts = match ordinal.checked_sub(next) {
             None => self.files.rows.get(ordinal).map(|row| row.facts),
-            Some(at) => self.opened(at).map(Facts::of),
+            Some(at) => self.opened(at).map(RowFacts::of),
         };
         facts.map_or(0, |facts| facts.importance.code())
     }

@@ -16,7 +16,7 @@ use super::walk::missing;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Answered, Features};
-use crate::rows::{self, Facts, TopicTag};
+use crate::rows::{self, RowFacts, TopicTag};
 use icm_text::{
     Found, Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose,
 };
@@ -196,7 +196,7 @@ impl Views {
 
     /// Returns `true` if a version held at `position` and passes the query's filters; `None` if its record is damaged.
     fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
-        let fits = |facts: &Facts, tag: TopicTag, id: SubjectId| {
+        let fits = |facts: &RowFacts, tag: TopicTag, id: SubjectId| {
             query.facts.fits(facts)
                 && !query.excluded_topics.contains(&tag)
                 && query.excluded_memories.binary_search(&id).is_err()
@@ -211,7 +211,7 @@ impl Views {
                 fits(&row.facts, TopicTag(row.topic), row.entity)
             }
             Some(at) => self.opened(at).is_some_and(|version| {
-                fits(&Facts::of(version), TopicTag::of(version), version.id)
+                fits(&RowFacts::of(version), TopicTag::of(version), version.id)
             }),
         })
     }

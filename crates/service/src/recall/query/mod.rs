@@ -11,7 +11,7 @@ use icm_log::{Kind, NewEvent, SubjectId, facts, payload};
 use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::{Answered, Ranking};
 use icm_projections::{
-    FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, topic_fits,
+    FactFilter, RecallHit as FoundHit, RecallQuery, Recalled as Found, RowFacts, Views, topic_fits,
 };
 use icm_text::keyword_fits;
 use icm_vectors::{Plan, Searched};
@@ -495,7 +495,7 @@ fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
     };
     query.topic.is_none_or(|asked| topic_fits(asked, topic))
         && query.keyword.is_none_or(has)
-        && query.facts.fits(&Facts::of(version))
+        && query.facts.fits(&RowFacts::of(version))
 }
 
 /// Returns how an answer came about. `results` are in the order of the answer's.

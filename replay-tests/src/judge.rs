@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_api::{ListRequest, Memory, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
-use icm_service::Wanted;
+use icm_service::StandOutConditions;
 use proptest::test_runner::Config;
 
 use crate::generate::EVERYWHERE;
@@ -283,7 +283,7 @@ impl Judge {
         let stands_out = |memory: &Memory| {
             memory.importance >= icm_api::Importance::High || memory.pinned_until.is_some()
         };
-        let wanted = Wanted {
+        let wanted = StandOutConditions {
             importance: icm_log::facts::Importance::High,
             topic: &|topic| topic == "prefs",
             after: None,

@@ -8,7 +8,7 @@ use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 use icm_log::facts::{self, Front};
 use icm_projections::fold::Version;
-use icm_service::{Comparable, Service, Wanted};
+use icm_service::{Comparable, Service, StandOutConditions};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,7 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
         let reasons = judge.of_row(version);
         (!reasons.is_empty()).then(|| value_of(&reasons))
     };
-    let wanted = Wanted {
+    let wanted = StandOutConditions {
         importance: facts::Importance::High,
         topic: &is_preference,
         after: earlier.needed_after(request.own),

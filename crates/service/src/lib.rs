@@ -54,7 +54,7 @@ pub use portable::exchange::ExportFile;
 pub use portable::import::{STDIN, next_line};
 pub use recall::recorded_recalls::Recorded;
 pub use recall::repeats::Comparable;
-pub use recall::unasked::Wanted;
+pub use recall::unasked::StandOutConditions;
 pub use service::{Ground, OpenOptions, OwnQueue, Service, Write};
 pub use snapshot::settle::Left;
 pub use summarizer::run_called;

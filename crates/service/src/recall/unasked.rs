@@ -12,7 +12,7 @@ use icm_api::ids::id_range;
 use icm_api::{Basis, Caller, Memory, RecallRequest};
 
 /// Conditions for memories that stand out. One of importance, topic and change is enough.
-pub struct Wanted<'a> {
+pub struct StandOutConditions<'a> {
     /// Memories of at least this importance. Pinned ones always count.
     pub importance: Importance,
     /// Memories of a topic for which this returns `true`.
@@ -32,7 +32,7 @@ impl Service {
         &self,
         caller: &Caller,
         most: usize,
-        wanted: &Wanted<'_>,
+        wanted: &StandOutConditions<'_>,
         worth: &dyn Fn(&Version) -> Option<f64>,
     ) -> Result<(Basis, Vec<(Memory, String)>)> {
         let scopes = Scopes::of(caller, None)?;

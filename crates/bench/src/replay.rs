@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use icm_api::error::Result;
 use icm_api::{Agreement, Progress, Recalled, ReplayBenchReport, ReplayedRecall};
-use icm_service::{Recorded, Service};
+use icm_service::{RecordedRecall, Service};
 
 /// Asks the newest `most` recorded recalls again: of `now`, and of `other`, the same store with other settings. Nothing
 /// is recorded.
@@ -62,7 +62,7 @@ pub fn bench_replay(
     Ok(report)
 }
 
-fn ask(service: &Service, recall: &Recorded) -> Result<Vec<Recalled>> {
+fn ask(service: &Service, recall: &RecordedRecall) -> Result<Vec<Recalled>> {
     let answer = service.recall_again(recall)?;
     let results = answer.results.into_iter();
     Ok(results
@@ -77,7 +77,7 @@ fn ids(results: &[Recalled]) -> Vec<&str> {
     results.iter().map(|result| result.id.as_str()).collect()
 }
 
-fn changed(recall: &Recorded, before: &[Recalled], after: &[Recalled]) -> ReplayedRecall {
+fn changed(recall: &RecordedRecall, before: &[Recalled], after: &[Recalled]) -> ReplayedRecall {
     let missing = |from: &[Recalled], of: &[Recalled]| {
         let known: HashSet<_> = from.iter().map(|result| &result.id).collect();
         let new = of.iter().filter(|result| !known.contains(&result.id));

@@ -52,7 +52,7 @@ pub use memory::store::Prepared;
 pub use portable::backup::restore;
 pub use portable::exchange::ExportFile;
 pub use portable::import::{STDIN, next_line};
-pub use recall::recorded_recalls::Recorded;
+pub use recall::recorded_recalls::RecordedRecall;
 pub use recall::repeats::Comparable;
 pub use recall::unasked::StandOutConditions;
 pub use service::{Ground, OpenOptions, OwnQueue, Service, Write};

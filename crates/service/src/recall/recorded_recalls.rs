@@ -16,7 +16,7 @@ use icm_api::ids::id_text;
 use icm_api::{RecallAnswer, RecallRequest, Recalled};
 
 /// A recall from this store's own log.
-pub struct Recorded {
+pub struct RecordedRecall {
     /// The position of the event.
     pub position: u64,
     /// The request, with its basis.
@@ -30,7 +30,7 @@ pub struct Recorded {
 impl Service {
     /// Returns the newest `most` recalls that this store has recorded, newest first, and how many others have lost
     /// their text. The recalls of other machines have other bases and are left out.
-    pub fn recorded_recalls(&self, most: usize) -> Result<(Vec<Recorded>, u64)> {
+    pub fn recorded_recalls(&self, most: usize) -> Result<(Vec<RecordedRecall>, u64)> {
         self.with_views(|_| Ok(()))?;
         let (mut found, mut withheld) = (Vec::new(), 0);
         self.log.scan_back(None, &mut |event| {
@@ -56,7 +56,7 @@ impl Service {
     }
 
     /// Asks a recorded recall again, at its basis.
-    pub fn recall_again(&self, recall: &Recorded) -> Result<RecallAnswer> {
+    pub fn recall_again(&self, recall: &RecordedRecall) -> Result<RecallAnswer> {
         let asked = self.ask_model(&recall.request.query);
         let limit = recall
             .request
@@ -77,7 +77,7 @@ impl Service {
 }
 
 /// Returns the recall of an event; `None` if its payload is missing or cannot be read.
-fn recorded(event: &Event<'_>) -> Option<Recorded> {
+fn recorded(event: &Event<'_>) -> Option<RecordedRecall> {
     let Body::Present { payload, .. } = event.body else {
         return None;
     };
@@ -97,7 +97,7 @@ fn recorded(event: &Event<'_>) -> Option<Recorded> {
         id: id_text(result.id),
         content: None,
     });
-    Some(Recorded {
+    Some(RecordedRecall {
         position: event.position.0,
         request: RecallRequest {
             query: asked.query.to_owned(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use icm_api::Caller;
 use icm_api::error::ServiceError;
 use icm_server::AskOwner;
-use icm_service::{Left, OpenOptions, Service};
+use icm_service::{OpenOptions, Service, TailLeft};
 use icm_wait::bounds;
 
 use crate::background;
@@ -238,9 +238,9 @@ impl App {
             service.record_recalls();
             // A long rebuild runs in another process, so that the prompt comes back at once.
             match service.left() {
-                Left::ToAnother => {}
-                Left::Much if self.rebuild_behind() => {}
-                Left::Much | Left::Little => service.settle(),
+                TailLeft::ToAnother => {}
+                TailLeft::Much if self.rebuild_behind() => {}
+                TailLeft::Much | TailLeft::Little => service.settle(),
             }
             service.embed_last();
             self.pass_on_notices(service);

@@ -56,6 +56,6 @@ pub use recall::recorded_recalls::RecordedRecall;
 pub use recall::repeats::Comparable;
 pub use recall::unasked::StandOutConditions;
 pub use service::{Ground, OpenOptions, OwnQueue, Service, Write};
-pub use snapshot::settle::Left;
+pub use snapshot::settle::TailLeft;
 pub use summarizer::run_called;
 pub use system::SystemEnv;

@@ -40,7 +40,7 @@ const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
 /// The size of the tail that is left to commit once the answers are out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum TailLeft {
     /// [`Service::settle`] commits it at once.
     Little,
     /// A commit takes seconds.
@@ -112,23 +112,23 @@ impl Service {
 
     /// Returns how much is left to commit. For a process whose answers are out: it need not stay for thousands of rows
     /// that another process can commit meanwhile.
-    pub fn left(&self) -> Left {
+    pub fn left(&self) -> TailLeft {
         let wide = self.wrote_wide.load(Ordering::Relaxed);
         // An undo may reach thousands of rows, and is not folded yet.
         let undone = self.wrote_undo.load(Ordering::Relaxed);
         if undone && !wide && self.with_views(|_| Ok(())).is_err() {
-            return Left::Little;
+            return TailLeft::Little;
         }
         let rows = match self.snapshots.newest() {
             Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
-            _ => return Left::Little,
+            _ => return TailLeft::Little,
         };
         if !wide && rows <= MUCH_LEFT_ROWS {
-            return Left::Little;
+            return TailLeft::Little;
         }
         match self.peer.leave_views() || is_building(&self.views_dir()) {
-            true => Left::ToAnother,
-            false => Left::Much,
+            true => TailLeft::ToAnother,
+            false => TailLeft::Much,
         }
     }
 

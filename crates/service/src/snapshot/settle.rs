@@ -10,7 +10,7 @@ use icm_projections::{GraphJob, ViewError, Views};
 use super::{QueryError, TAIL_LEFT_MAX, TAIL_MAX, catching_panics};
 use crate::embedding::Model;
 use crate::holder::is_building;
-use crate::service::store_folder as place;
+use crate::service::store_folder;
 use crate::service::{Service, locked};
 
 /// Bytes of the tail above which it is committed. Raised, the tail takes more memory; lowered, commits are more
@@ -306,7 +306,7 @@ impl Service {
         if self.log.redaction_pending() {
             return Err(ViewError::Busy);
         }
-        if !Views::were_built(dir) || place::odd_file_below(dir).is_some() {
+        if !Views::were_built(dir) || store_folder::odd_file_below(dir).is_some() {
             return Ok(None);
         }
         let there = Views::open_within(dir, &self.log, SETTLE_WAIT).and_then(|mut there| {

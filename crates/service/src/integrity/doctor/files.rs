@@ -8,14 +8,14 @@ use icm_log::LOCK_FILE;
 use icm_log::{LOG_DIR, STORE_FILE, TORN_DIR};
 
 use super::{Checks, Patient, quoted};
-use crate::service::store_folder as place;
+use crate::service::store_folder;
 use icm_api::CheckStatus;
 use icm_api::error::plain;
 
 /// Checks that the folder exists and can be read. Returns `true` if the other checks can look into it.
 pub(super) fn store(patient: &Patient<'_>, checks: &mut Checks) -> bool {
     let dir = patient.dir;
-    if let Err(error) = place::check(dir) {
+    if let Err(error) = store_folder::check(dir) {
         checks.failed("store", &error);
         return false;
     }
@@ -42,7 +42,10 @@ pub(super) fn store(patient: &Patient<'_>, checks: &mut Checks) -> bool {
         return true;
     }
     let foreign = entries.iter().map(|entry| entry.name.as_str());
-    match foreign.filter(|name| !place::is_name_of_ours(name)).min() {
+    match foreign
+        .filter(|name| !store_folder::is_name_of_ours(name))
+        .min()
+    {
         Some(name) => {
             let why = format!(
                 "{} is no store, and other files are in it (`{name}`): give a folder of its own \

@@ -17,7 +17,7 @@ use icm_projections::fold::fold_afresh;
 use icm_projections::{ViewError, Views, ViewsState, inspect};
 
 use crate::peer::PeerWatch;
-use crate::service::store_folder as place;
+use crate::service::store_folder;
 use crate::service::{Ground, Service};
 use crate::snapshot::{QueryError, TAIL_MAX, catching_panics};
 use icm_api::error::{ServiceError, plain};
@@ -101,7 +101,7 @@ fn log_and_views(patient: &Patient<'_>, ground: &Ground, checks: &mut Checks) {
 fn views(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     let rebuild = || Some(patient.icm("rebuild"));
     let dir = patient.dir.join("views");
-    if let Some(odd) = place::odd_file_below(&dir) {
+    if let Some(odd) = store_folder::odd_file_below(&dir) {
         let odd = odd.strip_prefix(patient.dir).unwrap_or(&odd);
         let why = format!(
             "{} is not a regular file: they cannot be used",

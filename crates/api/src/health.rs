@@ -52,7 +52,8 @@ pub enum FindingKind {
     /// Memories older than 30 days that no recall has shown.
     NeverRecalled,
     /// Topics with so many memories of one scope that a summary in their place would help.
-    OverFull,
+    #[serde(rename = "over_full")]
+    Crowded,
 }
 
 /// One finding.

@@ -123,7 +123,7 @@ fn name(finding: FindingKind, n: u64) -> &'static str {
             "never recalled in 30 days or more",
             "never recalled in 30 days or more",
         ),
-        FindingKind::OverFull => ("crowded topic", "crowded topics"),
+        FindingKind::Crowded => ("crowded topic", "crowded topics"),
     };
     if n == 1 { one } else { many }
 }

@@ -286,7 +286,7 @@ impl Service {
     }
 
     /// Returns the number of topics with too many memories of one scope, and the largest of them.
-    fn over_full(
+    fn crowded_topics(
         &self,
         views: &Views,
         homes: &[(HomeTag, u64)],
@@ -380,14 +380,14 @@ impl Service {
                 command,
             });
         }
-        let (count, full) = self.over_full(views, &pass.homes, request.named)?;
+        let (count, full) = self.crowded_topics(views, &pass.homes, request.named)?;
         let command = match full.first() {
             Some(found) => consolidate_command(&found.topic, found.scope.as_deref()),
             None => "icm consolidate -t TOPIC".to_owned(),
         };
         let command = format!("{command} --dry-run");
-        let over_full = HealthFinding {
-            finding: FindingKind::OverFull,
+        let crowded = HealthFinding {
+            finding: FindingKind::Crowded,
             count,
             first: full,
             command,
@@ -417,7 +417,7 @@ impl Service {
                 stale,
             ),
             single(FindingKind::NeverRecalled, pass.never.count, never, &forget),
-            over_full,
+            crowded,
         ];
         findings.extend(pairs);
         findings.sort_by_key(|finding| finding.finding);

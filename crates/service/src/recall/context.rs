@@ -6,7 +6,7 @@ use icm_log::facts::Front;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::recall::query::Told;
+use crate::recall::query::ShownResults;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::found_by::{also_in, found_by};
@@ -80,7 +80,7 @@ impl Service {
         let answer = self.recall_shown(caller, &recall, |answer| {
             let text = fill(answer, *budget, *markdown, &now);
             let filled = filled.insert(text);
-            Told {
+            ShownResults {
                 places: filled.shown.clone(),
                 tokens: tokens::estimate(&filled.text),
             }

@@ -48,7 +48,7 @@ const EXCERPT_CHARS: usize = 80;
 const TOGETHER_RECALLS: usize = 20;
 
 /// The results of an answer that are shown.
-pub(crate) struct Told {
+pub(crate) struct ShownResults {
     /// Their places in the answer.
     pub(crate) places: Vec<usize>,
     /// Tokens of what is shown.
@@ -83,7 +83,7 @@ impl Service {
                 .results
                 .iter()
                 .filter_map(|hit| hit.memory.content.as_deref());
-            Told {
+            ShownResults {
                 places: (0..answer.results.len()).collect(),
                 tokens: texts.map(tokens::estimate).sum(),
             }
@@ -95,7 +95,7 @@ impl Service {
         &self,
         caller: &Caller,
         request: &RecallRequest,
-        shown: impl FnOnce(&RecallAnswer) -> Told,
+        shown: impl FnOnce(&RecallAnswer) -> ShownResults,
     ) -> Result<RecallAnswer> {
         let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
         if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
@@ -143,7 +143,7 @@ impl Service {
             ids,
         } = found;
         answer.note = notes(question.note(), answer.note);
-        let Told { places, tokens } = shown(&answer);
+        let ShownResults { places, tokens } = shown(&answer);
         // A hook asks at every prompt. Its recall is recorded only if something is shown.
         let is_worth_it = request.front != Front::HOOK || !places.is_empty();
         if request.record && is_worth_it && at.position.0 > 0 && !self.options.read_only {

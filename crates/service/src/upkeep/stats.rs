@@ -60,7 +60,7 @@ impl Living {
 }
 
 /// The counts of the log.
-struct Told {
+struct LogCounts {
     events: u64,
     recalls: u64,
     first_ms: Option<u64>,
@@ -82,7 +82,7 @@ impl Service {
             let at = self.at(views, at, None)?;
             let (memoirs, concepts) = self.graph_counts(views, at.position)?;
             let told = match at.is_now {
-                true => Told {
+                true => LogCounts {
                     events: tally.events,
                     recalls: tally.recalls,
                     first_ms: tally.first_ms,
@@ -145,8 +145,8 @@ impl Service {
     }
 
     /// Returns the counts of the log up to a position.
-    fn told_until(&self, position: Position) -> QueryResult<Told> {
-        let mut told = Told {
+    fn told_until(&self, position: Position) -> QueryResult<LogCounts> {
+        let mut told = LogCounts {
             events: 0,
             recalls: 0,
             first_ms: None,

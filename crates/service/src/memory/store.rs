@@ -27,13 +27,13 @@ use icm_api::{Action, Caller, Crowded, OnSimilar, Receipt, StoreRequest, UpdateR
 
 /// A write that was validated.
 pub struct Prepared {
-    what: What,
+    what: ValidatedWrite,
     request_id: Option<String>,
     warnings: Vec<String>,
     attempt: Option<Attempt>,
 }
 
-enum What {
+enum ValidatedWrite {
     Store(Box<ValidatedStore>),
     Update { id: String, change: Box<Change> },
 }
@@ -137,7 +137,7 @@ impl Service {
         attempt: Option<Attempt>,
     ) -> Result<Receipt> {
         let prepared = self.prepare_write(caller, write)?.attempted(attempt);
-        if let What::Update { id, .. } = &prepared.what {
+        if let ValidatedWrite::Update { id, .. } = &prepared.what {
             self.refuse_unknown(id)?;
         }
         let asked = CommandIdentity {
@@ -184,7 +184,7 @@ impl Service {
                 let warnings = self.guard_store(&mut request)?;
                 let checked = self.check_store(caller, &request)?;
                 Ok(Prepared {
-                    what: What::Store(Box::new(checked)),
+                    what: ValidatedWrite::Store(Box::new(checked)),
                     request_id: request.request_id,
                     warnings,
                     attempt: None,
@@ -195,7 +195,7 @@ impl Service {
                 guard.update(&mut request)?;
                 let change = Self::check_update(&request)?;
                 Ok(Prepared {
-                    what: What::Update {
+                    what: ValidatedWrite::Update {
                         id: request.id,
                         change: Box::new(change),
                     },
@@ -215,12 +215,14 @@ impl Service {
     ) -> QueryResult<Receipt> {
         let earlier = earlier_receipt(&self.log, views, prepared.attempt, self.now_ms())?;
         let receipt = match (&prepared.what, earlier) {
-            (What::Store(checked), Some(receipt)) => self.told_of_first(views, checked, receipt),
-            (What::Update { .. }, Some(receipt)) => Ok(receipt),
-            (What::Store(checked), None) => {
+            (ValidatedWrite::Store(checked), Some(receipt)) => {
+                self.told_of_first(views, checked, receipt)
+            }
+            (ValidatedWrite::Update { .. }, Some(receipt)) => Ok(receipt),
+            (ValidatedWrite::Store(checked), None) => {
                 self.decide_store(command, views, checked, prepared.request())
             }
-            (What::Update { id, change }, None) => {
+            (ValidatedWrite::Update { id, change }, None) => {
                 self.decide_update(command, views, id, change, prepared.request())
             }
         }?;

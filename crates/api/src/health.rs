@@ -64,14 +64,14 @@ pub struct HealthFinding {
     /// Number of memories, pairs or topics.
     pub count: u64,
     /// The first of them, at most `named`.
-    pub first: Vec<Found>,
+    pub first: Vec<FindingItem>,
     /// The command that helps.
     pub command: String,
 }
 
 /// A memory, a pair of memories or a topic, as part of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FindingItem {
     /// The topic.
     pub topic: String,
     /// Id of the memory, or of both of a pair, the older first; empty for a topic.

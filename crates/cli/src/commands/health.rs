@@ -1,7 +1,7 @@
 //! `icm health`
 
 use clap::Args;
-use icm_api::{FindingKind, Found, Health, HealthFinding, HealthRequest};
+use icm_api::{FindingItem, FindingKind, Health, HealthFinding, HealthRequest};
 
 use super::topics::below;
 use crate::app::App;
@@ -94,7 +94,7 @@ fn print_rest(app: &App, finding: &HealthFinding) -> Result<(), CliError> {
     Ok(())
 }
 
-fn said(app: &App, found: &Found) -> String {
+fn said(app: &App, found: &FindingItem) -> String {
     let topic = app.ui.paint(TOPIC, &one_line(&found.topic));
     let score = found.score.map_or(String::new(), |score| {
         format!(" ({})", icm_api::likeness(score))

@@ -17,7 +17,7 @@ use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::{
-    Dedup, FindingKind, Found, Health, HealthFinding, HealthRequest, consolidate_command,
+    Dedup, FindingItem, FindingKind, Health, HealthFinding, HealthRequest, consolidate_command,
 };
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -60,10 +60,10 @@ impl Counted {
         }
     }
 
-    fn named(&self, views: &Views) -> QueryResult<Vec<Found>> {
+    fn named(&self, views: &Views) -> QueryResult<Vec<FindingItem>> {
         let found = |ordinal: &u64| {
             let version = views.version_of_row(&views.row(*ordinal)?)?;
-            Ok(Found {
+            Ok(FindingItem {
                 ids: vec![id_text(version.id)],
                 topic: version.topic.unwrap_or_default(),
                 score: None,
@@ -291,7 +291,7 @@ impl Service {
         views: &Views,
         homes: &[(HomeTag, u64)],
         named: usize,
-    ) -> QueryResult<(u64, Vec<Found>)> {
+    ) -> QueryResult<(u64, Vec<FindingItem>)> {
         let over = match self.settings.hint_over {
             0 => HINT_OVER,
             over => over,
@@ -310,7 +310,7 @@ impl Service {
         let mut found = Vec::with_capacity(full.len());
         for (memories, ordinal) in full {
             let version = views.version_of_row(&views.row(ordinal)?)?;
-            found.push(Found {
+            found.push(FindingItem {
                 scope: Some(version.scope_text()),
                 topic: version.topic.unwrap_or_default(),
                 ids: Vec::new(),
@@ -370,7 +370,9 @@ impl Service {
             }
             // If two memories say the same, the newer one stays; if they contradict each other, the right one.
             let command = match first.first() {
-                Some(Found { ids, .. }) => format!("icm link {} {} -r supersedes", ids[1], ids[0]),
+                Some(FindingItem { ids, .. }) => {
+                    format!("icm link {} {} -r supersedes", ids[1], ids[0])
+                }
                 None => "icm link NEWER OLDER -r supersedes".to_owned(),
             };
             pairs.push(HealthFinding {
@@ -394,7 +396,7 @@ impl Service {
         };
         let never = pass.never.named(views)?;
         let forget = match never.first() {
-            Some(Found { ids, .. }) => format!("icm forget {}", ids[0]),
+            Some(FindingItem { ids, .. }) => format!("icm forget {}", ids[0]),
             None => "icm forget ID".to_owned(),
         };
         let single = |finding, count, first, command: &str| HealthFinding {
@@ -430,7 +432,7 @@ impl Service {
         pair: Pair,
         score_ppm: Option<u32>,
         position: Position,
-    ) -> QueryResult<Option<Found>> {
+    ) -> QueryResult<Option<FindingItem>> {
         let (one, other) = (
             views.version_at(pair.0, position)?,
             views.version_at(pair.1, position)?,
@@ -440,7 +442,7 @@ impl Service {
         };
         let mut both = [&one, &other];
         both.sort_by_key(|version| (version.created_ms, version.id));
-        Ok(Some(Found {
+        Ok(Some(FindingItem {
             topic: both[1].topic.clone().unwrap_or_default(),
             ids: both.iter().map(|version| id_text(version.id)).collect(),
             score: score_ppm.map(|ppm| f64::from(ppm) / 1e6),

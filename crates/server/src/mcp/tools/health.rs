@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
-use icm_api::{FindingKind, Found, HealthRequest};
+use icm_api::{FindingItem, FindingKind, HealthRequest};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
@@ -65,7 +65,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-fn said(found: &Found) -> String {
+fn said(found: &FindingItem) -> String {
     let topic = clean_line(&found.topic);
     match found.memories {
         Some(memories) => match &found.scope {

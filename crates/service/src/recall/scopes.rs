@@ -22,22 +22,23 @@ const BELOW: &str = "/*";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scopes {
     /// `None`: every scope.
-    seen: Option<Vec<Part>>,
-    own: Vec<Part>,
+    seen: Option<Vec<ScopeRange>>,
+    own: Vec<ScopeRange>,
 }
 
+/// One scope, or a scope with those below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum ScopeRange {
     Is(String),
     /// The scope and the scopes below it.
     Under(String),
 }
 
-impl Part {
+impl ScopeRange {
     fn as_asked(&self) -> InScope<'_> {
         match self {
-            Part::Is(scope) => InScope::Is(scope),
-            Part::Under(scope) => InScope::Under(scope),
+            ScopeRange::Is(scope) => InScope::Is(scope),
+            ScopeRange::Under(scope) => InScope::Under(scope),
         }
     }
 }
@@ -65,7 +66,7 @@ impl Scopes {
                 scope => line(&scope?.to_text()),
             },
         };
-        let global = Part::Is(GLOBAL.to_owned());
+        let global = ScopeRange::Is(GLOBAL.to_owned());
         let seen = std::iter::once(global).chain(own.clone()).collect();
         Ok(Scopes {
             seen: Some(seen),
@@ -76,12 +77,12 @@ impl Scopes {
     /// Returns the scopes of a recorded recall. Older records saw every scope, or just the one they asked for.
     pub(crate) fn recorded(shown: &[&str], asked: Option<&str>) -> Scopes {
         let part = |text: &&str| match text.strip_suffix(BELOW) {
-            Some(above) => Part::Under(above.to_owned()),
-            None => Part::Is((*text).to_owned()),
+            Some(above) => ScopeRange::Under(above.to_owned()),
+            None => ScopeRange::Is((*text).to_owned()),
         };
         let (seen, own) = match (shown, asked) {
             ([], None) => (None, &[][..]),
-            ([], Some(asked)) => (Some(vec![Part::Is(asked.to_owned())]), &[][..]),
+            ([], Some(asked)) => (Some(vec![ScopeRange::Is(asked.to_owned())]), &[][..]),
             ([ALL, own @ ..], _) => (None, own),
             (shown, _) => (Some(shown.iter().map(part).collect()), shown),
         };
@@ -123,12 +124,17 @@ impl Scopes {
     /// Returns the scopes to search (empty for every scope), the caller's own, and those with the parents and children
     /// of the session.
     pub(crate) fn asked(&self) -> [Vec<InScope<'_>>; 3] {
-        let seen = self.seen.iter().flatten().map(Part::as_asked).collect();
+        let seen = self
+            .seen
+            .iter()
+            .flatten()
+            .map(ScopeRange::as_asked)
+            .collect();
         let own = self.own.iter().filter_map(|part| match part {
-            Part::Is(scope) if scope.starts_with(SESSION) => None,
-            Part::Is(scope) | Part::Under(scope) => Some(InScope::Is(scope)),
+            ScopeRange::Is(scope) if scope.starts_with(SESSION) => None,
+            ScopeRange::Is(scope) | ScopeRange::Under(scope) => Some(InScope::Is(scope)),
         });
-        let kin = self.own.iter().map(Part::as_asked);
+        let kin = self.own.iter().map(ScopeRange::as_asked);
         [seen, own.collect(), kin.collect()]
     }
 }
@@ -141,19 +147,19 @@ pub(crate) fn scope_fits(asked: &str, scope: &str) -> bool {
     }
 }
 
-fn texts(parts: &[Part]) -> Vec<String> {
+fn texts(parts: &[ScopeRange]) -> Vec<String> {
     let mut texts = Vec::new();
     for part in parts {
         match part {
-            Part::Is(scope) => texts.push(scope.clone()),
-            Part::Under(scope) => texts.extend([scope.clone(), format!("{scope}{BELOW}")]),
+            ScopeRange::Is(scope) => texts.push(scope.clone()),
+            ScopeRange::Under(scope) => texts.extend([scope.clone(), format!("{scope}{BELOW}")]),
         }
     }
     texts
 }
 
 /// Returns the project and the session of a caller, with the parents and children of the session.
-fn home(caller: &Caller) -> Vec<Part> {
+fn home(caller: &Caller) -> Vec<ScopeRange> {
     let named = |kind: &str, id: &Option<String>| {
         let id = limits::name("the scope's id", id.as_deref()?, SOURCE_LEN_MAX).ok()?;
         Some(line(&format!("{kind}{id}")))
@@ -167,16 +173,16 @@ fn home(caller: &Caller) -> Vec<Part> {
 }
 
 /// Returns a scope with its parents and children; nothing for `global`, which belongs to nobody.
-fn line(scope: &str) -> Vec<Part> {
+fn line(scope: &str) -> Vec<ScopeRange> {
     let Some(id) = scope.strip_prefix(SESSION) else {
         return match scope {
             GLOBAL => Vec::new(),
-            _ => vec![Part::Is(scope.to_owned())],
+            _ => vec![ScopeRange::Is(scope.to_owned())],
         };
     };
     let slashes = id.match_indices('/').filter(|(at, _)| *at > 0);
-    let above = slashes.map(|(at, _)| Part::Is(format!("{SESSION}{}", &id[..at])));
-    above.chain([Part::Under(scope.to_owned())]).collect()
+    let above = slashes.map(|(at, _)| ScopeRange::Is(format!("{SESSION}{}", &id[..at])));
+    above.chain([ScopeRange::Under(scope.to_owned())]).collect()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::summarizer;
 use crate::upkeep::summary;
-use crate::upkeep::summary::Part;
+use crate::upkeep::summary::SummaryPart;
 use icm_api::Summarizer;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
@@ -254,7 +254,7 @@ impl Service {
             }
             None => {
                 let parts = told.filter_map(|version| {
-                    Some(Part {
+                    Some(SummaryPart {
                         importance: version.importance,
                         created_ms: version.created_ms,
                         content: version.content.as_deref()?,

@@ -11,7 +11,7 @@ use icm_log::facts::Importance;
 pub(crate) const RULES_LEN_MAX: usize = 4 * 1_024;
 
 /// A memory that goes into a summary.
-pub(crate) struct Part<'a> {
+pub(crate) struct SummaryPart<'a> {
     pub(crate) importance: Importance,
     pub(crate) created_ms: u64,
     pub(crate) content: &'a str,
@@ -32,7 +32,7 @@ pub(crate) struct Extract {
 /// sentences are equal but for case, blanks and the mark at the end, the first one stays.
 ///
 /// Sentences that are merely similar are all kept: another number or name is another fact.
-pub(crate) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
+pub(crate) fn by_rules(mut parts: Vec<SummaryPart<'_>>, len_max: usize) -> Extract {
     parts.sort_by_key(|part| (Reverse(part.importance), part.created_ms));
     let mut extract = Extract::default();
     let mut kept: BTreeSet<String> = BTreeSet::new();
@@ -98,8 +98,8 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn part(importance: Importance, created_ms: u64, content: &str) -> Part<'_> {
-        Part {
+    fn part(importance: Importance, created_ms: u64, content: &str) -> SummaryPart<'_> {
+        SummaryPart {
             importance,
             created_ms,
             content,

@@ -16,8 +16,8 @@ use super::tail::Tail;
 use super::walk::missing;
 use super::waypoints::Both;
 use super::{
-    Checkpoint, Place, VERSIONS, ViewFiles, Views, WRITER_CACHE_LEN, cut, guarded, redb_builder,
-    table_error,
+    Checkpoint, Place, VERSIONS, ViewFiles, Views, WRITER_CACHE_LEN, guarded, interrupted_commit,
+    redb_builder, table_error,
 };
 use crate::error::{Result, ViewError};
 use crate::forward::{Forward, ForwardWriter};

@@ -43,13 +43,13 @@ pub struct Health {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// Memories of medium or low importance that were long neither changed nor recalled.
+    /// Memories of medium or low importance, not pinned, that were long neither changed nor recalled.
     Stale,
     /// Pairs of memories that say nearly the same, by a link or by their words.
     NearDuplicates,
     /// Pairs of memories with a link that says they contradict each other.
     Contradictions,
-    /// Memories older than 30 days that no recall has shown.
+    /// Memories of medium or low importance, not pinned, older than 30 days, that no recall has shown.
     NeverRecalled,
     /// Topics with so many memories of one scope that a summary in their place would help.
     #[serde(rename = "over_full")]

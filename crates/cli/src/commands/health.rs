@@ -11,9 +11,10 @@ use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
 
 /// Show memories that need attention, with a command for each
 ///
-/// Checks all memories, counts those of each finding, and names the first few. A stale memory has medium or low
-/// importance, and was neither changed nor recalled for a long time. Near-duplicates are linked as similar, or have
-/// most words in common. Another memory supersedes a superseded memory.
+/// Checks all memories, counts those of each finding, and names the first few. A stale memory was neither changed nor
+/// recalled for a long time. Stale and never recalled memories have medium or low importance and no pin: a session is
+/// shown the others at its start. Near-duplicates are linked as similar, or have most words in common. Another memory
+/// supersedes a superseded memory.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

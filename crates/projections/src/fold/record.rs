@@ -292,6 +292,12 @@ impl<T> Version<T> {
 }
 
 impl Version {
+    /// Returns `true` if the memory is pinned at a time, in milliseconds since the epoch.
+    pub fn is_pinned_at(&self, ms: u64) -> bool {
+        self.pinned_until_ms
+            .is_some_and(|until| until == 0 || until > ms)
+    }
+
     /// Returns the kind of the event that made the version.
     pub fn kind(&self) -> Kind {
         Kind(self.kind)

@@ -21,7 +21,7 @@ use icm_api::{
 };
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Days after which a memory that no recall ever showed is reported. Raised, fewer are.
+/// Days after which a memory of medium or low importance that no recall ever showed is reported. Raised, fewer are.
 const NEVER_DAYS: u64 = 30;
 
 type Pair = (SubjectId, SubjectId);
@@ -219,10 +219,14 @@ impl Service {
             if !row.home.is_withheld() {
                 pass.homes.push((row.home, ordinal));
             }
-            let quiet =
-                row.facts.importance <= Importance::Medium && before(row.updated_ms, stale_days);
-            let old = before(row.created_ms, NEVER_DAYS);
+            // Sessions are shown pinned, critical and high memories at their start, which counts as no recall.
+            let fades = row.facts.importance <= Importance::Medium;
+            let quiet = fades && before(row.updated_ms, stale_days);
+            let old = fades && before(row.created_ms, NEVER_DAYS);
             if !quiet && !old {
+                return Ok(());
+            }
+            if row.facts.is_pinned && views.version_of_row(row)?.is_pinned_at(now_ms) {
                 return Ok(());
             }
             let shown = match &mut shown {
@@ -490,7 +494,7 @@ mod tests {
         let pass = |days: u64| clock.0.fetch_add(days * DAY_MS, Ordering::Relaxed);
         assert_eq!(counts(), (Some(0), Some(0)));
         pass(31);
-        assert_eq!(counts(), (Some(0), Some(3)));
+        assert_eq!(counts(), (Some(0), Some(2)));
         let request = RecallRequest {
             query: "quorl".to_owned(),
             limit: Some(1),
@@ -500,12 +504,52 @@ mod tests {
         let answer = service.recall(&caller, &request).expect("an answer");
         assert_eq!(answer.results.len(), 1);
         service.record_recalls();
-        assert_eq!(counts(), (Some(0), Some(2)));
+        assert_eq!(counts(), (Some(0), Some(1)));
         // The memories were stored 91 days ago and one was recalled 60 days ago; the one of high importance is never
         // stale.
         pass(60);
-        assert_eq!(counts(), (Some(1), Some(2)));
+        assert_eq!(counts(), (Some(1), Some(1)));
         pass(31);
-        assert_eq!(counts(), (Some(2), Some(2)));
+        assert_eq!(counts(), (Some(2), Some(1)));
+    }
+
+    #[test]
+    fn a_session_sees_pinned_and_critical_memories_without_a_recall() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (clock, service) = service_at(folder.path());
+        let caller = Caller::default();
+        let store = |content: &str, importance| {
+            let request = StoreRequest {
+                topic: "t".to_owned(),
+                content: content.to_owned(),
+                importance: Some(importance),
+                ..StoreRequest::default()
+            };
+            let receipt = service.store(&caller, request);
+            receipt.expect("it stores").id
+        };
+        store("quorl", Importance::Critical);
+        let pinned = store("vimble", Importance::Medium);
+        let for_a_time = store("snark", Importance::Low);
+        let pin = |id: &String, until_ms| {
+            let ids = std::slice::from_ref(id);
+            service.pin(&caller, ids, until_ms).expect("it pins");
+        };
+        pin(&pinned, None);
+        let day = |days: u64| clock.0.load(Ordering::Relaxed) + days * DAY_MS;
+        pin(&for_a_time, Some(day(120)));
+        let named = || {
+            let health = service.health(&HealthRequest::default());
+            let findings = health.expect("an answer").findings.into_iter();
+            let wanted = [FindingKind::Stale, FindingKind::NeverRecalled];
+            let found = findings.filter(|it| wanted.contains(&it.finding));
+            let ids = found.flat_map(|it| it.first).flat_map(|it| it.ids);
+            ids.collect::<Vec<_>>()
+        };
+        clock.0.fetch_add(100 * DAY_MS, Ordering::Relaxed);
+        assert_eq!(named(), Vec::<String>::new());
+        // A pin that has run out protects no longer.
+        clock.0.fetch_add(100 * DAY_MS, Ordering::Relaxed);
+        assert_eq!(named(), [for_a_time.clone(), for_a_time]);
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct UndoArgs {
     /// All changes of this session
     #[arg(long)]
     session: Option<String>,
-    /// All changes of this actor
+    /// All changes of this actor: `agent:codex`, or only `codex`
     #[arg(long)]
     actor: Option<String>,
     /// All changes of memories that are or were in this topic; `a/` for `a` and everything below it

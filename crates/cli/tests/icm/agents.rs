@@ -100,7 +100,12 @@ fn an_agent_has_one_name_and_answers_to_its_old_one() {
             "agent:codex-mcp-client"
         ]
     );
-    for name in ["agent:codex", "agent:codex-mcp-client"] {
+    for name in [
+        "agent:codex",
+        "agent:codex-mcp-client",
+        "codex",
+        "Codex-MCP-client",
+    ] {
         let log = world.icm(["log", "--kind", "memory.stored", "--actor", name]);
         assert_eq!(log.ok().out.lines().count(), 2, "{name}");
         let undo = ["undo", "--actor", name, "--dry-run", "--json"];
@@ -111,6 +116,19 @@ fn an_agent_has_one_name_and_answers_to_its_old_one() {
             "{undone}"
         );
     }
+    // A name in full means that actor alone.
+    let mut other = world.command(["store", "-t", "t", "-c", "by somebody else"]);
+    run(other.env("ICM_ACTOR", "codex"), b"").ok();
+    let log = world.icm(["log", "--kind", "memory.stored", "--actor", "codex"]);
+    assert_eq!(log.ok().out.lines().count(), 1);
+
+    let nearest = "no actor is named `somebdy`; nearest: agent:somebody, ";
+    let log = world.icm(["log", "--actor", "somebdy"]).ok();
+    assert_eq!(log.out, "");
+    assert!(log.err.contains(nearest), "{}", log.err);
+    let undo = world.icm(["undo", "--actor", "somebdy", "--dry-run"]);
+    assert!(undo.err.contains(nearest), "{}", undo.err);
+    undo.fails(1, "nothing to undo");
 }
 
 #[test]

@@ -11,12 +11,12 @@ use icm_projections::fold::Link;
 use icm_wait::bounds;
 use serde_json::Value;
 
+use crate::history::actor::NamedActor;
 use crate::history::summary::summary_of;
 use crate::memory::link::relation_text;
 use crate::memory::present::field_names;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -30,7 +30,7 @@ struct Filter {
     memory: Option<BTreeSet<SubjectId>>,
     topic: Option<BTreeSet<SubjectId>>,
     memoir: Option<BTreeSet<SubjectId>>,
-    actor: Option<String>,
+    actor: Option<NamedActor>,
     session: Option<icm_log::SessionId>,
     since_ms: Option<u64>,
     since: Option<Position>,
@@ -195,7 +195,7 @@ impl Service {
                 Some(memoir) => Some(ids_of(views, self.members_of_memoir(views, memoir)?)?),
                 None => None,
             },
-            actor: request.actor.clone(),
+            actor: (request.actor.as_deref()).map(|name| NamedActor::of(views, name)),
             session: match &request.session {
                 Some(session) => Some(self.session_meant(session)?),
                 None => None,
@@ -313,7 +313,7 @@ impl Filter {
         self.kind
             .as_deref()
             .is_none_or(|kind| kind == name || kind == family_of(&name))
-            && (self.actor.as_deref()).is_none_or(|wanted| same_actor(wanted, actor))
+            && (self.actor.as_ref()).is_none_or(|wanted| wanted.is(actor))
             && self.session.is_none_or(|session| session == head.session())
             && self.since_ms.is_none_or(|since| ms >= since)
             && self.since.is_none_or(|since| event.position >= since)

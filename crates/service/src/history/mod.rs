@@ -1,5 +1,6 @@
 //! The past: the basis of an answer, the events and their authors, differences, conflicts, and undo.
 
+mod actor;
 pub(crate) mod basis;
 pub(crate) mod conflicts;
 pub(crate) mod diff;

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::{short_event, short_id_len};
+use crate::text::one_line;
 use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
 use crate::values::how_many;
 use crate::when;
@@ -64,7 +65,7 @@ struct Filters {
     /// Only events about this memoir, its concepts and links: name or id
     #[arg(long, value_name = "NAME")]
     memoir: Option<String>,
-    /// Only events by this actor
+    /// Only events by this actor: `agent:codex`, or only `codex`
     #[arg(long)]
     actor: Option<String>,
     /// Only events of this session
@@ -162,7 +163,12 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     let events = events?;
 
     if events == 0 {
-        app.ui.remark(format_args!("no events"));
+        let unknown = match &request.actor {
+            Some(actor) => app.service()?.unknown_actor(actor)?,
+            None => None,
+        };
+        let why = unknown.map_or(String::new(), |why| format!(": {}", one_line(&why)));
+        app.ui.remark(format_args!("no events{why}"));
     } else if filters.limit.is_none() && Some(events) == limit.map(|limit| limit as u64) {
         app.ui.remark(format_args!(
             "only the first {events} are shown; see the rest with `--all` or `-l N`"

@@ -9,9 +9,9 @@ use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, InChain, Undos};
 
+use crate::history::actor::NamedActor;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 use icm_api::when;
@@ -66,7 +66,7 @@ pub(super) struct Wanted {
     pub(super) commands: Option<BTreeSet<CommandId>>,
     /// A session and the sessions that work for it.
     pub(super) sessions: Option<BTreeSet<icm_log::SessionId>>,
-    pub(super) actor: Option<String>,
+    pub(super) actor: Option<NamedActor>,
     /// The members of a topic or a memoir, now or earlier.
     pub(super) members: Option<BTreeSet<SubjectId>>,
     pub(super) since: Option<Position>,
@@ -96,7 +96,7 @@ impl Service {
                 Some(session) => Some(self.sessions_below(session)?),
                 None => None,
             },
-            actor: request.actor.clone(),
+            actor: (request.actor.as_deref()).map(|name| NamedActor::of(views, name)),
             ..Wanted::default()
         };
         if let Some(topic) = &request.topic {
@@ -257,11 +257,11 @@ impl Wanted {
             && (self.sessions.as_ref()).is_none_or(|sessions| sessions.contains(&head.session()))
             && self.since.is_none_or(|since| position >= since)
             && self.since_ms.is_none_or(|since| head.time().ms() >= since)
-            && self.actor.as_deref().is_none_or(|actor| {
+            && self.actor.as_ref().is_none_or(|actor| {
                 let named = views.actor(head.actor());
                 named.map_or_else(
-                    || head.actor().to_string() == actor,
-                    |name| same_actor(name, actor),
+                    || actor.is(&head.actor().to_string()),
+                    |name| actor.is(name),
                 )
             })
             && (self.members.as_ref()).is_none_or(|members| {

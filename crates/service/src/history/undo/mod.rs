@@ -14,6 +14,7 @@ use icm_projections::fold::{EntityId, Undos};
 use self::choice::{Picked, can_be_undone, cannot_be_undone, selector_of};
 use self::named::undos_of;
 use crate::command::RequestKeyOf;
+use crate::history::actor::unknown_actor;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
@@ -92,7 +93,7 @@ impl Service {
         let harmless = |text: &str| self.without_secret(text);
         let (selector, reason) = (harmless(&selector), request.reason.as_deref().map(harmless));
         if self.is_empty()? {
-            return Err(nothing_to_undo(&selector));
+            return Err(nothing_to_undo(&selector, None));
         }
         if request.dry_run {
             return self.with_views(|views| {
@@ -158,7 +159,10 @@ impl Service {
             return Err(is_redacted(it).into());
         }
         if picked.is_empty() {
-            return Err(why_nothing(selector, undone_by, &skipped).into());
+            let actor = request.actor.as_deref();
+            let unknown = actor.and_then(|name| unknown_actor(views, name));
+            let unknown = unknown.map(|hint| self.without_secret(&hint));
+            return Err(why_nothing(selector, unknown, undone_by, &skipped).into());
         }
         // Every command names its actor and its chain; to skip such events is no news.
         skipped.retain(|skipped| skipped.kind != "log.actor_named");
@@ -262,15 +266,16 @@ fn plan_of(undos: &[LogUndone], answer: &UndoAnswer) -> Result<String> {
     Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }
 
-fn nothing_to_undo(selector: &str) -> ServiceError {
+fn nothing_to_undo(selector: &str, unknown: Option<String>) -> ServiceError {
     ServiceError::Nothing {
         message: format!("there is nothing to undo for `{selector}`"),
-        hint: "`icm log` lists what there is".to_owned(),
+        hint: unknown.unwrap_or_else(|| "`icm log` lists what there is".to_owned()),
     }
 }
 
 fn why_nothing(
     selector: &str,
+    unknown: Option<String>,
     undone_by: Option<EventId>,
     skipped: &[SkippedEvent],
 ) -> ServiceError {
@@ -283,7 +288,7 @@ fn why_nothing(
     }
     match skipped.first() {
         Some(skipped) => cannot_be_undone(skipped.position, &skipped.kind),
-        None => nothing_to_undo(selector),
+        None => nothing_to_undo(selector, unknown),
     }
 }
 

@@ -138,13 +138,14 @@ fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm, home: &Path) -
         Err(error) => return step.left_alone(&group.tasks, error),
     };
     let mut plain = bytes.is_some().then(|| text.plain.clone());
-    let own = Own {
-        program: &icm.program,
-        in_path: None,
-        known: ledger.get(&group.target).is_some(),
-        force,
-    };
+    let known = ledger.get(&group.target);
     for task in &group.tasks {
+        let own = Own {
+            program: &icm.program,
+            in_path: None,
+            known: is_written(known, task.what),
+            force,
+        };
         let outcome = match task.job.put(plain.as_deref(), &own) {
             Ok(Made::Same) => Outcome::Same,
             Ok(Made::New(made)) => {
@@ -198,14 +199,14 @@ fn note(group: &Group, step: &Step, ledger: &Ledger, icm: &Icm) -> Result<Noted,
             None => None,
             Some(bytes) => {
                 let old = known.map(|known| ledger.before(known)).transpose()?;
-                without(group, bytes, old, &icm.program)?
+                without(group, bytes, known.zip(old), &icm.program)?
             }
         },
     };
     let mut parts: Vec<String> = known.map(|known| known.parts.clone()).unwrap_or_default();
-    for task in &group.tasks {
-        let part = format!("{} {}", task.client.name(), task.what.name());
-        if !parts.contains(&part) {
+    for (task, piece) in group.tasks.iter().zip(&step.pieces) {
+        let part = part_of(task);
+        if !matches!(piece.outcome, Outcome::Refused(_)) && !parts.contains(&part) {
             parts.push(part);
         }
     }
@@ -223,20 +224,35 @@ fn note(group: &Group, step: &Step, ledger: &Ledger, icm: &Icm) -> Result<Noted,
     })
 }
 
-/// Returns a file without icm's pieces. `old` is the known content from before: the outer `None` means unknown, the
-/// inner `None` a file that did not exist.
+/// Returns the name of a piece in the list of written files.
+fn part_of(task: &Task) -> String {
+    format!("{} {}", task.client.name(), task.what.name())
+}
+
+/// Returns `true` if the note of a file has a piece. A piece that was refused, such as the server of another program,
+/// is not in it.
+fn is_noted(known: Option<&Entry>, task: &Task) -> bool {
+    known.is_some_and(|known| known.parts.contains(&part_of(task)))
+}
+
+/// Returns `true` if icm wrote a piece of this kind into a file, for any client that reads it.
+fn is_written(known: Option<&Entry>, what: What) -> bool {
+    let kind = |part: &String| {
+        part.rsplit_once(' ')
+            .is_some_and(|(_, kind)| kind == what.name())
+    };
+    known.is_some_and(|known| known.parts.iter().any(kind))
+}
+
+/// Returns a file without icm's pieces. `noted` is the note of the file with the content from before: the outer `None`
+/// means unknown, the inner `None` a file that did not exist.
 fn without(
     group: &Group,
     bytes: &[u8],
-    old: Option<Option<Vec<u8>>>,
+    noted: Option<(&Entry, Option<Vec<u8>>)>,
     program: &str,
 ) -> Result<Option<Vec<u8>>, InstallError> {
-    let own = Own {
-        program,
-        in_path: None,
-        known: old.is_some(),
-        force: false,
-    };
+    let (known, old) = noted.unzip();
     let text = Text::new(Some(bytes))?;
     let old_text = old
         .as_ref()
@@ -249,6 +265,12 @@ fn without(
     };
     let mut plain = text.plain.clone();
     for task in &group.tasks {
+        let own = Own {
+            program,
+            in_path: None,
+            known: is_written(known, task.what),
+            force: false,
+        };
         // A text that does not parse was refused earlier.
         if let Ok(Made::New(made) | Made::Updated(made)) = task.job.take(&plain, base, &own) {
             plain = made;
@@ -350,10 +372,8 @@ fn add_moved(groups: &mut Vec<Group>, ledger: &Ledger) {
         if groups.iter().any(|group| group.target == *target) {
             continue;
         }
-        let tasks = groups.iter().flat_map(|group| &group.tasks).filter(|task| {
-            let part = format!("{} {}", task.client.name(), task.what.name());
-            entry.parts.contains(&part)
-        });
+        let tasks = groups.iter().flat_map(|group| &group.tasks);
+        let tasks = tasks.filter(|task| is_noted(Some(entry), task));
         moved.push(Group {
             file: target.clone(),
             target: target.clone(),
@@ -369,18 +389,19 @@ fn others(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Vec<String> {
     let Ok((Some(_), text)) = open(&group.target) else {
         return Vec::new();
     };
-    let own = Own {
-        known: ledger.get(&group.target).is_some(),
-        ..*this
+    let known = ledger.get(&group.target);
+    let others = |task: &Task| {
+        let own = Own {
+            known: is_written(known, task.what),
+            ..*this
+        };
+        task.job.others(&text.plain, &own, known.is_some())
     };
     let mut lines: Vec<String> = Vec::new();
-    for command in group
-        .tasks
-        .iter()
-        .flat_map(|task| task.job.others(&text.plain, &own))
-    {
+    for command in group.tasks.iter().flat_map(others) {
         let line = format!(
-            "{}: its server called icm runs another program (`{command}`) and was left alone: take the entry out by hand",
+            "{}: its server called icm runs another program (`{command}`) and was left alone; if nobody needs it, take \
+             the entry out by hand",
             group.file.display()
         );
         if !lines.contains(&line) {
@@ -395,14 +416,7 @@ fn others(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Vec<String> {
 fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     let mut step = Step::of(&group.file, &group.target);
     let known = ledger.get(&group.target);
-    let own = Own {
-        known: known.is_some(),
-        ..*this
-    };
-    let parts = |task: &&Task| {
-        let part = format!("{} {}", task.client.name(), task.what.name());
-        known.is_some_and(|known| known.parts.contains(&part))
-    };
+    let parts = |task: &&Task| is_noted(known, task);
     let (bytes, text) = match open(&group.target) {
         Ok(opened) => opened,
         // An unreadable file without a note is not icm's concern.
@@ -429,7 +443,7 @@ fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
     if let (Some(known), Some(old)) = (known, &old)
         && known.hash == hash(&bytes)
     {
-        step.after = old.clone().map(|old| without_local(group, old, &own));
+        step.after = old.clone().map(|old| without_local(group, old, this));
         step.add_removed(group.tasks.iter().filter(parts));
     } else {
         let old_text = old.as_ref().and_then(|old| Text::new(old.as_deref()).ok());
@@ -441,6 +455,10 @@ fn take_all(group: &Group, ledger: &Ledger, this: &Own<'_>) -> Option<Step> {
         };
         let mut plain = text.plain.clone();
         for task in &group.tasks {
+            let own = Own {
+                known: is_written(known, task.what),
+                ..*this
+            };
             let outcome = match task.job.take(&plain, base, &own) {
                 Ok(Made::Same) => continue,
                 Ok(Made::New(made) | Made::Updated(made)) => {

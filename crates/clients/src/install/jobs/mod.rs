@@ -63,7 +63,7 @@ pub(super) struct Own<'a> {
     pub(super) program: &'a str,
     /// The program behind the bare name `icm`; `None` if `PATH` was not searched or has none.
     pub(super) in_path: Option<&'a Path>,
-    /// `true` if the list of written files has this file.
+    /// `true` if icm wrote a piece of this kind into the file, by the list of written files.
     pub(super) known: bool,
     /// `true` to replace the pieces of other programs, too.
     pub(super) force: bool,
@@ -202,14 +202,15 @@ impl Job {
     }
 
     /// Returns the commands of servers called `icm` that [`Job::take`] leaves in a text, because they run another
-    /// program. Empty if the text does not parse.
-    pub(super) fn others(&self, plain: &str, own: &Own<'_>) -> Vec<String> {
+    /// program. Programs that are no icm count if the list of written files has the file (`is_listed`). Empty if the
+    /// text does not parse.
+    pub(super) fn others(&self, plain: &str, own: &Own<'_>, is_listed: bool) -> Vec<String> {
         let parsed = self.format().map(|format| format.parse(plain));
         let Some(Ok(value)) = parsed else {
             return Vec::new();
         };
         match self {
-            Job::Server(server, _) => server::others(server, &value, own),
+            Job::Server(server, _) => server::others(server, &value, own, is_listed),
             Job::Local(server) => local::others(server, &value, own),
             Job::Hooks(..) | Job::Block(_) | Job::Own(..) => Vec::new(),
         }

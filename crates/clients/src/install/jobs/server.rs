@@ -119,8 +119,8 @@ pub(super) fn is_ours(shape: &Shape, entry: &Value) -> bool {
     })
 }
 
-/// Returns `true` if an entry may be updated or removed: it runs this icm, or icm wrote into the file before. Another
-/// program can have the same name.
+/// Returns `true` if an entry may be updated or removed: it runs this icm, or icm wrote it before. Another program can
+/// have the same name.
 fn is_this(shape: &Shape, entry: &Value, own: &Own<'_>) -> bool {
     own.known || runs_this(shape, entry, own)
 }
@@ -234,10 +234,19 @@ fn variables(there: Option<&Value>, wanted: Option<&Node>) -> Vec<(String, Optio
     set.chain(gone).collect()
 }
 
-/// Returns the command of an entry that is called `icm` and runs a server, but not this icm.
-pub(super) fn others(server: &Server, value: &Value, own: &Own<'_>) -> Vec<String> {
-    let found = entry(server, value)
-        .filter(|(_, entry)| is_ours(&server.shape, entry) && !is_this(&server.shape, entry, own));
+/// Returns the command of an entry that is called `icm` and runs a server, but not this icm. A program that is no icm
+/// counts if icm wrote into the file (`is_listed`).
+pub(super) fn others(
+    server: &Server,
+    value: &Value,
+    own: &Own<'_>,
+    is_listed: bool,
+) -> Vec<String> {
+    let shape = &server.shape;
+    let found = entry(server, value).filter(|(_, entry)| match is_ours(shape, entry) {
+        true => !is_this(shape, entry, own),
+        false => is_listed,
+    });
     let words = found.and_then(|(_, entry)| command(&server.shape, entry));
     words.map(|words| words.join(" ")).into_iter().collect()
 }

@@ -154,7 +154,8 @@ impl<'i> Sections<'i> {
                 None => {
                     return self.wrong(
                         line,
-                        "no topic: begin the file with `---`, `topic: NAME`, `---`, a line each",
+                        "no topic: begin the file with `---`, `topic: NAME`, `---`, a line each; from free notes, \
+                         `icm extract -t NAME FILE` takes the sentences that are worth keeping",
                     );
                 }
             }

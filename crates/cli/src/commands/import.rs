@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use icm_api::{Caller, ImportReport, NoProgress, Progress};
+use icm_log::bundle::BUNDLE_MAGIC;
 use icm_service::{STDIN, Service};
 
 use crate::app::App;
@@ -98,7 +99,8 @@ pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
     // The total is known only if every length is known.
     let mut total_bytes = Some(0);
     for path in &paths {
-        let (input, len) = open(path)?;
+        let (mut input, len) = open(path)?;
+        refuse_events(&mut *input, path)?;
         total_bytes = total_bytes.zip(len).map(|(sum, len)| sum + len);
         files.push((name_of(path), input));
     }
@@ -203,6 +205,20 @@ fn open(path: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), CliError> {
     }
     let len = metadata.is_file().then_some(metadata.len());
     Ok((Box::new(BufReader::with_capacity(64 * 1024, file)), len))
+}
+
+/// Refuses a file of `icm log export`, which holds events. An error in reading is left to the import.
+fn refuse_events(input: &mut dyn BufRead, path: &Path) -> Result<(), CliError> {
+    let start = input.fill_buf().unwrap_or_default();
+    if !start.starts_with(&BUNDLE_MAGIC) {
+        return Ok(());
+    }
+    let name = name_of(path);
+    Err(
+        CliError::invalid(format!("{name} holds events of a log, not memories")).with_hint(
+            format!("take them in with `icm log import {}`", path.display()),
+        ),
+    )
 }
 
 /// An input whose bytes are counted as they are read.

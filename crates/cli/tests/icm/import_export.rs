@@ -332,6 +332,40 @@ fn a_foreign_created_at_is_when_it_occurred() {
     }
 }
 
+/// The error names the command for such a file, once.
+#[test]
+fn an_export_of_the_log_is_no_import_of_memories() {
+    let world = World::with_memories();
+    world.icm(["log", "export", "x.icmx"]).ok();
+    let bytes = std::fs::read(world.path("x.icmx")).unwrap();
+    let other = World::new();
+    std::fs::write(other.path("x.icmx"), &bytes).unwrap();
+    for format in ["jsonl", "markdown"] {
+        for (file, input) in [("x.icmx", &[][..]), ("-", &bytes[..])] {
+            let run = other.icm_with(["import", format, file], input);
+            assert!(!run.err.contains("rejected"), "{}", run.err);
+            let command = format!("`icm log import {file}`");
+            assert!(run.err.contains(&command), "{}", run.err);
+            run.fails(2, "holds events of a log");
+        }
+    }
+    assert!(!other.store().join("log").exists(), "something was written");
+}
+
+#[test]
+fn free_notes_are_for_extract() {
+    let world = World::new();
+    world.write("NOTES.md", "# Notes\n\nWe deploy on Tuesdays.\n");
+    let run = world.icm(["import", "markdown", "NOTES.md"]).ends(1);
+    assert_eq!(run.err.matches("rejected").count(), 1, "{}", run.err);
+    assert!(run.err.contains("no topic: begin"), "{}", run.err);
+    assert!(
+        run.err.contains("`icm extract -t NAME FILE`"),
+        "{}",
+        run.err
+    );
+}
+
 /// A file without JSON lines gets one message about its format.
 #[test]
 fn what_is_no_json_lines_is_said_once() {

@@ -202,11 +202,15 @@ pub(crate) fn print_stored(ui: &Ui, receipt: &Receipt, content: &str) -> Result<
     for warning in &receipt.warnings {
         ui.note(warning);
     }
+    // The topic of a redacted memory is withheld.
+    let of = match receipt.topic.is_empty() {
+        true => String::new(),
+        false => format!(" in {}", ui.paint(TOPIC, &text::one_line(&receipt.topic))),
+    };
     ui.line(format_args!(
-        "{} {} in {} {}",
+        "{} {}{of} {}",
         ui.paint(BOLD, action(receipt)),
         text::one_line(&receipt.id),
-        ui.paint(TOPIC, &text::one_line(&receipt.topic)),
         ui.paint(DIM, &format!("@{}", receipt.position)),
     ))?;
     if let Some(similar) = receipt.similar_alone() {

@@ -189,6 +189,20 @@ fn what_matches_is_gone() {
 }
 
 #[test]
+fn a_receipt_of_a_redacted_memory_names_no_topic() {
+    let world = World::new();
+    let stored = world.json(["store", "-t", "ops", "-c", "The door code is 4711"]);
+    let id = stored["id"].as_str().unwrap();
+    world.icm(["redact", id, "--yes"]).ok();
+    let run = world.icm(["forget", id]).ok();
+    assert!(
+        run.out.starts_with(&format!("forgot {id} @")),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
 fn what_cannot_be_redacted_is_refused() {
     let world = World::new();
     world

@@ -51,7 +51,8 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
     let mut text = if call.options.compact {
         format!("ok:{id}")
     } else {
-        let of = match names_topic {
+        // The topic of a redacted memory is withheld.
+        let of = match names_topic && !topic.is_empty() {
             true => format!(" in topic \"{}\"", clean_line(topic)),
             false => String::new(),
         };

@@ -33,7 +33,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "importance",
             kind: IMPORTANCE,
             required: false,
-            about: "how slowly it fades; default medium, critical never fades",
+            about: "default medium; high/critical are shown at session start; critical never fades",
         },
         Param {
             name: "keywords",

@@ -70,9 +70,9 @@ pub enum ServiceError {
         request_id: String,
     },
     /// Another process holds the lock.
-    #[error("the store is busy: another process has been writing for more than {waited_ms} ms")]
+    #[error("the store is busy: another process {}", writes_for(*.waited_ms))]
     Busy {
-        /// Duration of the wait.
+        /// Duration of the wait; 0 if it is not known.
         waited_ms: u64,
     },
     /// The process that holds the lock is stopped; reads go on.
@@ -313,6 +313,14 @@ pub fn plain(error: impl std::fmt::Display) -> String {
     text
 }
 
+/// Returns what a process does that writes for as long as this one waited.
+fn writes_for(waited_ms: u64) -> String {
+    match waited_ms {
+        0 => "is writing".to_owned(),
+        _ => format!("has been writing for more than {waited_ms} ms"),
+    }
+}
+
 impl From<LogError> for ServiceError {
     fn from(error: LogError) -> ServiceError {
         match error {
@@ -357,9 +365,8 @@ impl From<ViewError> for ServiceError {
         match error {
             ViewError::Log(error) => error.into(),
             ViewError::Stopped { why } => ServiceError::Damaged { what: why },
-            ViewError::Busy => ServiceError::Busy {
-                waited_ms: VIEWS_WAIT.as_millis() as u64,
-            },
+            // A redaction waits longer for the views than an answer, and a process that only looks does not wait.
+            ViewError::Busy => ServiceError::Busy { waited_ms: 0 },
             ViewError::Io {
                 doing,
                 path,
@@ -388,7 +395,23 @@ impl From<ViewError> for ServiceError {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use icm_projections::ViewError;
+
+    use super::{ServiceError, plain};
+
+    #[test]
+    fn a_busy_store_tells_only_a_wait_that_was() {
+        for (error, says) in [
+            (
+                ServiceError::Busy { waited_ms: 30_000 },
+                "has been writing for more than 30000 ms",
+            ),
+            (ServiceError::from(ViewError::Busy), "is writing"),
+        ] {
+            let expected = format!("the store is busy: another process {says}");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
 
     #[test]
     fn numbers_of_errors_are_left_out() {

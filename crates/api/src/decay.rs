@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::Memory;
 
+/// Days after a recall for which a prune keeps a memory, whatever it weighs. Raised, a memory that is needed seldom
+/// stays longer; at 0, a prune takes what was just recalled.
+pub const KEPT_AFTER_RECALL_DAYS: u64 = 30;
+
 /// The rates at which memories fade, and the threshold of a prune. Shares are in parts per million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DecayPolicy {
@@ -129,6 +133,10 @@ pub struct PruneAnswer {
     pub ids: Vec<String>,
     /// The first ten of them.
     pub first: Vec<Memory>,
+    /// Number of other memories below the weight: they stay because a recall showed them in the last
+    /// [`KEPT_AFTER_RECALL_DAYS`] days.
+    #[serde(default)]
+    pub recalled: u64,
     /// Ticks for days in the future; without them fewer memories might go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<TickAhead>,

@@ -1,7 +1,7 @@
 //! `icm prune`
 
 use clap::Args;
-use icm_api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
+use icm_api::{Caller, KEPT_AFTER_RECALL_DAYS, PruneAnswer, PruneRequest, PrunedPause};
 use icm_service::Service;
 
 use super::decay;
@@ -16,8 +16,8 @@ use crate::values::share;
 /// Forget the memories that have faded
 ///
 /// Forgets all memories of medium and low importance whose weight is below the threshold. Memories of high and critical
-/// importance are always kept. `icm undo` brings the forgotten ones back. The plan is shown first and you are asked;
-/// without a terminal give `--yes`.
+/// importance are always kept, and memories that a recall showed in the last 30 days, too. `icm undo` brings the
+/// forgotten ones back. The plan is shown first and you are asked; without a terminal give `--yes`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -71,9 +71,9 @@ impl Previewed for Pruning {
             app.ui.note(&because_of(pause));
         }
         if answer.memories == 0 {
-            return put(format!(
-                "no memory of medium or low importance is below {threshold}"
-            ));
+            return put(kept(answer).unwrap_or_else(|| {
+                format!("no memory of medium or low importance is below {threshold}")
+            }));
         }
         let verb = if answer.dry_run {
             "would forget"
@@ -96,7 +96,10 @@ impl Previewed for Pruning {
         if more > 0 {
             put(format!("… and {more} more"))?;
         }
-        Ok(())
+        match kept(answer) {
+            Some(line) => put(line),
+            None => Ok(()),
+        }
     }
 
     fn question(&self, answer: &PruneAnswer) -> Question {
@@ -142,6 +145,20 @@ fn because_of(pause: &PrunedPause) -> String {
         pause.from,
         pause.to,
     )
+}
+
+/// Returns a line about the memories that only a recall keeps, if there are any.
+fn kept(answer: &PruneAnswer) -> Option<String> {
+    let stay = match answer.recalled {
+        0 => return None,
+        1 => "stays",
+        _ => "stay",
+    };
+    Some(format!(
+        "{} below {} {stay}: recalled in the last {KEPT_AFTER_RECALL_DAYS} days",
+        count(answer.recalled, "memory", "memories"),
+        answer.threshold,
+    ))
 }
 
 fn memories(answer: &PruneAnswer) -> String {

@@ -167,6 +167,26 @@ fn a_prune_takes_all_that_faded_and_nothing_that_matters() {
 }
 
 #[test]
+fn a_prune_keeps_what_was_recalled_lately() {
+    let world = aged(100);
+    world.icm(["decay"]).ok();
+    let look = ["prune", "--dry-run"];
+    assert_eq!(world.json(look)["memories"], 2);
+    let found = world.json(["recall", "zebra of medium importance", "-l", "1"]);
+    assert_eq!(found["results"][0]["key"], "medium");
+    let plan = world.json(look);
+    assert_eq!(plan["ids"], serde_json::json!([world.id("low")]));
+    assert_eq!(plan["recalled"], 1);
+    let stays = "1 memory below 0.1 stays: recalled in the last 30 days";
+    let run = world.icm(look).ok();
+    assert!(run.out.starts_with("would forget 1 memory"), "{}", run.out);
+    assert!(run.out.lines().any(|line| line == stays), "{}", run.out);
+    world.icm(["prune", "--yes"]).ok();
+    assert_eq!(world.icm(look).ok().out.trim_end(), stays);
+    assert!(weight(&world, "medium") < 0.1);
+}
+
+#[test]
 fn a_recall_lets_memories_fade_once_a_day() {
     let world = aged(3);
     world.icm(["recall", "zebra", "--no-record"]).ok();

@@ -15,8 +15,9 @@ use crate::snapshot::QueryResult;
 use crate::upkeep::decay::{day_text, decimal, share};
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
-use icm_api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
+use icm_api::{Caller, KEPT_AFTER_RECALL_DAYS, PruneAnswer, PruneRequest, PrunedPause};
 
+const DAY_MS: u64 = 86_400_000;
 /// Memories that an answer shows; it counts all of them.
 const FIRST: usize = 10;
 /// Memories that one event names, few enough to name the newest events of each, too. Raised, the fold would have to
@@ -36,7 +37,8 @@ struct Faded {
 
 impl Service {
     /// Forgets all faded memories of medium and low importance, or returns the plan of that. Memories of high and
-    /// critical importance stay.
+    /// critical importance stay, and so do those that a recall showed in the last [`KEPT_AFTER_RECALL_DAYS`] days: a
+    /// recall slows the fading down, and gives no weight back.
     ///
     /// # Errors
     /// `Invalid` for a threshold that is not from 0 to 1; `OtherPlan` if the plan differs from the one that was agreed
@@ -75,14 +77,21 @@ impl Service {
         dry_run: bool,
     ) -> QueryResult<(PruneAnswer, Vec<Faded>)> {
         let newest = views.tally().position;
-        let mut faded: Vec<Faded> = Vec::new();
+        let (mut faded, mut recalled): (Vec<Faded>, u64) = (Vec::new(), 0);
+        let since_ms = self
+            .now_ms()
+            .saturating_sub(KEPT_AFTER_RECALL_DAYS * DAY_MS);
         // Without ticks every weight is the full one.
         if views.tally().ticks > 0 {
             views.each_at(ALL_IDS, newest, false, &mut |entity, version| {
                 if version.is_alive() && version.importance <= Importance::Medium {
                     let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
                     if weight_ppm < threshold_ppm {
-                        faded.push(Faded::of(version, weight_ppm));
+                        let (_, last_ms) = views.accesses_at(&self.log, entity, newest)?;
+                        match last_ms.is_some_and(|last| last > since_ms) {
+                            true => recalled += 1,
+                            false => faded.push(Faded::of(version, weight_ppm)),
+                        }
                     }
                 }
                 Ok(true)
@@ -97,6 +106,7 @@ impl Service {
             memories: faded.len() as u64,
             ids: ids.collect(),
             first: Vec::with_capacity(FIRST.min(faded.len())),
+            recalled,
             ahead: self.ticks_ahead(views)?,
             pauses: self.pauses_of(views, &faded, threshold_ppm)?,
             event: None,
@@ -224,5 +234,52 @@ fn pruned(threshold_ppm: u32, faded: &[Faded]) -> NewEvent {
         refs: heads.into_iter().take(REFS_MAX).collect(),
         facts: facts.encode(),
         payload: icm_log::payload::encode(&icm_log::payload::Nothing {}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::service::tests::{service_at, store};
+    use icm_api::{DecayRequest, RecallRequest};
+
+    #[test]
+    fn what_was_recalled_lately_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (clock, service) = service_at(folder.path());
+        store(&service, "quorl");
+        store(&service, "vimble");
+        let pass = |days: u64| {
+            clock.0.fetch_add(days * DAY_MS, Ordering::Relaxed);
+            let ticked = service.decay(&Caller::default(), &DecayRequest::default());
+            ticked.expect("it ticks");
+        };
+        let plan = || {
+            let request = PruneRequest {
+                dry_run: true,
+                ..PruneRequest::default()
+            };
+            let answer = service.prune(&Caller::default(), &request);
+            let answer = answer.expect("a plan");
+            (answer.memories, answer.recalled)
+        };
+        pass(100);
+        assert_eq!(plan(), (2, 0));
+        let request = RecallRequest {
+            query: "quorl".to_owned(),
+            limit: Some(1),
+            record: true,
+            ..RecallRequest::default()
+        };
+        let shown = service.recall(&Caller::default(), &request);
+        assert_eq!(shown.expect("an answer").results.len(), 1);
+        service.record_recalls();
+        assert_eq!(plan(), (1, 1));
+        pass(29);
+        assert_eq!(plan(), (1, 1));
+        pass(2);
+        assert_eq!(plan(), (2, 0));
     }
 }

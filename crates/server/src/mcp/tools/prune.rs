@@ -6,7 +6,7 @@ use super::decay::ahead;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
-use icm_api::{PruneAnswer, PruneRequest, PrunedPause};
+use icm_api::{KEPT_AFTER_RECALL_DAYS, PruneAnswer, PruneRequest, PrunedPause};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
@@ -58,8 +58,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         "plan": answer.plan,
         "threshold": answer.threshold,
         "memories": answer.memories,
+        "recalled": answer.recalled,
     });
     let mut text = match (&answer.event, answer.memories) {
+        (_, 0) if answer.recalled > 0 => "nothing to forget".to_owned(),
         (_, 0) => format!(
             "no memory of medium or low importance is below {}",
             answer.threshold
@@ -83,6 +85,13 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     structured["shown"] = shown.collect();
     if !answer.pauses.is_empty() {
         structured["pauses"] = json!(answer.pauses);
+    }
+    if answer.recalled > 0 {
+        text.push_str(&format!(
+            "\n{} below {} kept: recalled in the last {KEPT_AFTER_RECALL_DAYS} days",
+            count(answer.recalled, "memory", "memories"),
+            answer.threshold,
+        ));
     }
     text.push_str(&ahead(&answer.ahead));
     for pause in &answer.pauses {

@@ -114,6 +114,8 @@ pub struct PruneRequest {
     pub threshold: Option<f64>,
     /// Only return what would be forgotten.
     pub dry_run: bool,
+    /// Show all memories, not only the first ten.
+    pub all: bool,
     /// The plan of an accepted preview; nothing is done if the plan has changed.
     pub plan: Option<String>,
 }
@@ -131,7 +133,7 @@ pub struct PruneAnswer {
     pub memories: u64,
     /// Their ids, lightest first.
     pub ids: Vec<String>,
-    /// The first ten of them.
+    /// The first ten of them; all if all were asked for.
     pub first: Vec<Memory>,
     /// Number of other memories below the weight: they stay because a recall showed them in the last
     /// [`KEPT_AFTER_RECALL_DAYS`] days.

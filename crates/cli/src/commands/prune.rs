@@ -21,12 +21,15 @@ use crate::values::share;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  icm prune --dry-run
+  icm prune --dry-run --all
   icm prune --threshold 0.2 --yes    # forgets more, without a question")]
 pub(crate) struct PruneArgs {
     /// Weight below which memories are forgotten, 0 to 1 [default: `decay.prune_threshold`, 0.1]
     #[arg(short, long, value_name = "W", value_parser = share)]
     threshold: Option<f64>,
+    /// Show all memories of the plan, not only the ten lightest
+    #[arg(long)]
+    all: bool,
     /// Only show the plan
     #[arg(long)]
     dry_run: bool,
@@ -36,6 +39,7 @@ pub(crate) fn run(args: PruneArgs, app: &App) -> Result<Outcome, CliError> {
     let request = PruneRequest {
         threshold: args.threshold,
         dry_run: true,
+        all: args.all,
         plan: None,
     };
     let caller = app.caller()?;
@@ -94,7 +98,7 @@ impl Previewed for Pruning {
         }
         let more = answer.memories - answer.first.len() as u64;
         if more > 0 {
-            put(format!("… and {more} more"))?;
+            put(format!("… and {more} more; see them with `--all`"))?;
         }
         match kept(answer) {
             Some(line) => put(line),

@@ -187,6 +187,35 @@ fn a_prune_keeps_what_was_recalled_lately() {
 }
 
 #[test]
+fn a_plan_of_a_prune_shows_ten_or_all() {
+    let world = World::new();
+    let keys: Vec<String> = (0..12).map(|n| format!("m{n}")).collect();
+    let keys: Vec<_> = keys
+        .iter()
+        .map(|key| (key.as_str(), Importance::Low))
+        .collect();
+    store_ago(&world, 60, &keys);
+    world.icm(["decay"]).ok();
+    let shown = |args: &[&str]| {
+        let run = world.icm(args).ok();
+        let is_shown = |(key, _): &&(&str, Importance)| {
+            let line = format!("    a zebra called {key}");
+            run.out.lines().any(|it| it == line)
+        };
+        (keys.iter().filter(is_shown).count(), run.out)
+    };
+    let (some, out) = shown(&["prune", "--dry-run"]);
+    assert_eq!(some, 10, "{out}");
+    let more = "… and 2 more; see them with `--all`";
+    assert!(out.lines().any(|line| line == more), "{out}");
+    let (all, out) = shown(&["prune", "--dry-run", "--all"]);
+    assert_eq!(all, 12, "{out}");
+    assert!(!out.contains('…'), "{out}");
+    let plan = world.json(["prune", "--dry-run", "--all"]);
+    assert_eq!(plan["first"].as_array().map(Vec::len), Some(12), "{plan}");
+}
+
+#[test]
 fn a_recall_lets_memories_fade_once_a_day() {
     let world = aged(3);
     world.icm(["recall", "zebra", "--no-record"]).ok();

@@ -18,7 +18,7 @@ use icm_api::ids::id_text;
 use icm_api::{Caller, KEPT_AFTER_RECALL_DAYS, PruneAnswer, PruneRequest, PrunedPause};
 
 const DAY_MS: u64 = 86_400_000;
-/// Memories that an answer shows; it counts all of them.
+/// Memories that an answer shows unless all are asked for; it counts all of them.
 const FIRST: usize = 10;
 /// Memories that one event names, few enough to name the newest events of each, too. Raised, the fold would have to
 /// look them up, and an undo to search more.
@@ -50,12 +50,13 @@ impl Service {
         };
         if request.dry_run || self.is_empty()? {
             return self.with_views(|views| {
-                let (answer, _) = self.prune_plan(views, threshold_ppm, true)?;
+                let (answer, _) = self.prune_plan(views, threshold_ppm, true, request.all)?;
                 Ok(answer)
             });
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let (mut answer, mut faded) = self.prune_plan(views, threshold_ppm, false)?;
+            let (mut answer, mut faded) =
+                self.prune_plan(views, threshold_ppm, false, request.all)?;
             let other = |plan: &String| *plan != answer.plan;
             if request.plan.as_ref().is_some_and(other) {
                 return Err(ServiceError::OtherPlan.into());
@@ -75,6 +76,7 @@ impl Service {
         views: &Views,
         threshold_ppm: u32,
         dry_run: bool,
+        all: bool,
     ) -> QueryResult<(PruneAnswer, Vec<Faded>)> {
         let newest = views.tally().position;
         let (mut faded, mut recalled): (Vec<Faded>, u64) = (Vec::new(), 0);
@@ -99,20 +101,24 @@ impl Service {
         }
         faded.sort_unstable_by_key(|faded| (faded.weight_ppm, faded.id));
         let ids = faded.iter().map(|faded| id_text(faded.id));
+        let shown = match all {
+            true => faded.len(),
+            false => FIRST.min(faded.len()),
+        };
         let mut answer = PruneAnswer {
             dry_run,
             plan: String::new(),
             threshold: decimal(threshold_ppm),
             memories: faded.len() as u64,
             ids: ids.collect(),
-            first: Vec::with_capacity(FIRST.min(faded.len())),
+            first: Vec::with_capacity(shown),
             recalled,
             ahead: self.ticks_ahead(views)?,
             pauses: self.pauses_of(views, &faded, threshold_ppm)?,
             event: None,
             position: None,
         };
-        for faded in faded.iter().take(FIRST) {
+        for faded in faded.iter().take(shown) {
             let entity = views.resolve(faded.id)?;
             if let Some(version) = views.version_at(entity, newest)? {
                 answer.first.push(self.memory_at(views, &version, newest)?);

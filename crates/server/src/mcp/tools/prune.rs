@@ -51,6 +51,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         threshold: args.share("threshold"),
         dry_run: plan.is_none(),
         plan,
+        ..PruneRequest::default()
     };
     let answer = call.service.prune(call.caller, &request)?;
     let mut structured = json!({

@@ -16,8 +16,8 @@ use crate::values::share;
 /// Forget the memories that have faded
 ///
 /// Forgets all memories of medium and low importance whose weight is below the threshold. Memories of high and critical
-/// importance are always kept, and memories that a recall showed in the last 30 days, too. `icm undo` brings the
-/// forgotten ones back. The plan is shown first and you are asked; without a terminal give `--yes`.
+/// importance and pinned ones are always kept, and memories that a recall showed in the last 30 days, too. `icm undo`
+/// brings the forgotten ones back. The plan is shown first and you are asked; without a terminal give `--yes`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -37,8 +37,8 @@ struct Faded {
 
 impl Service {
     /// Forgets all faded memories of medium and low importance, or returns the plan of that. Memories of high and
-    /// critical importance stay, and so do those that a recall showed in the last [`KEPT_AFTER_RECALL_DAYS`] days: a
-    /// recall slows the fading down, and gives no weight back.
+    /// critical importance and pinned ones stay, and so do those that a recall showed in the last
+    /// [`KEPT_AFTER_RECALL_DAYS`] days: a recall slows the fading down, and gives no weight back.
     ///
     /// # Errors
     /// `Invalid` for a threshold that is not from 0 to 1; `OtherPlan` if the plan differs from the one that was agreed
@@ -80,13 +80,13 @@ impl Service {
     ) -> QueryResult<(PruneAnswer, Vec<Faded>)> {
         let newest = views.tally().position;
         let (mut faded, mut recalled): (Vec<Faded>, u64) = (Vec::new(), 0);
-        let since_ms = self
-            .now_ms()
-            .saturating_sub(KEPT_AFTER_RECALL_DAYS * DAY_MS);
+        let now_ms = self.now_ms();
+        let since_ms = now_ms.saturating_sub(KEPT_AFTER_RECALL_DAYS * DAY_MS);
         // Without ticks every weight is the full one.
         if views.tally().ticks > 0 {
             views.each_at(ALL_IDS, newest, false, &mut |entity, version| {
-                if version.is_alive() && version.importance <= Importance::Medium {
+                let fades = version.importance <= Importance::Medium;
+                if version.is_alive() && fades && !version.is_pinned_at(now_ms) {
                     let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
                     if weight_ppm < threshold_ppm {
                         let (_, last_ms) = views.accesses_at(&self.log, entity, newest)?;
@@ -287,5 +287,34 @@ mod tests {
         assert_eq!(plan(), (1, 1));
         pass(2);
         assert_eq!(plan(), (2, 0));
+    }
+
+    #[test]
+    fn a_pinned_memory_stays_until_the_pin_runs_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (clock, service) = service_at(folder.path());
+        store(&service, "quorl");
+        let plan = || {
+            let request = PruneRequest {
+                dry_run: true,
+                ..PruneRequest::default()
+            };
+            let answer = service.prune(&Caller::default(), &request);
+            answer.expect("a plan").ids
+        };
+        let pass = |days: u64| {
+            clock.0.fetch_add(days * DAY_MS, Ordering::Relaxed);
+            let ticked = service.decay(&Caller::default(), &DecayRequest::default());
+            ticked.expect("it ticks");
+        };
+        pass(100);
+        let ids = plan();
+        assert_eq!(ids.len(), 1);
+        let until_ms = clock.0.load(Ordering::Relaxed) + 7 * DAY_MS;
+        let pinned = service.pin(&Caller::default(), &ids, Some(until_ms));
+        pinned.expect("it pins");
+        assert_eq!(plan(), Vec::<String>::new());
+        pass(8);
+        assert_eq!(plan(), ids);
     }
 }

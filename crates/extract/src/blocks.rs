@@ -1,5 +1,7 @@
 //! The paragraphs and list items of plain text and Markdown, without code.
 
+use crate::stamps::{DayMonth, Stamp, order_of, stamp_of};
+
 /// Least characters of a line that counts as wrapped, so that the next line continues it. Raised, wrapped lines are
 /// split.
 const WRAPPED_LEN: usize = 50;
@@ -16,6 +18,8 @@ pub(crate) struct Block {
     pub(crate) item: bool,
     /// For an item: the words that introduce its list, or the heading above.
     pub(crate) intro: Option<String>,
+    /// The date that its first line begins with.
+    pub(crate) stamp: Stamp,
     /// For each line, its first byte in `text` and its number.
     lines: Vec<(usize, u64)>,
 }
@@ -50,10 +54,12 @@ struct Reader {
     in_list: bool,
     /// Characters of the previous line, if it may continue.
     before_len: usize,
+    dates: DayMonth,
 }
 
 /// Returns the blocks of a text whose first line has number `first_line`. Left out are fenced and indented code,
-/// quotations, tables, comments, front matter, and lines that look like code or logs. Linear in the text.
+/// quotations, tables, comments, front matter, and lines that look like code or logs. A line that begins with a date begins
+/// a block, and the date is no part of its text. Linear in the text.
 pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
     let mut reader = Reader {
         blocks: Vec::new(),
@@ -65,6 +71,7 @@ pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
         after_blank: true,
         in_list: false,
         before_len: 0,
+        dates: order_of(text),
     };
     for (number, line) in (first_line..).zip(text.lines()) {
         reader.line(line, number);
@@ -114,16 +121,22 @@ impl Reader {
             self.in_list = false;
             return;
         }
+        let item = item(trimmed);
+        let text = item.unwrap_or(trimmed);
+        let stamped = stamp_of(text, self.dates);
+        let text = stamped.as_ref().map_or(text, |(_, text)| *text);
         // A quotation is somebody else's words, or was read where it was said.
-        if trimmed.starts_with(['>', '|'])
-            || is_rule(trimmed)
-            || is_code(item(trimmed).unwrap_or(trimmed))
-        {
+        if trimmed.starts_with(['>', '|']) || is_rule(trimmed) || is_code(text) {
             self.close();
             return;
         }
-        if let Some(text) = item(trimmed) {
+        if item.is_some() || stamped.is_some() {
             self.close();
+        }
+        if let Some((stamp, _)) = stamped {
+            self.open.stamp = stamp;
+        }
+        if item.is_some() {
             self.in_list = true;
             self.open.item = true;
             self.open.intro = self.intro.clone().or_else(|| self.heading.clone());
@@ -141,7 +154,7 @@ impl Reader {
             self.close();
         }
         self.before_len = trimmed.chars().count();
-        self.open.push(trimmed, number);
+        self.open.push(text, number);
     }
 
     /// Returns `true` if a line belongs to a code block or a comment, or begins or ends one.

@@ -20,7 +20,8 @@ pub struct Found {
     pub origin: Origin,
     /// The speaker of the sentence.
     pub speaker: Speaker,
-    /// Time of the message, milliseconds since the epoch, if the transcript has one.
+    /// The date at the beginning of the line (in UTC), else the time of the message, if there is one: milliseconds since
+    /// the epoch.
     pub at_ms: Option<i64>,
 }
 

@@ -32,6 +32,7 @@ pub mod read_offsets;
 mod score;
 mod sentences;
 mod speakers;
+mod stamps;
 mod text;
 mod transcript;
 mod words;

@@ -3,6 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::blocks::{Block, blocks};
+use crate::stamps::Stamp;
 
 /// Most bytes of a kept sentence; longer ones are data or lack full stops. Raised, more data is kept.
 pub(crate) const SENTENCE_LEN_MAX: usize = 800;
@@ -15,6 +16,8 @@ pub(crate) struct Sentence {
     pub(crate) last_line: u64,
     /// The words that introduce its list, for an item.
     pub(crate) intro: Option<String>,
+    /// The date of its paragraph.
+    pub(crate) stamp: Stamp,
     /// `true` if the previous sentence stands in the same paragraph.
     pub(crate) follows: bool,
 }
@@ -54,6 +57,7 @@ fn of_block(block: &Block, found: &mut Vec<Sentence>) {
             line: block.line_of(begin),
             last_line: block.line_of(begin + trimmed.len() - 1),
             intro: block.intro.clone(),
+            stamp: block.stamp.clone(),
             follows,
         });
         follows = true;

@@ -7,6 +7,7 @@ use crate::keywords::keywords;
 use crate::score::{Scored, is_vague, score};
 use crate::sentences::{SENTENCE_LEN_MAX, Sentence, sentences};
 use crate::speakers::turns;
+use crate::stamps::Stamp;
 
 /// Most sentences with a pronoun at their start that are kept with the sentence before them. Raised, results get
 /// longer.
@@ -108,7 +109,9 @@ impl SpokenText<'_> {
                     .last()
                     .filter(|last| text.ends_with(&last.text))
                     .unwrap_or(first);
-                best.add(self.found(text, scored, (first.line, last.last_line)));
+                let text = first.stamp.introduce(text);
+                let lines = (first.line, last.last_line);
+                best.add(self.found(text, scored, lines, &first.stamp));
             }
         }
     }
@@ -188,7 +191,7 @@ impl SpokenText<'_> {
         }
     }
 
-    fn found(&self, text: String, scored: Scored, lines: (u64, u64)) -> Found {
+    fn found(&self, text: String, scored: Scored, lines: (u64, u64), stamp: &Stamp) -> Found {
         let (line, last_line) = match self.line {
             Line::First(_) => lines,
             Line::Only(line) => (line, line),
@@ -201,7 +204,7 @@ impl SpokenText<'_> {
             text,
             origin: self.origin((line, last_line)),
             speaker: self.speaker,
-            at_ms: self.at_ms,
+            at_ms: stamp.at_ms.or(self.at_ms),
         }
     }
 }

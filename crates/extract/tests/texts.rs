@@ -39,6 +39,52 @@ fn an_item_gets_the_words_that_introduce_it_if_it_needs_them() {
 }
 
 #[test]
+fn the_date_of_a_line_is_its_time_and_no_part_of_it() {
+    const TENTH_MS: i64 = 1_770_681_600_000;
+    let ten = TENTH_MS + 10 * 3_600_000;
+    for (line, at_ms) in [
+        ("2026-02-10: We decided to drop GraphQL.", TENTH_MS),
+        ("- 10.02.2026: We decided to drop GraphQL.", TENTH_MS),
+        ("[2026-02-10] We decided to drop GraphQL.", TENTH_MS),
+        ("2026-02-10 10:00 We decided to drop GraphQL.", ten),
+    ] {
+        let found = found(line);
+        assert_eq!(found.len(), 1, "{line}");
+        assert_eq!(found[0].text, "We decided to drop GraphQL.");
+        assert_eq!(found[0].at_ms, Some(at_ms), "{line}");
+    }
+    // Each dated line stands alone, and the first line tells the order of day and month in the second one.
+    let text = "13/02/2026: We decided to drop GraphQL for the public API\n10/02/2026: Never deploy on Fridays";
+    let of = |found: &Found| (found.origin.line, found.at_ms, found.text.clone());
+    let days: Vec<_> = found(text).iter().map(of).collect();
+    let expected = [
+        (
+            1,
+            3 * 86_400_000,
+            "We decided to drop GraphQL for the public API",
+        ),
+        (2, 0, "Never deploy on Fridays"),
+    ];
+    assert_eq!(
+        days,
+        expected.map(|(line, after, text)| (line, Some(TENTH_MS + after), text.to_owned()))
+    );
+    // A date that may be in October stays in the sentence.
+    let unsure = "10/02/2026: Never deploy on Fridays";
+    assert_eq!(
+        (texts(unsure), found(unsure)[0].at_ms),
+        (vec![unsure.to_owned()], None)
+    );
+    for log in [
+        "2026-02-10 10:00 ERROR we decided to drop GraphQL",
+        "2026-02-10 10:00:00 we decided to drop GraphQL",
+        "2026-02-10: let kafka = decided;",
+    ] {
+        assert!(texts(log).is_empty(), "{log}");
+    }
+}
+
+#[test]
 fn the_best_are_kept_in_the_order_of_the_text() {
     let mut text = String::new();
     for nth in 0..300 {

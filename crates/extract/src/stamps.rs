@@ -1,0 +1,308 @@
+//! The date at the beginning of a line: `2026-02-10: …`, `[10.02.2026] …`, `2026-02-10 10:00 …`.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+
+/// The date of a line.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// The date and time in UTC, milliseconds since the epoch.
+    pub(crate) at_ms: Option<i64>,
+    /// The date as written, if day and month may be swapped. `at_ms` is then `None`.
+    pub(crate) date: Option<String>,
+}
+
+impl Stamp {
+    /// Returns a sentence of the line, with the part of the stamp that it needs in front.
+    pub(crate) fn introduce(&self, sentence: String) -> String {
+        match &self.date {
+            Some(date) => format!("{date}: {sentence}"),
+            None => sentence,
+        }
+    }
+}
+
+/// The order of day and month in dates such as `10/02/2026`.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DayMonth {
+    DayFirst,
+    MonthFirst,
+    #[default]
+    Unknown,
+}
+
+/// Returns the order of day and month in a text: the first line with a number above 12 in its date tells it.
+pub(crate) fn order_of(text: &str) -> DayMonth {
+    let mark = |c: char| c.is_whitespace() || is_emphasis(c) || matches!(c, '[' | '-' | '+' | '•');
+    for line in text.lines() {
+        match day_of(line.trim_start_matches(mark)) {
+            Some((Day::Swappable(first, _, _), _)) if first > 12 => return DayMonth::DayFirst,
+            Some((Day::Swappable(_, second, _), _)) if second > 12 => return DayMonth::MonthFirst,
+            _ => {}
+        }
+    }
+    DayMonth::Unknown
+}
+
+/// Returns the stamp at the beginning of a line, and the text behind it. `None` if the line has none, nothing follows,
+/// or the line is one of a log: a time with seconds, and no comma between date and time.
+///
+/// A date without brackets, time and separator counts if a capital letter follows: `2026-02-10 was a Tuesday` is a
+/// sentence.
+pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
+    let line = line.trim_start_matches(is_emphasis);
+    let inside = line.strip_prefix('[');
+    let begin = inside.unwrap_or(line);
+    let (day, rest) = day_of(begin)?;
+    let written = &begin[..begin.len() - rest.len()];
+    let comma = rest.starts_with(',');
+    let clock = clock_of(rest.trim_start_matches(',').trim_start());
+    let (time, rest) = match clock {
+        Some(clock) if clock.seconds && !comma => return None,
+        Some(clock) => (Some(clock.time), clock.rest),
+        None => (None, rest),
+    };
+    let rest = match inside {
+        // `[2026-02-10](…)` is a link.
+        Some(_) => rest.strip_prefix(']').filter(|it| !it.starts_with('('))?,
+        None => rest,
+    };
+    let rest = rest.trim_start_matches(is_emphasis).trim_start();
+    let said = match rest.strip_prefix([':', '-', '–', '—', '|', ',']) {
+        Some(said) => {
+            let bare = said.trim_start_matches(is_emphasis);
+            if bare.starts_with(char::is_whitespace) {
+                bare
+            } else {
+                said
+            }
+        }
+        None if inside.is_some() || time.is_some() => rest,
+        None => Some(rest).filter(|it| it.starts_with(char::is_uppercase))?,
+    };
+    let said = said.trim_start();
+    // From one date to another is a span of time.
+    if said.is_empty() || day_of(said).is_some() {
+        return None;
+    }
+    let at = day.date(order).and_then(|date| {
+        let at = DateTime::from_parts(date, time.unwrap_or(Time::midnight()));
+        TimeZone::UTC.to_timestamp(at).ok()
+    });
+    let stamp = Stamp {
+        at_ms: at.map(|at| at.as_millisecond()),
+        date: at.is_none().then(|| written.to_owned()),
+    };
+    Some((stamp, said))
+}
+
+/// Returns `true` for marks around a date: emphasis of Markdown, and marks of the direction of writing.
+fn is_emphasis(c: char) -> bool {
+    matches!(c, '*' | '_' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+}
+
+/// A date as written.
+#[derive(Debug, Clone, Copy)]
+enum Day {
+    /// A date with a year in front or full stops.
+    Known(Date),
+    /// Two numbers and the year; day and month may be swapped.
+    Swappable(i8, i8, i16),
+}
+
+impl Day {
+    /// Returns the date; `None` if only the order of day and month would tell it, and the order is unknown.
+    fn date(self, order: DayMonth) -> Option<Date> {
+        let (first, second, year) = match self {
+            Day::Known(date) => return Some(date),
+            Day::Swappable(first, second, year) => (first, second, year),
+        };
+        let day_first = Date::new(year, second, first).ok();
+        let month_first = Date::new(year, first, second).ok();
+        match (day_first, month_first) {
+            (Some(one), None) | (None, Some(one)) => Some(one),
+            _ => match order {
+                DayMonth::DayFirst => day_first,
+                DayMonth::MonthFirst => month_first,
+                DayMonth::Unknown => day_first.filter(|_| day_first == month_first),
+            },
+        }
+    }
+}
+
+/// Returns the digits at the beginning of a text, and the rest.
+fn digits(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+/// Returns the date at the beginning of a text, and the rest.
+fn day_of(text: &str) -> Option<(Day, &str)> {
+    let (a, rest) = digits(text);
+    let mark = rest
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '-' | '.' | '/'))?;
+    let (b, rest) = digits(&rest[1..]);
+    let (c, rest) = digits(rest.strip_prefix(mark)?);
+    if goes_on(rest, &['.', '-', '/']) {
+        return None;
+    }
+    let small = |text: &str| text.parse::<i8>().ok();
+    let year = match c.len() {
+        2 => 2_000 + c.parse::<i16>().ok()?,
+        _ => c.parse().ok()?,
+    };
+    let day = match (a.len(), b.len(), c.len(), mark) {
+        (4, 1..=2, 1..=2, _) => Day::Known(Date::new(a.parse().ok()?, small(b)?, small(c)?).ok()?),
+        // `1.2.34` is a version.
+        (1..=2, 1..=2, 4, '.') | (2, 2, 2, '.') => {
+            Day::Known(Date::new(year, small(b)?, small(a)?).ok()?)
+        }
+        (1..=2, 1..=2, 4, '-' | '/') | (1..=2, 1..=2, 2, '/') => {
+            let (a, b) = (small(a)?, small(b)?);
+            let fits = Date::new(year, a, b).is_ok() || Date::new(year, b, a).is_ok();
+            fits.then_some(Day::Swappable(a, b, year))?
+        }
+        _ => return None,
+    };
+    Some((day, rest))
+}
+
+/// A time of day as written.
+struct Clock<'a> {
+    time: Time,
+    seconds: bool,
+    rest: &'a str,
+}
+
+/// Returns the time at the beginning of a text.
+fn clock_of(text: &str) -> Option<Clock<'_>> {
+    let (hour, rest) = digits(text);
+    let (minute, rest) = digits(rest.strip_prefix(':')?);
+    if !(1..=2).contains(&hour.len()) || minute.len() != 2 {
+        return None;
+    }
+    let with_seconds = rest
+        .strip_prefix(':')
+        .map(digits)
+        .filter(|(second, _)| !second.is_empty());
+    let (second, rest) = with_seconds.unwrap_or(("0", rest));
+    let (afternoon, rest) = half_of(rest);
+    if goes_on(rest, &['.', ',', '+', '-']) {
+        return None;
+    }
+    let hour: i8 = hour.parse().ok()?;
+    let hour = match afternoon {
+        Some(true) => hour % 12 + 12,
+        Some(false) => hour % 12,
+        None => hour,
+    };
+    let time = Time::new(hour, minute.parse().ok()?, second.parse().ok()?, 0).ok()?;
+    Some(Clock {
+        time,
+        seconds: with_seconds.is_some(),
+        rest,
+    })
+}
+
+/// Returns `true` for `PM` at the beginning of a text and `false` for `AM`, and the rest. Small letters count only in
+/// front of a separator, because `am` is a word of German.
+fn half_of(text: &str) -> (Option<bool>, &str) {
+    let half = text.trim_start();
+    for (name, afternoon) in [("AM", false), ("PM", true)] {
+        let Some(written) = half.get(..2).filter(|it| it.eq_ignore_ascii_case(name)) else {
+            continue;
+        };
+        let rest = &half[2..];
+        let separated = rest.trim_start().starts_with(['-', '–', ']', ':']);
+        if separated || (written == name && !goes_on(rest, &[])) {
+            return (Some(afternoon), rest);
+        }
+    }
+    (None, text)
+}
+
+/// Returns `true` if a text continues the word before it: with a letter or digit, also behind one of these marks.
+fn goes_on(text: &str, marks: &[char]) -> bool {
+    let rest = text.strip_prefix(marks).unwrap_or(text);
+    rest.starts_with(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_MS: i64 = 86_400_000;
+    /// 2026-02-10T00:00:00Z.
+    const TENTH: i64 = 20_494 * DAY_MS;
+
+    fn read(line: &str) -> Option<(Option<i64>, &str)> {
+        stamp_of(line, DayMonth::Unknown).map(|(stamp, said)| (stamp.at_ms, said))
+    }
+
+    #[test]
+    fn dates_are_read_off_in_many_forms() {
+        let ten = TENTH + 10 * 3_600_000;
+        for (line, at_ms) in [
+            ("2026-02-10: We met", TENTH),
+            ("2026/02/10: We met", TENTH),
+            ("10.02.2026: We met", TENTH),
+            ("10.2.2026 We met", TENTH),
+            ("10.02.26 – We met", TENTH),
+            ("[2026-02-10] We met", TENTH),
+            ("**2026-02-10:** We met", TENTH),
+            ("**2026-02-10**: We met", TENTH),
+            ("_2026-02-10_ - We met", TENTH),
+            ("2026-02-10 We met", TENTH),
+            ("2026-02-10 10:00 We met", ten),
+            ("2026-02-10, 10:00: We met", ten),
+            ("2026-02-10, 10:00:00 - We met", ten),
+            ("[2026-02-10 10:00] We met", ten),
+            ("2026-02-10 10:00 PM We met", ten + 12 * 3_600_000),
+            ("2026-02-10, 10:00\u{202f}am - We met", ten),
+            ("2/13/2026: We met", TENTH + 3 * DAY_MS),
+            ("13/2/26: We met", TENTH + 3 * DAY_MS),
+            ("02/02/2026: We met", TENTH - 8 * DAY_MS),
+        ] {
+            assert_eq!(read(line), Some((Some(at_ms), "We met")), "{line}");
+        }
+        let german = read("2026-02-10 10:00 am Ende haben wir");
+        assert_eq!(german, Some((Some(ten), "am Ende haben wir")));
+        let (stamp, said) = stamp_of("10/02/2026: We met", DayMonth::Unknown).expect("a date");
+        assert_eq!(stamp.at_ms, None);
+        assert_eq!(stamp.introduce(said.to_owned()), "10/02/2026: We met");
+        let (stamp, _) = stamp_of("10/02/2026: We met", DayMonth::DayFirst).expect("a date");
+        assert_eq!(stamp.at_ms, Some(TENTH));
+    }
+
+    #[test]
+    fn versions_logs_and_sentences_have_no_stamp() {
+        for line in [
+            "2026-02-10T10:00:00Z We met",
+            "2026-02-10 10:00:00 We met",
+            "2026-02-10 10:00:00,123 - app - INFO - We met",
+            "2026-02-10 was a Tuesday",
+            "2026-02-10 - 2026-02-12: We met",
+            "2026-02-10:",
+            "2026-02-10",
+            "[2026-02-10](https://a.example) We met",
+            "1.2.34: We met",
+            "10.0.0.1: We met",
+            "2026-13-40: We met",
+            "40/40/2026: We met",
+            "We met on 2026-02-10",
+            "é",
+            "",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn one_day_above_twelve_tells_the_order() {
+        assert_eq!(order_of("- 1/2/26 a\n[13/2/26] b"), DayMonth::DayFirst);
+        assert_eq!(order_of("1/2/26 a\n2/13/26 b"), DayMonth::MonthFirst);
+        assert_eq!(order_of("1/2/26 a\nb"), DayMonth::Unknown);
+    }
+}

@@ -6,6 +6,8 @@ use crate::words::{Kind, Word, words};
 
 /// Least words of a sentence that is kept; shorter ones mean nothing alone. Raised, short decisions are lost.
 const WORDS_MIN: usize = 4;
+/// Least words of a sentence behind a label such as `Decision:`, with the label. Raised, short decisions are lost.
+const LABELLED_WORDS_MIN: usize = 3;
 /// Least characters of a kept sentence in a script without spaces. Raised, short decisions are lost.
 const GLYPHS_MIN: usize = 6;
 /// Least words of a long sentence. Raised, longer sentences keep their full score.
@@ -79,7 +81,8 @@ pub(crate) fn is_vague(sentence: &str) -> bool {
 pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     let words = words(sentence);
     let glyphs = sentence.chars().filter(|c| is_glyph(*c)).count();
-    if words.len() < WORDS_MIN && glyphs < GLYPHS_MIN {
+    let short = words.len() < WORDS_MIN && glyphs < GLYPHS_MIN;
+    if short && words.len() < LABELLED_WORDS_MIN {
         return None;
     }
     let mut signals: Vec<Signal> = Vec::new();
@@ -119,6 +122,13 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     signals.sort_unstable();
     signals.dedup();
     let marked = signals.contains(&Signal::Marked);
+    // `Decision: drop GraphQL` is whole, `Note: see below` is not.
+    let labelled = marked
+        && signals.contains(&Signal::Decision)
+        && words.get(opening).is_some_and(|word| word.colon);
+    if short && !labelled {
+        return None;
+    }
     if marked {
         // With an explicit mark, a request is not chatter: `Never run the migration by hand`.
         signals.retain(|signal| !matches!(signal, Signal::Request));

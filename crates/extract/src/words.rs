@@ -86,6 +86,20 @@ fn is_edge(c: char) -> bool {
 }
 
 fn word<'a>(token: &'a str, stemmer: &Stemmer, found: &mut Vec<Word<'a>>) {
+    // French has a space in front of a colon.
+    if token.trim_end_matches(['*', '_']) == ":"
+        && let Some(before) = found.last_mut()
+    {
+        (before.colon, before.pause, before.stop) = (true, true, true);
+        return;
+    }
+    // `_Note_:` and `__Note:__` are emphasis, `__init__` is a name.
+    let label = token.starts_with('_') && token.trim_end_matches('_').ends_with(':');
+    let token = if label {
+        token.trim_matches('_')
+    } else {
+        token
+    };
     let flag = token
         .trim_start_matches(['(', '"', '\'', '[', '*'])
         .starts_with("--");
@@ -225,6 +239,22 @@ mod tests {
         assert!(words[0].colon);
         assert_eq!(words[1].folded, "dont");
         assert_eq!(words.last().expect("words").stem, "migrat");
+        for label in [
+            "_Note_: x",
+            "__Note:__ x",
+            "**Note**: x",
+            "Note : x",
+            "**Note :** x",
+        ] {
+            let words = super::words(label);
+            assert_eq!(
+                (words[0].folded.as_str(), words[0].colon),
+                ("note", true),
+                "{label}"
+            );
+            assert_eq!(words[1].text, "x", "{label}");
+        }
+        assert_eq!(super::words("__init__")[0].kind, Kind::Identifier);
         assert_eq!(super::words("` alone")[0].text, "alone");
     }
 }

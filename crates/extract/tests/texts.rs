@@ -85,6 +85,37 @@ fn the_date_of_a_line_is_its_time_and_no_part_of_it() {
 }
 
 #[test]
+fn a_label_marks_the_statement_behind_it() {
+    for text in [
+        "Decision: drop GraphQL",
+        "**Decision:** drop GraphQL",
+        "- **Decided**: drop GraphQL",
+        "- __Decision:__ drop GraphQL",
+        "* _Decision_: drop GraphQL",
+        "1. Agreed: drop GraphQL",
+        "2026-02-10: Decided: drop GraphQL",
+        "Entscheidung: GraphQL fliegt raus.",
+        "**Entscheidung**: kein GraphQL",
+        "Décision : abandonner GraphQL",
+        "- Decisión: abandonar GraphQL",
+        "Decisão: abandonar GraphQL",
+    ] {
+        let found = found(text);
+        assert_eq!(found.len(), 1, "{text}");
+        assert!(found[0].signals.contains(&Signal::Marked), "{text}");
+        assert_eq!(found[0].importance, Importance::Medium, "{text}");
+    }
+    for text in [
+        "Note: see below",
+        "Decision: tomorrow",
+        "Decision: should we drop GraphQL?",
+        "Parser : no GraphQL here",
+    ] {
+        assert!(texts(text).is_empty(), "{text}: {:?}", found(text));
+    }
+}
+
+#[test]
 fn the_best_are_kept_in_the_order_of_the_text() {
     let mut text = String::new();
     for nth in 0..300 {

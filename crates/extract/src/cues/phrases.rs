@@ -21,7 +21,10 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          ^=save =this; ^=fyi; under no circumstances; =at =all =times; make sure to =always; \
          make sure you =always; =next =time; =in =the =future; =merk =dir; =merke =dir; =denk =daran; =beachte; \
          =wichtig:; =ab =jetzt; =ab =sofort; =künftig; ^=immer; ^=nie; ^=niemals; =souviens-toi; =souviens =toi; \
-         =désormais; =à =partir =de =maintenant; ^=toujours; =ne =jamais; =nota:; =important:; =recuerda =que; \
+         =désormais; =à =partir =de =maintenant; ^=toujours; =ne =jamais; =nota:; =important:; decided:; agreed:; \
+         =regel:; =hinweis:; =achtung:; =merke:; =entscheidung:; =beschluss:; =entschieden:; =beschlossen:; \
+         =vereinbart:; =décision:; =décidé:; =règle:; =attention:; =decisión:; =decidido:; =acordado:; =regla:; \
+         =atención:; =decisão:; =decisione:; =deciso:; =regola:; =recuerda =que; \
          =a =partir =de =ahora; ^=siempre; ^=nunca; =lembre-se; =lembre =se; =a =partir =de =agora; \
          =sempre =use; =ricorda =che; =d'ora =in =poi",
     ),
@@ -37,7 +40,8 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          =must =not; mandatory; =not =allowed; forbidden; only =use; =should =use; =should =not; =shouldnt; \
          opted for; trade off; tradeoff; ruled out; rejected; approved; single source of truth; ^=only; \
          =i =want; =i =like; =i =hate; =i =dislike; =please =use; =no =longer; will not support; wont support; \
-         out of scope; =entschieden; =beschlossen; =statt; =wir =verwenden; =wir =nutzen; =nous =avons =décidé; \
+         out of scope; =entschieden; =beschlossen; =statt; =wir =verwenden; =wir =nutzen; \
+         =entscheidung:; =beschluss:; =décision:; =décidé:; =decisión:; =decidido:; =decisão:; =decisione:; =nous =avons =décidé; \
          =au =lieu =de; =nous =utilisons; =hemos =decidido; =decidimos; =en =lugar =de; =en =vez =de; =usamos; \
          =abbiamo =deciso; =invece =di",
     ),

@@ -1,6 +1,6 @@
 //! The paragraphs and list items of plain text and Markdown, without code.
 
-use crate::stamps::{DayMonth, Stamp, order_of, stamp_of};
+use crate::stamps::{DayMonth, Stamp, is_level, order_of, stamp_of};
 
 /// Least characters of a line that counts as wrapped, so that the next line continues it. Raised, wrapped lines are
 /// split.
@@ -18,7 +18,7 @@ pub(crate) struct Block {
     pub(crate) item: bool,
     /// For an item: the words that introduce its list, or the heading above.
     pub(crate) intro: Option<String>,
-    /// The date that its first line begins with.
+    /// The date that its first line begins with, and the speaker behind the date.
     pub(crate) stamp: Stamp,
     /// For each line, its first byte in `text` and its number.
     lines: Vec<(usize, u64)>,
@@ -59,7 +59,7 @@ struct Reader {
 
 /// Returns the blocks of a text whose first line has number `first_line`. Left out are fenced and indented code,
 /// quotations, tables, comments, front matter, and lines that look like code or logs. A line that begins with a date begins
-/// a block, and the date is no part of its text. Linear in the text.
+/// a block, and neither the date nor the name of a messenger's speaker is part of its text. Linear in the text.
 pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
     let mut reader = Reader {
         blocks: Vec::new(),
@@ -299,10 +299,7 @@ fn begins_log(line: &str) -> bool {
     let line = line.trim_start_matches('[');
     let mut word = line.split([' ', ']']);
     let first = word.next().unwrap_or_default();
-    let level = [
-        "INFO", "WARN", "ERROR", "DEBUG", "TRACE", "WARNING", "FATAL",
-    ];
-    if level.contains(&first.trim_end_matches(':')) {
+    if is_level(first.trim_end_matches(':')) {
         return true;
     }
     let digits = first.bytes().filter(u8::is_ascii_digit).count();

@@ -16,7 +16,7 @@ pub(crate) struct Sentence {
     pub(crate) last_line: u64,
     /// The words that introduce its list, for an item.
     pub(crate) intro: Option<String>,
-    /// The date of its paragraph.
+    /// The date and the speaker of its paragraph.
     pub(crate) stamp: Stamp,
     /// `true` if the previous sentence stands in the same paragraph.
     pub(crate) follows: bool,

@@ -1,22 +1,43 @@
-//! The date at the beginning of a line: `2026-02-10: …`, `[10.02.2026] …`, `2026-02-10 10:00 …`.
+//! The date at the beginning of a line, and the speaker of a messenger: `2026-02-10: …`, `[10.02.2026, 10:14] Ada: …`.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
-/// The date of a line.
+use crate::cues::is_label;
+use crate::words::words;
+
+/// The date of a line, and its speaker.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// The date and time in UTC, milliseconds since the epoch.
     pub(crate) at_ms: Option<i64>,
     /// The date as written, if day and month may be swapped. `at_ms` is then `None`.
     pub(crate) date: Option<String>,
+    /// The name of the person who wrote the line in a messenger.
+    pub(crate) name: Option<String>,
 }
+
+/// Words of a speaker about himself. Without a name nobody knows whose statement it is.
+const OWN: &[&str] = &[
+    "i", "im", "ive", "my", "mine", "me", "myself", "ich", "mein", "meine", "meinen", "meinem",
+    "meiner", "mir", "mich", "je", "jai", "mon", "mes", "moi", "yo", "mis", "eu", "meu", "minha",
+    "mio", "mia",
+];
+/// Levels of logs.
+const LEVELS: &[&str] = &[
+    "INFO", "WARN", "ERROR", "DEBUG", "TRACE", "WARNING", "FATAL",
+];
+/// Longest name of a speaker, in bytes. Raised, more statements with a colon lose their beginning.
+const NAME_LEN_MAX: usize = 60;
+/// Most words of a name.
+const NAME_WORDS_MAX: usize = 4;
 
 impl Stamp {
     /// Returns a sentence of the line, with the part of the stamp that it needs in front.
     pub(crate) fn introduce(&self, sentence: String) -> String {
-        match &self.date {
-            Some(date) => format!("{date}: {sentence}"),
+        let own = |_: &&String| is_own(&sentence);
+        match self.date.as_ref().or(self.name.as_ref().filter(own)) {
+            Some(words) => format!("{words}: {sentence}"),
             None => sentence,
         }
     }
@@ -68,6 +89,8 @@ pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
         None => rest,
     };
     let rest = rest.trim_start_matches(is_emphasis).trim_start();
+    // A messenger has `[date, time] name:` or `date, time - name:`.
+    let messenger = time.is_some() && (inside.is_some() || rest.starts_with(['-', '–']));
     let said = match rest.strip_prefix([':', '-', '–', '—', '|', ',']) {
         Some(said) => {
             let bare = said.trim_start_matches(is_emphasis);
@@ -80,7 +103,11 @@ pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
         None if inside.is_some() || time.is_some() => rest,
         None => Some(rest).filter(|it| it.starts_with(char::is_uppercase))?,
     };
-    let said = said.trim_start();
+    let said = said.trim_start_matches(|c: char| {
+        c.is_whitespace() || (messenger && c == '~') || is_direction(c)
+    });
+    let named = name_of(said).filter(|_| messenger);
+    let said = named.map_or(said, |(_, said)| said);
     // From one date to another is a span of time.
     if said.is_empty() || day_of(said).is_some() {
         return None;
@@ -91,14 +118,51 @@ pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
     });
     let stamp = Stamp {
         at_ms: at.map(|at| at.as_millisecond()),
-        date: at.is_none().then(|| written.to_owned()),
+        // The date of each message would only be in the way.
+        date: (at.is_none() && !messenger).then(|| written.to_owned()),
+        name: named.map(|(name, _)| name.to_owned()),
     };
     Some((stamp, said))
 }
 
 /// Returns `true` for marks around a date: emphasis of Markdown, and marks of the direction of writing.
 fn is_emphasis(c: char) -> bool {
-    matches!(c, '*' | '_' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+    matches!(c, '*' | '_') || is_direction(c)
+}
+
+/// Returns `true` for marks of the direction of writing, which messengers put in front of lines and texts.
+fn is_direction(c: char) -> bool {
+    matches!(
+        c,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2068}' | '\u{2069}' | '\u{feff}'
+    )
+}
+
+/// Returns the name of a speaker and the text behind its colon. A mark (`Decision: …`) and the level of a log are no
+/// names.
+fn name_of(said: &str) -> Option<(&str, &str)> {
+    let (name, text) = said.split_once(": ")?;
+    let count = name.split_whitespace().count();
+    let fits = name.len() <= NAME_LEN_MAX && (1..=NAME_WORDS_MAX).contains(&count);
+    let is_name =
+        fits && !name.contains(['`', '"', '?', '!']) && !is_level(name) && !is_label(name);
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || is_direction(c));
+    is_name.then_some((name, text))
+}
+
+/// Returns `true` if a word is a level of logs.
+pub(crate) fn is_level(word: &str) -> bool {
+    LEVELS.contains(&word)
+}
+
+/// Returns `true` if a sentence speaks of its speaker.
+fn is_own(sentence: &str) -> bool {
+    let words = words(sentence);
+    let contracted = |text: &str| text.starts_with("I'") || text.starts_with("I’");
+    let own = |folded: &str| OWN.contains(&folded);
+    words
+        .iter()
+        .any(|word| own(&word.folded) || contracted(word.text))
 }
 
 /// A date as written.
@@ -296,6 +360,53 @@ mod tests {
             "",
         ] {
             assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn messengers_name_the_speaker() {
+        for (line, expected) in [
+            ("[10/02/2026, 10:14:03] Ada: We met", Some("Ada")),
+            (
+                "\u{200e}[2/10/26, 10:14:03\u{202f}AM] Ada Lovelace: \u{200e}We met",
+                Some("Ada Lovelace"),
+            ),
+            (
+                "[10.02.26, 10:14:03] ~ +49 170 1234567: We met",
+                Some("+49 170 1234567"),
+            ),
+            ("10.02.26, 10:14 - Ada: We met", Some("Ada")),
+            ("2/10/26, 10:14 AM - Ada: We met", Some("Ada")),
+            ("[2026-02-10 10:14] ada: We met", Some("ada")),
+            ("10.02.26, 10:14 - We met", None),
+            ("2026-02-10: Ada: We met", None),
+            ("2026-02-10, 10:14 - Decision: We met", None),
+            ("[2026-02-10, 10:14:03] ERROR: We met", None),
+        ] {
+            let (stamp, said) = stamp_of(line, DayMonth::Unknown).expect("a stamp");
+            assert_eq!(stamp.name.as_deref(), expected, "{line}");
+            assert!(
+                said.ends_with("We met") && (expected.is_none() || said == "We met"),
+                "{line}"
+            );
+        }
+        let named = Stamp {
+            name: Some("Ada".to_owned()),
+            ..Stamp::default()
+        };
+        for (sentence, own) in [
+            ("I prefer tabs", true),
+            ("Tabs are what I'd take", true),
+            ("Ich mag Tabs", true),
+            ("We prefer tabs", false),
+            ("The id is ill", false),
+        ] {
+            let expected = if own {
+                format!("Ada: {sentence}")
+            } else {
+                sentence.to_owned()
+            };
+            assert_eq!(named.introduce(sentence.to_owned()), expected);
         }
     }
 

@@ -85,6 +85,39 @@ fn the_date_of_a_line_is_its_time_and_no_part_of_it() {
 }
 
 #[test]
+fn each_line_of_a_messenger_is_a_turn_of_its_own() {
+    let chat = "[10/02/2026, 10:14:03] Ada: We decided to drop GraphQL\n\
+                [10/02/2026, 10:15:00] Jun: Never deploy on Fridays.\n\
+                [13/02/2026, 10:16:00] Ada: I prefer small pull requests\n\
+                [13/02/2026, 10:17:00] Jun: Remember that staging only takes\n\
+                deploys of the release branch\n";
+    let expected = [
+        "We decided to drop GraphQL",
+        "Never deploy on Fridays.",
+        "Ada: I prefer small pull requests",
+        "Remember that staging only takes deploys of the release branch",
+    ];
+    assert_eq!(texts(chat), expected);
+    let lines = |text: &str| -> Vec<_> {
+        let found = found(text).into_iter();
+        found
+            .map(|it| (it.origin.line, it.origin.last_line, it.at_ms))
+            .collect()
+    };
+    let tenth = 1_770_681_600_000;
+    let at = |day: i64, minute: i64| Some(tenth + day * 86_400_000 + (600 + minute) * 60_000);
+    let seen = lines(chat);
+    assert_eq!(seen[0], (1, 1, at(0, 14).map(|ms| ms + 3_000)));
+    assert_eq!(seen[3], (4, 5, at(3, 17)));
+    // The other form, whose dates tell nothing of the order of day and month.
+    let chat = "10/02/26, 10:14 - Messages and calls are end-to-end encrypted.\n\
+                10/02/26, 10:14 - Ada: We decided to drop GraphQL\n\
+                10/02/26, 10:15 - Jun: Never deploy on Fridays.\n";
+    assert_eq!(texts(chat), expected[..2]);
+    assert_eq!(lines(chat), [(2, 2, None), (3, 3, None)]);
+}
+
+#[test]
 fn a_label_marks_the_statement_behind_it() {
     for text in [
         "Decision: drop GraphQL",

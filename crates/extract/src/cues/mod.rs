@@ -9,7 +9,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use self::phrases::{CUES, FILLERS, PIECES};
 use crate::found::Signal;
-use crate::words::Word;
+use crate::words::{Word, words};
 
 /// One word of a phrase.
 enum Part {
@@ -111,6 +111,16 @@ pub(crate) fn matches(sentence: &str, words: &[Word<'_>], take: &mut dyn FnMut(S
     }
 }
 
+/// Returns `true` if a word marks the text behind its colon: `Note`, `Decision`.
+pub(crate) fn is_label(word: &str) -> bool {
+    let labelled = format!("{word}: it");
+    let mut marks = false;
+    matches(&labelled, &words(&labelled), &mut |signal, _| {
+        marks |= signal == Signal::Marked;
+    });
+    marks
+}
+
 fn is_at(cue: &Cue, words: &[Word<'_>]) -> bool {
     if words.len() < cue.parts.len() {
         return false;
@@ -126,7 +136,6 @@ fn is_at(cue: &Cue, words: &[Word<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::words;
 
     fn found(sentence: &str) -> Vec<Signal> {
         let mut found = Vec::new();

@@ -9,6 +9,7 @@ use icm_extract::{
     passages,
 };
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 fn read(bytes: &[u8], from: Option<Progress>) -> (Vec<Found>, Progress) {
     read_by(bytes, from, &Rules::default())
@@ -233,6 +234,96 @@ fn other_clients_are_read_by_their_content() {
             && !is_transcript(b"{{ template }}")
             && !is_transcript(b"# Title")
     );
+}
+
+/// Returns a conversation of ChatGPT's export whose second prompt was edited. The nodes stand in no order.
+fn conversation(tool: &str) -> String {
+    let node = |id: &str, parent: Option<&str>, role: &str, kind: &str, text: &str| {
+        let message = json!({"id": id, "author": {"role": role}, "create_time": 1_767_323_045.678,
+            "content": {"content_type": kind, "parts": [text]}, "recipient": "all"});
+        json!({"id": id, "message": message, "parent": parent, "children": []})
+    };
+    json!({
+        "title": "Events",
+        "create_time": 1_767_323_045.0,
+        "mapping": {
+            "d": node("d", Some("b"), "assistant", "text", "The consumer is implemented in `consume.rs`."),
+            "x": node("x", Some("a"), "user", "text", "We decided to use Edits for events."),
+            "b": node("b", Some("a"), "user", "text", &format!("We decided to use {tool} for events.")),
+            "c": node("c", Some("b"), "assistant", "code", "We decided to use Code for events."),
+            "a": node("a", Some("root"), "system", "text", "We decided to use Systems for events."),
+            "root": {"id": "root", "message": null, "parent": null, "children": ["a"]},
+        },
+        "current_node": "d",
+    })
+    .to_string()
+}
+
+#[test]
+fn chatgpts_export_is_read_in_the_order_of_parents() {
+    let one = conversation("Kafka");
+    let pretty = serde_json::from_str::<Value>(&one).expect("it is JSON");
+    let pretty = serde_json::to_string_pretty(&pretty).expect("it is JSON");
+    // The order of fields decides which form a single conversation on one line has.
+    let single = one.replacen('{', "{\"title\":\"Events\",", 1);
+    for file in [format!("[{one}]"), format!("[\n{one}\n]"), single, pretty] {
+        let (found, progress) = read(file.as_bytes(), None);
+        let expected = [
+            "We decided to use Kafka for events.",
+            "The consumer is implemented in `consume.rs`.",
+        ];
+        assert_eq!(texts(&found), expected, "{file}");
+        assert_eq!(
+            (found[0].speaker, found[1].speaker),
+            (Speaker::User, Speaker::Assistant)
+        );
+        assert_eq!(found[0].at_ms, Some(1_767_323_045_678));
+        assert_eq!(found[0].origin.message.as_deref(), Some("b"));
+        assert_eq!((progress.messages, progress.skipped), (3, 0));
+        assert!(is_transcript(file.as_bytes()));
+        // Nothing is read twice.
+        assert!(read(file.as_bytes(), Some(progress)).0.is_empty());
+    }
+    // A later export has the new conversation in front.
+    let (_, progress) = read(format!("[{one}]").as_bytes(), None);
+    let later = format!("[{},{one}]", conversation("Pulsar"));
+    let (found, _) = read(later.as_bytes(), Some(progress));
+    assert!(texts(&found).contains(&"We decided to use Pulsar for events."));
+    // Without a last message, the newest one is the last. Circles end.
+    let open = one.replace("\"current_node\":\"d\"", "\"current_node\":null");
+    assert!(open.contains("null") && !read(format!("[{open}]").as_bytes(), None).0.is_empty());
+    let circle = format!(
+        "[{}]",
+        one.replace("\"parent\":\"root\"", "\"parent\":\"d\"")
+    );
+    assert_eq!(read(circle.as_bytes(), None).0.len(), 2);
+}
+
+#[test]
+fn a_document_of_unknown_form_is_counted() {
+    for (file, skipped) in [
+        (r#"[{"a":1},{"b":2}]"#, 2),
+        (
+            r#"[{"type":"message","user":"U1","text":"We decided to use Kafka."}]"#,
+            1,
+        ),
+        ("{\n\"a\": 1\n}", 1),
+        ("{\n\"messages\": 7\n}", 1),
+        (
+            "{\n\"messages\": [{\"from\": \"Ada\", \"text\": \"We decided to use Kafka.\"}]\n}",
+            1,
+        ),
+        ("{\n\"messages\": []\n}", 0),
+        ("{\nbroken", 1),
+    ] {
+        let (found, progress) = read(file.as_bytes(), None);
+        assert!(found.is_empty(), "{file}");
+        assert_eq!(
+            (progress.messages, progress.skipped),
+            (0, skipped),
+            "{file}"
+        );
+    }
 }
 
 #[test]

@@ -28,9 +28,9 @@ use crate::values::how_many;
 /// `medium` at most, until `icm review` keeps it. A sentence is skipped if a memory of any topic, seen from the scope,
 /// says the same. No existing memory is changed. `icm undo --last 1` takes a run back.
 ///
-/// A file may be plain text, Markdown, or a transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI. A
-/// run reads only the part of a transcript that is new since the last run. Text that a memory server injected is
-/// skipped.
+/// A file may be plain text, Markdown, a transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI, or the
+/// `conversations.json` of ChatGPT's export. A run reads only the part of a transcript that is new since the last run.
+/// Text that a memory server injected is skipped.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 With `[extractor] command` in the config file a program finds the memories instead of the rules. It
@@ -72,6 +72,10 @@ pub(crate) struct ExtractArgs {
     #[arg(long)]
     rules: bool,
 }
+
+/// The forms of conversations that are known, for messages.
+const KNOWN_FORMS: &str = "transcripts of Claude Code, Codex, Gemini CLI, Qwen Code and Copilot CLI, ChatGPT's \
+                           conversations.json, text with `User:` and `Assistant:`";
 
 /// The answer as JSON.
 #[derive(Serialize)]
@@ -136,6 +140,11 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
         .as_ref()
         .map(|now| read_since(known.as_ref(), now, more));
 
+    let unknown = match &progress {
+        Some(progress) => progress.messages == 0,
+        None => by == By::Rules && candidates.is_empty() && material.is_json_text(),
+    };
+
     let service = app.service()?;
     let run = Run {
         service,
@@ -156,7 +165,7 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
                 .note(&format!("cannot write {}: {error}", offsets.display()));
         }
     }
-    print(&judged, &args, &run, read, app)
+    print(&judged, &args, &run, (read, unknown), app)
 }
 
 /// Returns the progress of earlier runs on a transcript.
@@ -184,15 +193,12 @@ fn print(
     judged: &[Judged],
     args: &ExtractArgs,
     run: &Run<'_>,
-    read: Option<Read>,
+    (read, unknown): (Option<Read>, bool),
     app: &App,
 ) -> Result<Outcome, CliError> {
     let from = run.from;
     let of = |fate: Fate| judged.iter().filter(|it| it.fate == fate).count();
     let (stored, skipped, rejected) = (of(Fate::Stored), of(Fate::Skipped), of(Fate::Rejected));
-    // A file without a single understood line is no transcript.
-    let strange = read
-        .is_some_and(|read| read.first_line == 1 && read.messages == 0 && read.not_understood > 0);
     if app.ui.json {
         app.ui.json(&Answer {
             topic: &run.destination.topic,
@@ -223,7 +229,11 @@ fn print(
             ));
         }
     }
-    if let Some(read) = read.filter(|read| read.not_understood > 0) {
+    if unknown {
+        app.ui.note(&format!(
+            "{from} has no message in a form that icm knows; known are {KNOWN_FORMS}"
+        ));
+    } else if let Some(read) = read.filter(|read| read.not_understood > 0) {
         let lines = count(read.not_understood, "line", "lines");
         app.ui.note(&format!(
             "skipped {lines} of {from} of a form that icm does not know"
@@ -247,7 +257,7 @@ fn print(
     {
         app.ui.note(warning);
     }
-    Ok(match rejected > 0 || strange {
+    Ok(match rejected > 0 || unknown {
         true => Outcome::No,
         false => Outcome::Fine,
     })

@@ -339,11 +339,26 @@ fn bad_input_gets_one_clear_line() {
         };
         world.icm(args).fails(code, words);
     }
-    let run = world.icm(["extract", "-t", "n", "other.jsonl"]).ends(1);
-    assert!(
-        run.err.contains("skipped 2 lines of other.jsonl"),
-        "{run:?}"
+    // JSON of an unknown form is named, whether it is lines or a document.
+    world.write("document.json", "{\n\"a\": 1\n}\n");
+    world.write(
+        "list.json",
+        r#"[{"type": "message", "text": "We decided to use Kafka."}]"#,
     );
+    world.write("text.json", "[1, 2]\n");
+    world.write("state.jsonl", "{\"type\":\"summary\"}\n");
+    for file in [
+        "other.jsonl",
+        "document.json",
+        "list.json",
+        "text.json",
+        "state.jsonl",
+    ] {
+        let run = world.icm(["extract", "-t", "n", file]).ends(1);
+        let says = format!("{file} has no message in a form that icm knows; known are");
+        assert!(run.err.contains(&says), "{run:?}");
+        assert!(!run.err.contains("skipped"), "{run:?}");
+    }
     // A text without anything worth keeping is no failure.
     world.icm_with(["extract", "-t", "n"], b"").ok();
     world

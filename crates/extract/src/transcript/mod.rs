@@ -30,13 +30,15 @@ const HEAD_LEN: u64 = 4_096;
 pub struct Progress {
     /// Bytes that were read; the next line begins here. 0 for a file that is a single JSON document.
     pub offset: u64,
-    /// Hash of up to 4 KiB before `offset`, 64 hex digits. Another hash means that the file was written anew.
+    /// Hash of up to 4 KiB before `offset`, 64 hex digits; for a document with conversations, of its first 4 KiB. Another
+    /// hash means that the file was written anew.
     pub tail: String,
     /// Lines before `offset`.
     pub lines: u64,
-    /// Messages that were read.
+    /// Messages that were read; 0 if none is of a known form.
     pub messages: u64,
-    /// Lines of unknown form, or longer than [`LINE_LEN_MAX`].
+    /// Lines of unknown form, or longer than [`LINE_LEN_MAX`]. Of a document without a message of a known form: its
+    /// messages, at least 1.
     pub skipped: u64,
     /// The speaker of the last turn of plain text, which the next line may continue.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,15 +60,16 @@ pub fn is_transcript(head: &[u8]) -> bool {
 
 /// Returns the sentences worth keeping in the new part of a transcript, in order, and the progress.
 ///
-/// Known are the files of Claude Code, Codex, Gemini CLI, Qwen Code and Copilot CLI, and lines such as `User: …`. The
-/// content of a line tells its form; lines of other forms are skipped and counted. Thinking, system messages, summaries
-/// of compactions and injected text are never read; the output of tools only if the rules include it.
+/// Known are the files of Claude Code, Codex, Gemini CLI, Qwen Code and Copilot CLI, the conversations of ChatGPT's
+/// export, and lines such as `User: …`. The content of a line tells its form; lines of other forms are skipped and
+/// counted. Thinking, system messages, summaries of compactions and injected text are never read; the output of tools
+/// only if the rules include it.
 ///
 /// Reading begins at `from`, or at the beginning if the file was written anew since. It ends at the end of the file, or
 /// once `stop` returns `true`; `stop` is called before each line. A turn of plain text that `stop` interrupts is left
 /// whole for the next reading, and so is an incomplete last line. A line above [`LINE_LEN_MAX`] is skipped. Time is
-/// linear in the new part, memory is bounded. Only a file that is a single JSON document (older chats of Gemini CLI) is
-/// read whole each time, and its messages are counted.
+/// linear in the new part, memory is bounded. Only a file that is a single JSON document (older chats of Gemini CLI,
+/// ChatGPT's export) is read whole each time, and its messages are counted.
 ///
 /// # Errors
 /// `Io` if the reader fails, `TooLong` for a document of more than 64 MiB.
@@ -129,7 +132,7 @@ fn read(
     let head = bytes_at(reader, 0, HEAD_LEN.min(len))?;
     if reading.progress.offset == 0 && document::is_document(&head) {
         seek(reader, SeekFrom::Start(0))?;
-        return reading.document(reader, len, stop);
+        return reading.document(reader, (len, head.as_slice()), stop);
     }
     reading.lines(reader, stop)?;
     let mut progress = reading.progress;
@@ -362,7 +365,7 @@ impl Reading<'_> {
     fn document(
         mut self,
         reader: &mut impl Read,
-        len: u64,
+        (len, head): (u64, &[u8]),
         stop: &impl Fn() -> bool,
     ) -> Result<(Sink, Progress), ExtractError> {
         if len > document::LEN_MAX {
@@ -370,25 +373,38 @@ impl Reading<'_> {
                 len_max_bytes: document::LEN_MAX,
             });
         }
-        let before = std::mem::take(&mut self.progress);
-        let mut nth = 0;
-        document::each(reader.take(document::LEN_MAX), &mut |object| {
+        let mut before = std::mem::take(&mut self.progress);
+        // A later export has its new conversations in front.
+        let tail = document::has_conversations(head).then(|| hash_of(head));
+        if tail.as_ref().is_some_and(|tail| *tail != before.tail) {
+            before = Progress::default();
+        }
+        let (mut nth, mut known) = (0_u64, before.messages > 0);
+        let has_list = document::each(reader.take(document::LEN_MAX), &mut |object| {
             nth += 1;
             // Messages of the last reading are not read again. A file with fewer messages is another file.
             if nth > before.messages
                 && let Shape::Message(message) = shape_of(object)
-                && !self.message(&message, Line::Only(nth), None)
             {
-                // The next reading begins with this message.
-                nth -= 1;
-                return false;
+                known = true;
+                if !self.message(&message, Line::Only(nth), None) {
+                    // The next reading begins with this message.
+                    nth -= 1;
+                    return false;
+                }
             }
             !stop()
         });
+        let strange = !known && (nth > 0 || !has_list);
         self.progress = Progress {
             // A shorter document is another file, so the next reading begins at its start.
-            messages: if nth < before.messages { 0 } else { nth },
-            skipped: before.skipped,
+            messages: if strange || nth < before.messages {
+                0
+            } else {
+                nth
+            },
+            skipped: before.skipped + if strange { nth.max(1) } else { 0 },
+            tail: tail.unwrap_or_default(),
             ..Progress::default()
         };
         Ok((self.sink, self.progress))
@@ -427,5 +443,9 @@ fn bytes_at(
 fn tail_hash(reader: &mut (impl Read + Seek), offset: u64) -> Result<String, ExtractError> {
     let len = offset.min(TAIL_LEN);
     let bytes = bytes_at(reader, offset - len, len)?;
-    Ok(blake3::hash(&bytes).to_hex().to_string())
+    Ok(hash_of(&bytes))
+}
+
+fn hash_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
 }

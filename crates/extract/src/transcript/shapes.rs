@@ -53,6 +53,10 @@ pub(super) fn shape_of(object: &Value) -> Shape<'_> {
             _ => Shape::Known,
         };
     }
+    // ChatGPT's export: a message of a conversation.
+    if let Some(role) = object["author"]["role"].as_str() {
+        return of_export(object, role);
+    }
     // Texts that a program wrote in a person's name: reminders, summaries of compactions, error messages.
     let by_program = [
         "isMeta",
@@ -110,6 +114,29 @@ fn message<'a>(object: &'a Value, texts: Vec<(Speaker, &'a str)>, ids: &[&str]) 
             .iter()
             .find_map(|id| object[*id].as_str())
             .filter(|id| id.len() <= 128),
+    })
+}
+
+/// Returns the shape of a message of ChatGPT's export. Its calls of tools, thoughts and hidden instructions have other
+/// types of content, another recipient or a mark.
+fn of_export<'a>(object: &'a Value, role: &str) -> Shape<'a> {
+    let content = &object["content"];
+    let hidden = object["metadata"]["is_visually_hidden_from_conversation"] == true;
+    let is_text = matches!(
+        content["content_type"].as_str(),
+        Some("text" | "multimodal_text") | None
+    );
+    let for_all = matches!(object["recipient"].as_str(), Some("all") | None);
+    let Some(speaker) = speaker_named(role).filter(|_| is_text && for_all && !hidden) else {
+        return Shape::Known;
+    };
+    Shape::Message(Message {
+        texts: texts(&content["parts"], speaker),
+        // Seconds with a fraction.
+        at_ms: object["create_time"]
+            .as_f64()
+            .map(|seconds| (seconds * 1_000.0).round() as i64),
+        id: object["id"].as_str().filter(|id| id.len() <= 128),
     })
 }
 

@@ -154,6 +154,15 @@ impl Material {
         Ok((passages, Some(progress), more))
     }
 
+    /// Returns `true` for a text that is a JSON list or object, and so is not written to be read.
+    pub(super) fn is_json_text(&self) -> bool {
+        let Content::Text(text) = &self.content else {
+            return false;
+        };
+        text.trim_start().starts_with(['[', '{'])
+            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    }
+
     fn watched<'m>(&'m self, file: &'m RefCell<Box<dyn ReadSeek>>) -> Box<Watched<'m>> {
         Box::new(Watched {
             file,

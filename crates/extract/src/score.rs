@@ -6,8 +6,8 @@ use crate::words::{Kind, Word, words};
 
 /// Least words of a sentence that is kept; shorter ones mean nothing alone. Raised, short decisions are lost.
 const WORDS_MIN: usize = 4;
-/// Least words of a sentence behind a label such as `Decision:`, with the label. Raised, short decisions are lost.
-const LABELLED_WORDS_MIN: usize = 3;
+/// Least words of a sentence that is whole by its form; see [`is_whole`]. Raised, short decisions are lost.
+const WHOLE_WORDS_MIN: usize = 3;
 /// Least characters of a kept sentence in a script without spaces. Raised, short decisions are lost.
 const GLYPHS_MIN: usize = 6;
 /// Least words of a long sentence. Raised, longer sentences keep their full score.
@@ -82,7 +82,7 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     let words = words(sentence);
     let glyphs = sentence.chars().filter(|c| is_glyph(*c)).count();
     let short = words.len() < WORDS_MIN && glyphs < GLYPHS_MIN;
-    if short && words.len() < LABELLED_WORDS_MIN {
+    if short && words.len() < WHOLE_WORDS_MIN {
         return None;
     }
     let mut signals: Vec<Signal> = Vec::new();
@@ -94,7 +94,11 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
             // `Run the tests before each push` is a rule, `run the tests` is a task.
             Signal::Request => !habit,
             // `The build is green now` is passing news, `Now we use pnpm` is a decision.
-            Signal::Progress => at >= opening || at == 0,
+            // `Let's use Kafka` of a person is a decision, of a model it is a step.
+            Signal::Progress => {
+                (at >= opening || at == 0)
+                    && (speaker == Speaker::Assistant || !is_proposal(&words[at..]))
+            }
             _ => true,
         };
         if counts {
@@ -102,6 +106,9 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
             places.push((signal, at));
         }
     });
+    if names_place(&words) {
+        signals.push(Signal::Architecture);
+    }
     if is_said_twice(&mut places) {
         signals.push(Signal::Several);
     }
@@ -122,11 +129,7 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     signals.sort_unstable();
     signals.dedup();
     let marked = signals.contains(&Signal::Marked);
-    // `Decision: drop GraphQL` is whole, `Note: see below` is not.
-    let labelled = marked
-        && signals.contains(&Signal::Decision)
-        && words.get(opening).is_some_and(|word| word.colon);
-    if short && !labelled {
+    if short && !is_whole(&words[opening..], &signals) {
         return None;
     }
     if marked {
@@ -140,6 +143,38 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
     })
 }
 
+/// Returns `true` if few words are a statement: `Decision: drop GraphQL`, `We chose Kafka`, `Never force push`,
+/// `Mira owns billing`. `Note: see below` and `I like it` are none.
+fn is_whole(words: &[Word<'_>], signals: &[Signal]) -> bool {
+    const SUBJECTS: &[&str] = &["we", "were", "i", "wir", "ich"];
+    const COMMANDS: &[&str] = &[
+        "always", "never", "dont", "use", "avoid", "prefer", "answer", "reply", "respond", "immer",
+        "nie", "niemals",
+    ];
+    const EMPTY: &[&str] = &[
+        "then", "already", "so", "too", "now", "again", "here", "mind", "das", "es",
+    ];
+    let has = |signal| signals.contains(&signal);
+    let Some(first) = words.first() else {
+        return false;
+    };
+    // `We agreed on:` introduces a list.
+    if words.last().is_some_and(|last| last.colon) {
+        return false;
+    }
+    if first.colon {
+        return has(Signal::Marked) && has(Signal::Decision);
+    }
+    let begins =
+        SUBJECTS.contains(&first.folded.as_str()) || COMMANDS.contains(&first.folded.as_str());
+    let empty = |word: &Word<'_>| {
+        BARE.contains(&word.folded.as_str()) || EMPTY.contains(&word.folded.as_str())
+    };
+    let states = begins && (has(Signal::Marked) || has(Signal::Decision));
+    let owns = has(Signal::Person) && has(Signal::Architecture);
+    (states || owns) && !words.iter().any(empty)
+}
+
 /// Returns `true` if a signal in favour has two phrases that stand apart.
 fn is_said_twice(places: &mut Vec<(Signal, usize)>) -> bool {
     places.retain(|(signal, _)| signal.points() > 1);
@@ -147,6 +182,13 @@ fn is_said_twice(places: &mut Vec<(Signal, usize)>) -> bool {
     places
         .windows(2)
         .any(|two| two[0].0 == two[1].0 && two[1].1 > two[0].1 + 1)
+}
+
+/// Returns `true` if words propose a choice: `let's use …`, `let's go with …`.
+fn is_proposal(words: &[Word<'_>]) -> bool {
+    const CHOICES: &[&str] = &["use", "stick", "adopt"];
+    let word = |at: usize| words.get(at).map_or("", |word| word.folded.as_str());
+    word(0) == "lets" && (CHOICES.contains(&word(1)) || (word(1), word(2)) == ("go", "with"))
 }
 
 fn asks(sentence: &str) -> bool {
@@ -168,6 +210,22 @@ fn is_habit(words: &[Word<'_>]) -> bool {
     words
         .iter()
         .any(|word| HABIT.contains(&word.folded.as_str()))
+}
+
+/// Returns `true` if the words say where a thing is, by an address or a path: `Logs are in /var/log/app`.
+fn names_place(words: &[Word<'_>]) -> bool {
+    const VERBS: &[&str] = &["is", "are", "ist", "sind", "liegt", "liegen"];
+    const WHERE: &[&str] = &["in", "at", "under", "on", "unter", "auf"];
+    words.windows(3).any(|three| {
+        let place = match three[2].kind {
+            Kind::Url => true,
+            Kind::Identifier | Kind::Code => three[2].text.contains('/'),
+            _ => false,
+        };
+        place
+            && VERBS.contains(&three[0].folded.as_str())
+            && WHERE.contains(&three[1].folded.as_str())
+    })
 }
 
 /// Returns the number of names, identifiers, numbers and pieces of code, each counted once.

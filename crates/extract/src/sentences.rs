@@ -31,6 +31,23 @@ const ABBREVIATIONS: &[&str] = &[
     "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
 ];
 
+/// Months of German, whose dates have a full stop behind the day.
+const MONTHS: &[&str] = &[
+    "Januar",
+    "Jänner",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+];
+
 /// Returns the sentences of a text in order; its first line has number `first_line`. Linear in the text.
 pub(crate) fn sentences(text: &str, first_line: u64) -> Vec<Sentence> {
     let mut found = Vec::new();
@@ -90,7 +107,11 @@ fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
         // `?` in an address ends no sentence. An end has a space behind it, or is a full stop of another script.
         let inside =
             end < text.len() && piece.ends_with(|c: char| c.is_ascii() && !c.is_whitespace());
-        if held || inside || ends_in_abbreviation(&text[begin..end]) {
+        if held
+            || inside
+            || ends_in_abbreviation(&text[begin..end])
+            || ends_in_ordinal(&text[begin..end], &text[end..])
+        {
             continue;
         }
         ranges.push((begin, end));
@@ -118,6 +139,18 @@ fn before_small_letters(at: usize, piece: &str) -> Vec<(usize, &str)> {
     }
     parts.push((at + begin, &piece[begin..]));
     parts
+}
+
+/// Returns `true` if a piece ends in the day of a date whose month follows: `14. März`.
+fn ends_in_ordinal(piece: &str, after: &str) -> bool {
+    let Some(words) = piece.trim_end().strip_suffix('.') else {
+        return false;
+    };
+    let day = words.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let month = after.split(|c: char| !c.is_alphabetic()).next();
+    matches!(day.len(), 1..=2)
+        && day.bytes().all(|byte| byte.is_ascii_digit())
+        && month.is_some_and(|month| MONTHS.contains(&month))
 }
 
 /// Returns `true` if a piece ends in a full stop that belongs to its last word: an abbreviation, an initial, the number
@@ -156,6 +189,7 @@ mod tests {
             "The limit is 3.5 MB (see docs. It is enforced) in `a. B` code.",
             "J. Smith of Acme Inc. Berlin owns it.",
             "Call `foo. Bar` first.",
+            "Ab dem 14. März gilt Node 22.",
             "Version v1.2.3 of Node.js is pinned in package.json.",
         ] {
             assert_eq!(split(whole), [whole]);

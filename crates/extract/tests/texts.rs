@@ -239,6 +239,82 @@ fn other_languages_are_found_by_their_marks_alone() {
 }
 
 #[test]
+fn plain_statements_are_found_in_english_and_german() {
+    let missed = |list: &[&'static str]| -> Vec<&'static str> {
+        let missed = list.iter().filter(|text| texts(text).is_empty());
+        missed.copied().collect()
+    };
+    let english = [
+        "We chose Kafka.",
+        "We use pnpm.",
+        "Don't use emojis.",
+        "Never force push.",
+        "Answer in German.",
+        "Mira owns billing.",
+        "Mira is responsible for billing.",
+        "Let's use Postgres for the invoices.",
+        "Let's go with Postgres.",
+        "We won't use Kubernetes for this.",
+        "We'll stay with SQLite for now.",
+        "We ended up using Redis.",
+        "I'd rather have short commit messages.",
+        "No new dependencies without asking me.",
+        "Keep functions under 40 lines.",
+        "Max upload size is 20 MB.",
+        "To deploy, run `make deploy` on the bastion host.",
+        "To run the tests use `npm test`.",
+        "Logs are in /var/log/app.",
+        "Production is at https://app.example.com.",
+    ];
+    assert_eq!(missed(&english), Vec::<&str>::new());
+    let german = [
+        "Wir benutzen PostgreSQL für die Rechnungen.",
+        "Wir setzen auf Rust.",
+        "Wir bleiben bei SQLite.",
+        "Wir sind auf pnpm umgestiegen.",
+        "GraphQL fliegt raus, REST bleibt.",
+        "Ich bevorzuge kurze Antworten.",
+        "Bitte immer auf Deutsch antworten.",
+        "Bitte nie am Freitag deployen.",
+        "Man darf freitags nicht deployen.",
+        "Wir dürfen keinen AGPL-Code verwenden.",
+        "Keine neuen Abhängigkeiten ohne Rückfrage.",
+        "In Zukunft verwenden wir nur noch pnpm.",
+        "Die Logs liegen in /var/log/app.",
+        "Die Tests laufen mit `npm test`.",
+        "Das Backend ist in Go geschrieben.",
+        "Den Server startet man mit `make run`.",
+        "Ada ist für die Abrechnung zuständig.",
+        "Mein Name ist Ada.",
+        "Der Absturz lag an einem fehlenden Index.",
+        "Achtung: der Cache hält 5 Minuten.",
+    ];
+    assert_eq!(missed(&german), Vec::<&str>::new());
+    let ordinal = "Ab dem 14. März verwenden wir Node 22.";
+    assert_eq!(texts(ordinal), [ordinal]);
+    for noise in [
+        "I like it.",
+        "We agreed then.",
+        "We agreed on:",
+        "Never mind that.",
+        "Note: see below",
+        "Only one error.",
+        "Let's see the logs.",
+        "Assistant: ok\nUser: hi\nAssistant: Let's use grep to find the caller of main.",
+        "Ich habe den Fehler behoben.",
+        "Ich schaue mir jetzt die Tests an.",
+        "Vielleicht sollten wir PostgreSQL nehmen.",
+        "Kannst du bitte den Test reparieren?",
+        "Wir müssen den Bug noch beheben.",
+        "Ich glaube, der Server läuft auf Port 80.",
+        "Der Build ist jetzt grün.",
+        "Wir könnten auch Redis nehmen.",
+    ] {
+        assert!(texts(noise).is_empty(), "{noise}: {:?}", found(noise));
+    }
+}
+
+#[test]
 fn texts_that_are_no_conversations_about_software_give_little() {
     for text in [
         "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness.",

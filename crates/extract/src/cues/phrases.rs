@@ -40,7 +40,17 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          =must =not; mandatory; =not =allowed; forbidden; only =use; =should =use; =should =not; =shouldnt; \
          opted for; trade off; tradeoff; ruled out; rejected; approved; single source of truth; ^=only; \
          =i =want; =i =like; =i =hate; =i =dislike; =please =use; =no =longer; will not support; wont support; \
+         =wont =use; =will =not =use; =we =cant =use; =we =cannot =use; =well =stay; =we =stay; =were =staying; \
+         =ended =up =using; =id =rather; =lets =use; =lets =stick; =lets =adopt; \
+         ^=no _ =without; ^=no _ _ =without; ^=keep _ =short; ^=keep _ =small; ^=keep _ =under; ^=keep _ =below; \
+         ^=answer =in; ^=reply =in; ^=respond =in; \
          out of scope; =entschieden; =beschlossen; =statt; =wir =verwenden; =wir =nutzen; \
+         =wir =benutzen; =wir =bleiben =bei; =wir =bleiben =auf; =wir =setzen =auf; =wir =verzichten; \
+         =wir =wechseln; =wir =nur =noch; =verwenden =wir; =nutzen =wir; =benutzen =wir; =umgestiegen; =geeinigt; \
+         =fliegt =raus; =ich =bevorzuge; =ich =mag; =ich =hasse; =ich =hätte =gern; =darf =nicht; =dürfen =nicht; \
+         =darf _ =nicht; =dürfen _ =nicht; =darf =nie; =dürfen =nie; =darf =nur; =dürfen =nur; =darf =kein; \
+         =dürfen =kein; =darf =keine; =dürfen =keine; =darf =keinen; =dürfen =keinen; =verboten; =bitte =kein; \
+         =bitte =keine; =bitte =nicht; ^=kein _ =ohne; ^=keine _ =ohne; ^=keine _ _ =ohne; \
          =entscheidung:; =beschluss:; =décision:; =décidé:; =decisión:; =decidido:; =decisão:; =decisione:; =nous =avons =décidé; \
          =au =lieu =de; =nous =utilisons; =hemos =decidido; =decidimos; =en =lugar =de; =en =vez =de; =usamos; \
          =abbiamo =deciso; =invece =di",
@@ -57,8 +67,11 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          =pipeline; =caches; =cached; database; =primary foreign key; \
          =async; event sourcing; append only; =wraps; =wrapper; =entry =point; entrypoint; =owns; \
          =maps =to; =points =to; =returns; =writes =to; =reads =from; =listens; =exposes; =contains; =provides; \
+         ^=to _ =run; ^=to _ _ =run; ^=to _ =use; ^=to _ _ =use; ^=to _ _ _ =use; \
          =invariant; =immutable; =idempotent; =single =writer; =is =kept =in; =are =kept =in; =is =stored; \
-         =are =stored; =verwendet; =liegt =in; =utilise; =utiliza",
+         =are =stored; =verwendet; =liegt =in; =liegen =in; =liegt =unter; =liegen =unter; \
+         =läuft =auf; =laufen =auf; =läuft =mit; =laufen =mit; =startet =man; =baut =man; =besteht =aus; \
+         =basiert =auf; =in _ =geschrieben; =unsere =datenbank; =utilise; =utiliza",
     ),
     (
         Signal::Fix,
@@ -68,7 +81,7 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          =leak; =leaked; =leaks; deadlock; race condition; =race; =broke; =broken; =breaks; solved by; solution; \
          the trick; =flaky; incompatible; doesnt work; does not work; didnt work; did not work; =not =supported; \
          unsupported; =hangs; =hung; timed out; times out; off by one; segfault; panic; corrupted; =corrupts; \
-         exception; overflow; =stale; =missing; mitigated; resolved; =silently; =ursache; =fehler; =erreur; \
+         exception; overflow; =stale; =missing; mitigated; resolved; =silently; =ursache; =fehler; =lag =an; =grund =für =den; =grund =für =die; =grund =für =das; =kam =von; =erreur; \
          =corregido; =solución",
     ),
     (
@@ -76,7 +89,7 @@ pub(super) const CUES: &[(Signal, &str)] = &[
         "configured; configuration; config; setup; =set =up; installed; =install; enabled; disabled; \
          environment variable; =env =var; =env; =flag; =port; defaults to; default is; =default; =set =to; =set; \
          setting; =timeout; =limit; =limits; =requires; =require; =needs; =version; =pinned; pin; credentials; \
-         =key; =license; =dependency; =toml; =yaml; feature flag; toggle; =at =most; =at =least; maximum; \
+         =key; =license; =dependency; =toml; =yaml; feature flag; toggle; =at =most; =at =least; maximum; =max; \
          minimum; =retention; =expires; =listening; =konfiguriert; =configuré; =configurado",
     ),
     (
@@ -89,9 +102,10 @@ pub(super) const CUES: &[(Signal, &str)] = &[
     (
         Signal::Person,
         "my name is; =call =me; =i =work; =i =live; =i =am =a; =im =a; our team; the team; =owner =of; \
-         =owner =is; =owns; =owned =by; in charge; deadline; =due =on; =due =by; birthday; time zone; timezone; \
+         =owner =is; responsible for; =owns; =owned =by; in charge; deadline; =due =on; =due =by; birthday; time zone; timezone; \
          =contact; on call; maintainer; maintained by; =customer; =client =wants; =my =editor; =my =laptop; \
-         =my =machine; stakeholder; meets on; meeting; =pronouns",
+         =my =machine; stakeholder; meets on; meeting; =pronouns; =mein =name =ist; =ich =heiße; =ich =arbeite =bei; =ich =arbeite =als; =ich =arbeite =im =team; =ich =arbeite =meistens; =ich =wohne; \
+         =zuständig; =verantwortlich =für; =kümmert =sich; =ansprechpartner; =ansprechpartnerin",
     ),
     (
         Signal::Reason,
@@ -118,6 +132,8 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          =if =you =like; =if =you =prefer; =if =youd =like; =would =you; =let =me =know; =hypothetically; \
          =suppose; =assuming; =i =wonder; =could =also; =would =have; =should =work; =should =be =fine; \
          =could =try; =try =to; some day; =someday; =eventually; =ideally; =imagine; =for =example; =vielleicht; \
+         =eventuell; =möglicherweise; =vermutlich; =wahrscheinlich; =ich =glaube; =ich =denke; =ich =vermute; \
+         =wir =könnten; =könnten =wir; =sollten =wir; =sollen =wir; =scheint; \
          =peut-être; =peut =être; =quizás; =tal =vez; =forse",
     ),
     (
@@ -135,11 +151,12 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          ^=to =summarize; =let =me =check; =let =me =look; =let =me =try; =ill =now; =i =will =now; \
          =im =going =to; ^=okay; ^=now =i; ^=now =let; ^=also =let; =as =requested; =as =you =asked; \
          ^=starting =with; ^=step; ^=we =now =have; ^=we =need =to; ^=i =also; ^=i =just; ^=todo; \
-         =still =failing; =now =gone; =now =works; =works =now; =now =renders; =now =fixed; =now =correctly; =now =green; =passes =now; =now =passes; =now =pass; ^=ich =werde; ^=je =vais; ^=voy =a",
+         =still =failing; =now =gone; =now =works; =works =now; =now =renders; =now =fixed; =now =correctly; =now =green; =passes =now; =now =passes; =now =pass; ^=ich =werde; ^=ich =schaue; ^=ich =prüfe; \
+         ^=ich =sehe; ^=ich =habe =den; ^=ich =habe =die; ^=ich =habe =das; ^=wir =müssen; ^=lass =mich; =ist =jetzt =grün; =klappt =jetzt; =läuft =jetzt; =geht =jetzt; ^=je =vais; ^=voy =a",
     ),
     (
         Signal::Greeting,
-        "^=hi; ^=hello; ^=hey; ^thanks; ^=thank =you; ^=thx; =good =morning; =good =evening; ^=good =job; \
+        "^=hi; ^=never =mind; ^=hello; ^=hey; ^thanks; ^=thank =you; ^=thx; =good =morning; =good =evening; ^=good =job; \
          ^=nice; ^=great; ^=perfect; ^=awesome; ^=excellent; ^=cool; ^=youre =right; ^=you =are =right; \
          ^=youre =welcome; ^=sorry; ^=my =apologies; ^=i =apologize; =no =problem; =sounds =good; ^=looks =good; \
          =lgtm; ^=glad; =happy =to =help; =let =me =know; =feel =free; ^=good =question; ^=great =question; \
@@ -154,7 +171,8 @@ pub(super) const CUES: &[(Signal, &str)] = &[
          ^=generate; ^=investigate; ^=debug; ^=summarize; ^=list; ^=tell; ^=give; ^=start; ^=stop; ^=revert; \
          ^=undo; ^=apply; ^=verify; ^=clean; ^=improve; ^=convert; ^=replace; ^=see; ^=click; ^=wait; \
          ^=configure; ^=set =up; ^=set; =i =want =you; =i =need =you; =id =like =you; =i =want =to; \
-         =i =need =to; =i =would =like; =id =like; ^=we =should; ^=you =should",
+         =i =need =to; =i =would =like; =id =like; ^=we =should; ^=you =should; \
+         ^=kannst =du; ^=könntest =du; ^=schreib; ^=füge; ^=zeig; ^=erkläre",
     ),
 ];
 
@@ -221,4 +239,5 @@ pub(super) const FILLERS: &[&str] = &[
     "finally",
     "additionally",
     "remember",
+    "bitte",
 ];

@@ -171,7 +171,8 @@ fn is_whole(words: &[Word<'_>], signals: &[Signal]) -> bool {
         BARE.contains(&word.folded.as_str()) || EMPTY.contains(&word.folded.as_str())
     };
     let states = begins && (has(Signal::Marked) || has(Signal::Decision));
-    let owns = has(Signal::Person) && has(Signal::Architecture);
+    let asks = matches!(first.folded.as_str(), "who" | "wer");
+    let owns = has(Signal::Person) && has(Signal::Architecture) && !asks;
     (states || owns) && !words.iter().any(empty)
 }
 

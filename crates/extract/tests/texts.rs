@@ -299,6 +299,7 @@ fn plain_statements_are_found_in_english_and_german() {
         "Never mind that.",
         "Note: see below",
         "Only one error.",
+        "who owns billing",
         "Let's see the logs.",
         "Assistant: ok\nUser: hi\nAssistant: Let's use grep to find the caller of main.",
         "Ich habe den Fehler behoben.",

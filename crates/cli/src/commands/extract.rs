@@ -239,11 +239,15 @@ fn print(
             "skipped {lines} of {from} of a form that icm does not know"
         ));
     }
-    let nothing_new = |read: &Read| read.lines == 0 && read.first_line > 1;
+    let nothing_new = |read: &Read| read.lines == 0 && read.messages == 0 && !unknown;
     if let Some(read) = read.filter(nothing_new) {
+        // A document has no lines.
+        let since = match read.first_line {
+            1 => "the last run".to_owned(),
+            line => format!("line {}", line - 1),
+        };
         app.ui.note(&format!(
-            "nothing new in {from} since line {}; `--again` reads it from the start",
-            read.first_line - 1
+            "nothing new in {from} since {since}; `--again` reads it from the start"
         ));
     }
     if read.is_some_and(|read| read.more) {

@@ -267,6 +267,23 @@ fn of_a_transcript_only_what_is_new_is_read() {
 }
 
 #[test]
+fn chatgpts_export_is_stored_with_its_times_and_read_once() {
+    let world = World::new();
+    let message = json!({"id": "m", "author": {"role": "user"}, "create_time": 1_767_323_045.0,
+        "content": {"content_type": "text", "parts": ["We decided to use Kafka for events."]}});
+    let nodes = json!({"a": {"id": "a", "parent": null, "message": message, "children": []}});
+    let export = json!([{"title": "Events", "mapping": nodes, "current_node": "a"}]);
+    world.write("conversations.json", export.to_string());
+    let args = ["extract", "-t", "chats", "conversations.json"];
+    world.icm(args).ok();
+    assert_eq!(contents(&world), ["We decided to use Kafka for events."]);
+    assert_eq!(memories(&world)[0]["occurred_at"], "2026-01-02T03:04:05Z");
+    let told = world.icm(args).ok().err;
+    let says = "nothing new in conversations.json since the last run; `--again` reads it";
+    assert!(told.contains(says), "{told}");
+}
+
+#[test]
 fn each_sentence_names_its_memory_and_its_warning() {
     let world = World::new();
     let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();

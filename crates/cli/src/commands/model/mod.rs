@@ -64,7 +64,7 @@ impl From<ModelError> for CliError {
     fn from(error: ModelError) -> Self {
         let said = match &error {
             ModelError::Io { doing, source } => return CliError::io(doing, source),
-            other => CliError::failed(other.to_string()),
+            other => CliError::failed(icm_api::error::plain(other)),
         };
         match error.hint() {
             Some(hint) => said.with_hint(hint),

@@ -14,7 +14,10 @@ use icm_guard::sanitize::clean_line;
 
 /// Bytes of a question that count. Raised, an answer takes more time, and its record more room in the log.
 const COUNTED_MAX: usize = 2 * 1_024;
-/// Lines of the shortest text of which only a part counts although it is shorter than [`COUNTED_MAX`]; most of them
+/// Bytes of the longest question that counts whole if a person wrote it. Raised, a question within a letter is searched
+/// for together with the letter; lowered, what is told to explain a question gets lost.
+const WHOLE_MAX: usize = 512;
+/// Lines of the shortest text of which only a part counts although it is shorter than [`WHOLE_MAX`]; most of them
 /// must be no person's. Lowered, one line of a log stands for the whole paste.
 const PASTED_LINES: usize = 4;
 /// Bytes at the beginning, and as many at the end, that are read of a long question. Raised, a request without a
@@ -71,7 +74,7 @@ impl Service {
     /// `Invalid` for an empty question, and for one with a NUL character.
     pub(crate) fn what_counts<'q>(&self, query: &'q str) -> Result<Question<'q>> {
         limits::text("the query", query, usize::MAX)?;
-        if query.len() <= COUNTED_MAX && !is_pasted(query) {
+        if query.len() <= WHOLE_MAX && !is_pasted(query) {
             return Ok(Question {
                 text: Cow::Borrowed(query),
                 whole_len: None,

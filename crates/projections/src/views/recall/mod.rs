@@ -34,6 +34,9 @@ const PASSAGES_OF_ONE: usize = 4;
 /// texts.
 const ASKED_AGAIN: usize = 4;
 const ASKED_MORE: usize = 64;
+/// Likeness from which on a word of the question is named as one that the text has: 0.5. A smaller value names words of
+/// another meaning; a larger one leaves out words with two endings.
+const NAMED_LEAST: f32 = 0.5;
 
 /// One result.
 #[derive(Debug, Clone, PartialEq)]
@@ -307,14 +310,19 @@ impl Views {
             }
         };
         let first = first.ok_or_else(|| missing(ordinal, "text"))?;
+        let version = version_from(&prepared.stored(first)?)?;
         Ok(RecallHit {
             score: ranked.score as f32,
             fit: ranked.fit(answered),
-            matched: matched(prepared, ranked),
+            matched: matched(
+                prepared,
+                ranked,
+                version.content.as_deref().unwrap_or_default(),
+            ),
             features: ranked.features,
             cosine: ranked.cosine,
             passage: (passages.end - passages.start > 1).then_some(nth as usize),
-            version: version_from(&prepared.stored(first)?)?,
+            version,
         })
     }
 
@@ -363,15 +371,24 @@ impl Views {
 }
 
 /// Returns the words of the question that a version has, with any ending; without one, the words that its words are
-/// like.
-fn matched(prepared: &Prepared<'_>, ranked: &Ranked) -> Vec<String> {
+/// like, or that a word of its `content` begins or ends with.
+fn matched(prepared: &Prepared<'_>, ranked: &Ranked, content: &str) -> Vec<String> {
     let matched = prepared.matched_words(&ranked.found);
     if !matched.is_empty() {
         return matched;
     }
     let words = prepared.words().into_iter().zip(ranked.likeness.iter());
-    let alike = words.filter(|(_, alike)| **alike > 0.0);
-    alike.map(|((word, _), _)| word.text.clone()).collect()
+    let mut lower: Option<String> = None;
+    let mut is_part = |word: &str| {
+        let lower = lower.get_or_insert_with(|| content.to_lowercase());
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.any(|of| of.starts_with(word) || of.ends_with(word))
+    };
+    let named = words.filter(|((word, _), alike)| {
+        // *checkout* and *checked* share more than *roll* and *rollback*, but say less of one another.
+        **alike >= NAMED_LEAST || **alike > 0.0 && is_part(&word.text)
+    });
+    named.map(|((word, _), _)| word.text.clone()).collect()
 }
 
 /// Returns the `limit` versions most like a text if there are more: equal texts first, then by similarity, of equal

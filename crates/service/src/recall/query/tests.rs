@@ -481,3 +481,22 @@ fn what_is_asked_for_page_by_page_is_one_answer() {
     let pages: Vec<_> = (0..4).flat_map(|at| page(10 * at, 10)).collect();
     assert_eq!(pages, whole);
 }
+
+#[test]
+fn words_that_share_a_beginning_are_not_named_as_matched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let signed = "Webhooks are checked with the signing secret";
+    let back = "A rollback of the server takes an hour";
+    store(&service, "notes", &[signed, back]);
+    for (query, content, named) in [
+        ("who owns the checkout", signed, vec![]),
+        ("how do I roll back", back, vec!["roll", "back"]),
+        ("are the signatures checked", signed, vec!["checked"]),
+    ] {
+        let answer = recall(&service, query);
+        let mut hits = answer.results.iter();
+        let hit = hits.find(|hit| hit.memory.content.as_deref() == Some(content));
+        assert_eq!(hit.expect("it is found").matched, named, "{query}");
+    }
+}

@@ -108,6 +108,7 @@ fn recall() -> impl Strategy<Value = Command> {
             limit: None,
             at: None,
             happened_by: None,
+            floor: None,
             record,
         }
     })
@@ -227,6 +228,7 @@ pub fn look() -> impl Strategy<Value = Command> {
                     limit,
                     at,
                     happened_by,
+                    floor: None,
                     record: false,
                 }
             }

@@ -19,3 +19,4 @@ pub mod schemas;
 pub mod script;
 pub mod simdisk;
 pub mod store;
+pub mod world;

@@ -4,20 +4,17 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use icm_api::error::ServiceError;
-use icm_api::{
-    Caller, ExportSince, ListRequest, NoProgress, RedactRequest, StoreRequest, UndoRequest,
-};
-use icm_log::disk::RealDisk;
-use icm_log::{Cursor, EventId, Kind, Log, OriginId};
+use icm_api::{Caller, ExportSince, ListRequest, NoProgress, RedactRequest};
+use icm_log::{Cursor, EventId, Kind, OriginId};
 use icm_service::{ExportFile, Service};
 use icm_sync::{Folder, SyncOptions, sync};
 use proptest::prelude::*;
-use replay_tests::env::SimEnv;
+use proptest::sample::select;
 use replay_tests::folder::{self, Files};
-use replay_tests::{judge, store};
+use replay_tests::judge;
+use replay_tests::world::{Machine, may_refuse};
 
 const MACHINES: usize = 3;
 const KEYS: [&str; 3] = ["tea", "port", "house"];
@@ -26,32 +23,15 @@ const WORDS: [&str; 3] = ["red", "green", "blue"];
 /// An action on one of the machines. Numbers pick from the things that exist.
 #[derive(Debug, Clone)]
 enum Op {
-    Store {
-        key: Option<usize>,
-        word: usize,
-    },
-    Forget {
-        pick: usize,
-    },
-    Undo {
-        pick: usize,
-    },
-    Redact {
-        pick: usize,
-    },
+    /// A line of the script language.
+    Do(String),
+    Redact(usize),
     /// Imports an export of another machine: everything, the events lacking here, or those learned since a moment.
-    Take {
-        from: usize,
-        part: Part,
-    },
+    Take(usize, Part),
     /// Imports an export made earlier.
-    TakeOld {
-        pick: usize,
-    },
+    TakeOld(usize),
     /// Syncs through a folder.
-    Sync {
-        target: usize,
-    },
+    Sync(usize),
     /// Keeps a copy of the log.
     Snapshot,
     /// Puts the copy back.
@@ -73,41 +53,30 @@ fn op() -> impl Strategy<Value = Op> {
         2 => pick().prop_map(Part::Since),
     ];
     prop_oneof![
-        9 => (prop::option::weighted(0.7, 0..KEYS.len()), 0..WORDS.len())
-            .prop_map(|(key, word)| Op::Store { key, word }),
-        1 => pick().prop_map(|pick| Op::Forget { pick }),
-        2 => pick().prop_map(|pick| Op::Undo { pick }),
-        1 => pick().prop_map(|pick| Op::Redact { pick }),
-        4 => (0..MACHINES, part).prop_map(|(from, part)| Op::Take { from, part }),
-        3 => pick().prop_map(|pick| Op::TakeOld { pick }),
-        4 => (0..2_usize).prop_map(|target| Op::Sync { target }),
+        9 => (prop::option::weighted(0.7, select(&KEYS[..])), select(&WORDS[..]))
+            .prop_map(|(key, word)| Op::Do(store_line(key, word))),
+        1 => pick().prop_map(|n| Op::Do(format!("forget ${n}"))),
+        2 => pick().prop_map(|n| Op::Do(format!("undo %{n}"))),
+        1 => pick().prop_map(Op::Redact),
+        4 => (0..MACHINES, part).prop_map(|(from, part)| Op::Take(from, part)),
+        3 => pick().prop_map(Op::TakeOld),
+        4 => (0..2_usize).prop_map(Op::Sync),
         2 => Just(Op::Snapshot),
         1 => Just(Op::PutBack),
     ]
 }
 
-/// Accepts the errors of a command that has nothing to do, and no others.
-fn may_refuse<T>(done: icm_api::error::Result<T>) {
-    if let Err(error) = done {
-        let refused = matches!(
-            error,
-            ServiceError::Invalid { .. }
-                | ServiceError::NotFound { .. }
-                | ServiceError::Nothing { .. }
-        );
-        assert!(refused, "{error}");
-    }
-}
-
-struct Machine {
-    env: Arc<SimEnv>,
-    dir: PathBuf,
-    snapshot: Option<Files>,
+fn store_line(key: Option<&str>, word: &str) -> String {
+    let key = key.map_or(String::new(), |key| format!(" --key {key}"));
+    format!("store $m -t t -c \"the {word} one\"{key}")
 }
 
 struct World {
+    /// The folders through which machines sync.
     folder: tempfile::TempDir,
     machines: Vec<Machine>,
+    /// Copies of the machines' logs.
+    snapshots: [Option<Files>; MACHINES],
     exports: Vec<PathBuf>,
     /// Number of times that a store was put back.
     put_back: u64,
@@ -122,13 +91,9 @@ impl World {
             let target = folder.path().join(format!("target-{target}"));
             std::fs::create_dir(target).expect("it is made");
         }
-        let machine = |seed| Machine {
-            env: Arc::new(SimEnv::new(seed as u64)),
-            dir: folder.path().join(format!("machine-{seed}")),
-            snapshot: None,
-        };
         World {
-            machines: (0..MACHINES).map(machine).collect(),
+            machines: (0..MACHINES).map(Machine::new).collect(),
+            snapshots: [const { None }; MACHINES],
             folder,
             exports: Vec::new(),
             put_back: 0,
@@ -136,94 +101,62 @@ impl World {
         }
     }
 
-    fn open(&self, at: usize) -> Service {
-        let Machine { env, dir, .. } = &self.machines[at];
-        env.advance_ms(1_000);
-        store::open(dir, Arc::clone(env)).expect("it opens")
-    }
-
-    fn log(&self, at: usize) -> Log {
-        Log::open(Arc::new(RealDisk), &self.machines[at].dir).expect("it opens")
+    /// Opens a machine's store anew.
+    fn open(&mut self, at: usize) -> &Service {
+        self.machines[at].act("reopen");
+        self.machines[at].service()
     }
 
     fn step(&mut self, at: usize, op: &Op) {
-        let caller = Caller::default();
-        let pick = |service: &Service, pick: usize| {
-            let list = service.list(&ListRequest::default()).expect("it lists");
-            Some(list[pick.checked_rem(list.len())?].id.clone())
-        };
         match op {
-            Op::Store { key, word } => {
-                let request = StoreRequest {
-                    topic: "t".to_owned(),
-                    content: format!("the {} one", WORDS[*word]),
-                    key: key.map(|key| KEYS[key].to_owned()),
-                    ..StoreRequest::default()
+            Op::Do(line) => {
+                self.open(at);
+                self.machines[at].act(line);
+            }
+            Op::Redact(number) => {
+                self.open(at);
+                let machine = &self.machines[at];
+                let request = RedactRequest {
+                    targets: vec![machine.run.id(&format!("${number}"))],
+                    ..RedactRequest::default()
                 };
-                self.open(at).store(&caller, request).expect("it stores");
+                may_refuse(machine.service().redact(&Caller::default(), &request));
             }
-            Op::Forget { pick: number } => {
-                let service = self.open(at);
-                if let Some(id) = pick(&service, *number) {
-                    may_refuse(service.forget(&caller, &[id]));
-                }
-            }
-            Op::Undo { pick } => {
-                let service = self.open(at);
-                let end = service.basis(None).expect("there is one").position;
-                if end > 0 {
-                    let request = UndoRequest {
-                        events: vec![format!("@{}", 1 + *pick as u64 % end)],
-                        ..UndoRequest::default()
-                    };
-                    may_refuse(service.undo(&caller, &request));
-                }
-            }
-            Op::Redact { pick: number } => {
-                let service = self.open(at);
-                if let Some(id) = pick(&service, *number) {
-                    let request = RedactRequest {
-                        targets: vec![id],
-                        ..RedactRequest::default()
-                    };
-                    may_refuse(service.redact(&caller, &request));
-                }
-            }
-            Op::Take { from, part } if *from != at => {
+            Op::Take(from, part) if *from != at => {
                 if let Some(export) = self.export(*from, at, *part) {
                     self.take(at, &export);
                     self.exports.push(export);
                 }
             }
-            Op::Take { .. } => {}
-            Op::TakeOld { pick } => {
+            Op::Take(..) => {}
+            Op::TakeOld(pick) => {
                 if let Some(place) = pick.checked_rem(self.exports.len()) {
                     let export = self.exports[place].clone();
                     self.take(at, &export);
                 }
             }
-            Op::Sync { target } => self.sync(at, *target),
+            Op::Sync(target) => self.sync(at, *target),
             Op::Snapshot => {
-                let mut files = folder::read(&self.machines[at].dir);
+                let mut files = folder::read(&self.machines[at].dir());
                 files.retain(|path, _| !path.starts_with("views"));
-                self.machines[at].snapshot = (!files.is_empty()).then_some(files);
+                self.snapshots[at] = (self.machines[at].end() > 0).then_some(files);
             }
             Op::PutBack => {
-                if let Some(files) = &self.machines[at].snapshot {
-                    let dir = &self.machines[at].dir;
+                if let Some(files) = &self.snapshots[at] {
                     // The files are replaced in place: in another folder the store would count as moved.
-                    for path in folder::files(dir) {
-                        std::fs::remove_file(path).expect("removed");
-                    }
-                    folder::write(dir, files);
+                    self.machines[at].run.while_closed(|dir| {
+                        for path in folder::files(dir) {
+                            std::fs::remove_file(path).expect("removed");
+                        }
+                        folder::write(dir, files);
+                    });
                     self.put_back += 1;
                 }
             }
         }
     }
 
-    fn export(&self, from: usize, to: usize, part: Part) -> Option<PathBuf> {
-        let service = self.open(from);
+    fn export(&mut self, from: usize, to: usize, part: Part) -> Option<PathBuf> {
         let since = match part {
             Part::All => ExportSince::Start,
             Part::Lacking => {
@@ -234,21 +167,12 @@ impl World {
                 ExportSince::Heads(heads.into_iter().map(line).collect())
             }
             Part::Since(pick) => {
-                let end = service.basis(None).expect("there is one").position;
+                let end = self.machines[from].end();
                 ExportSince::Moment(format!("@{}", 1 + (pick as u64).checked_rem(end)?))
             }
         };
-        let path = self
-            .folder
-            .path()
-            .join(format!("export-{}", self.exports.len()));
-        let mut file = std::fs::File::create(&path).expect("created");
-        match service.export_log(&since, &mut file, &NoProgress) {
-            Ok(_) => Some(path),
-            // A store without events has no heads.
-            Err(ServiceError::Invalid { .. }) => None,
-            Err(error) => panic!("{error}"),
-        }
+        self.open(from);
+        self.machines[from].export(&since)
     }
 
     /// Imports an export, unless it goes on from events that are missing here. Returns `true` if it brought events.
@@ -271,17 +195,17 @@ impl World {
         }
     }
 
-    fn sync(&self, at: usize, target: usize) {
+    fn sync(&mut self, at: usize, target: usize) {
         let target = self.folder.path().join(format!("target-{target}"));
         let service = self.open(at);
         let target = Folder::open(&target, service.dir()).expect("it is a folder");
         let options = SyncOptions::default();
-        let answer = sync(&service, &Caller::default(), &target, options, &NoProgress);
+        let answer = sync(service, &Caller::default(), &target, options, &NoProgress);
         let answer = answer.expect("it synchronises");
         assert!(answer.refused.is_empty(), "{answer:?}");
     }
 
-    fn sync_all(&self) {
+    fn sync_all(&mut self) {
         for at in 0..MACHINES {
             for target in 0..2 {
                 self.sync(at, target);
@@ -304,7 +228,7 @@ impl World {
     /// Returns every event of the walk except imports; on these all machines must agree.
     fn events(&self, at: usize) -> BTreeSet<EventId> {
         let mut events = BTreeSet::new();
-        let scanned = self.log(at).scan(&Cursor::START, &mut |event| {
+        let scanned = self.machines[at].log().scan(&Cursor::START, &mut |event| {
             if event.head.kind() != Kind::LOG_IMPORTED {
                 assert!(events.insert(event.id), "no event is met twice");
             }
@@ -314,7 +238,7 @@ impl World {
         events
     }
 
-    fn agree(&self) -> Result<(), TestCaseError> {
+    fn agree(&mut self) -> Result<(), TestCaseError> {
         let (events, tips) = (self.events(0), self.tips());
         let mut hashes = Vec::new();
         for at in 0..MACHINES {
@@ -329,8 +253,8 @@ impl World {
     }
 
     fn tips(&self) -> Vec<Option<EventId>> {
-        let tip = |at| self.log(at).tip().map(|tip| tip.event);
-        (0..MACHINES).map(tip).collect()
+        let tip = |it: &Machine| it.log().tip().map(|tip| tip.event);
+        self.machines.iter().map(tip).collect()
     }
 }
 
@@ -368,32 +292,23 @@ proptest! {
 /// A store gets back the events that it wrote before it was put back, and both branches stay.
 #[test]
 fn a_store_that_is_put_back_and_written_gets_its_other_branch() {
-    let store = |word| Op::Store { key: None, word };
-    let sync = Op::Sync { target: 0 };
+    let store = |word| Op::Do(store_line(None, word));
     let script = [
-        (0, store(0)),
+        (0, store("red")),
         (0, Op::Snapshot),
-        (0, store(1)),
-        (0, sync.clone()),
+        (0, store("green")),
+        (0, Op::Sync(0)),
         (0, Op::PutBack),
-        (0, store(2)),
-        (1, sync.clone()),
-        (
-            0,
-            Op::Take {
-                from: 1,
-                part: Part::All,
-            },
-        ),
-        (0, sync.clone()),
-        (1, sync),
+        (0, store("blue")),
+        (1, Op::Sync(0)),
+        (0, Op::Take(1, Part::All)),
+        (0, Op::Sync(0)),
+        (1, Op::Sync(0)),
     ];
-    let world = run(&script).expect("they agree");
+    let mut world = run(&script).expect("they agree");
     assert_eq!((world.put_back, world.forks), (1, 1));
-    let list = world
-        .open(0)
-        .list(&ListRequest::default())
-        .expect("it lists");
+    let list = world.open(0).list(&ListRequest::default());
+    let list = list.expect("it lists");
     let mut contents: Vec<&str> = list.iter().filter_map(|it| it.content.as_deref()).collect();
     contents.sort_unstable();
     assert_eq!(contents, ["the blue one", "the green one", "the red one"]);

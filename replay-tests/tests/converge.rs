@@ -2,23 +2,19 @@
 //! `merge.rs` compares rows of chains that were copied by hand.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use icm_api::error::ServiceError;
 use icm_api::{
-    Caller, Conflict, ConflictsRequest, ExportSince, Importance, LinkRequest, ListRequest,
-    NoProgress, RecallRequest, SettleRequest, Sort, StoreRequest, UndoRequest, UpdateRequest,
+    Caller, Conflict, ConflictsRequest, ListRequest, RecallRequest, SettleRequest, Sort,
 };
-use icm_log::disk::RealDisk;
 use icm_log::facts::{MemoryRecalled, Recalled};
-use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
+use icm_log::{Cursor, Durability, Kind, NewEvent, SubjectId};
 use icm_projections::Views;
-use icm_service::{ExportFile, Service};
+use icm_service::Service;
 use proptest::prelude::*;
-use replay_tests::env::SimEnv;
-use replay_tests::{folder, judge, logbed, store};
+use proptest::sample::select;
+use replay_tests::world::{Machine, carry, may_refuse, meet};
+use replay_tests::{judge, logbed};
 
 /// Time for which a rebuild waits for another one.
 const WAIT: Duration = Duration::from_secs(10);
@@ -30,355 +26,159 @@ const WORDS: [&str; 3] = ["red", "green", "blue"];
 /// An action on one of the machines. Numbers pick from the things that exist.
 #[derive(Debug, Clone)]
 enum Op {
-    Store {
-        topic: usize,
-        key: Option<usize>,
-        word: usize,
-    },
-    Move {
-        pick: usize,
-        topic: usize,
-    },
-    Update {
-        pick: usize,
-        word: usize,
-        important: bool,
-    },
-    Forget {
-        pick: usize,
-    },
+    /// A line of the script language.
+    Do(String),
     /// Settles a conflict with the shown value, or with another one.
-    Settle {
-        pick: usize,
-        other: bool,
-    },
-    Recall {
-        word: usize,
-    },
-    Link {
-        from: usize,
-        to: usize,
-    },
-    Unlink {
-        from: usize,
-        to: usize,
-    },
-    Undo {
-        pick: usize,
-        only: bool,
-    },
+    Settle(usize, bool),
     /// Imports an export of another machine.
-    Take {
-        from: usize,
-    },
+    Take(usize),
     /// Rebuilds with so many events a chunk; a chunk may end within the events of an import.
-    Rebuild {
-        chunk: u64,
-    },
-    DropViews,
+    Rebuild(u64),
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn store_line(topic: usize, key: Option<usize>, word: usize) -> String {
+    let key = key.map_or(String::new(), |key| format!(" --key {}", KEYS[key]));
+    let (topic, word) = (TOPICS[topic], WORDS[word]);
+    format!("store $m -t {topic} -c \"the {word} one\"{key}")
+}
+
+fn line() -> impl Strategy<Value = String> {
     let pick = || 0..64_usize;
-    let topic = || 0..TOPICS.len();
+    let word = || select(&WORDS[..]);
     let key = prop::option::weighted(0.8, 0..KEYS.len());
+    let or_not = |option| select(vec!["", option]);
     prop_oneof![
-        8 => (topic(), key, 0..WORDS.len())
-            .prop_map(|(topic, key, word)| Op::Store { topic, key, word }),
-        2 => (pick(), topic()).prop_map(|(pick, topic)| Op::Move { pick, topic }),
-        4 => (pick(), 0..WORDS.len(), any::<bool>())
-            .prop_map(|(pick, word, important)| Op::Update { pick, word, important }),
-        1 => pick().prop_map(|pick| Op::Forget { pick }),
-        2 => (pick(), any::<bool>()).prop_map(|(pick, other)| Op::Settle { pick, other }),
-        8 => (0..WORDS.len()).prop_map(|word| Op::Recall { word }),
-        6 => (pick(), pick()).prop_map(|(from, to)| Op::Link { from, to }),
-        2 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
-        5 => (pick(), any::<bool>()).prop_map(|(pick, only)| Op::Undo { pick, only }),
-        7 => (0..MACHINES).prop_map(|from| Op::Take { from }),
-        1 => (1..6_u64).prop_map(|chunk| Op::Rebuild { chunk }),
-        1 => Just(Op::DropViews),
+        8 => (0..TOPICS.len(), key, 0..WORDS.len())
+            .prop_map(|(topic, key, word)| store_line(topic, key, word)),
+        2 => (pick(), select(&TOPICS[..])).prop_map(|(n, topic)| format!("update ${n} -t {topic}")),
+        4 => (pick(), word(), or_not(" -i high"))
+            .prop_map(|(n, word, high)| format!("update ${n} -c \"the {word} one\"{high}")),
+        1 => pick().prop_map(|n| format!("forget ${n}")),
+        8 => word().prop_map(|word| format!("recall \"{word} one\" --floor 0 --record")),
+        6 => (pick(), pick()).prop_map(|(from, to)| format!("link ${from} ${to} -r related")),
+        2 => (pick(), pick()).prop_map(|(from, to)| format!("unlink ${from} ${to} -r related")),
+        5 => (pick(), or_not(" --only")).prop_map(|(n, only)| format!("undo %{n}{only}")),
+        1 => Just("drop-views".to_owned()),
     ]
 }
 
-struct Machine {
-    service: Option<Service>,
-    env: Arc<SimEnv>,
-    folder: tempfile::TempDir,
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        37 => line().prop_map(Op::Do),
+        2 => (0..64_usize, any::<bool>()).prop_map(|(pick, other)| Op::Settle(pick, other)),
+        7 => (0..MACHINES).prop_map(Op::Take),
+        1 => (1..6_u64).prop_map(Op::Rebuild),
+    ]
 }
 
-/// Accepts the errors of a command that has nothing to do, and no others.
-fn may_refuse<T>(done: icm_api::error::Result<T>) {
-    if let Err(error) = done {
-        let refused = matches!(
-            error,
-            ServiceError::Invalid { .. }
-                | ServiceError::NotFound { .. }
-                | ServiceError::Nothing { .. }
-        );
-        assert!(refused, "{error}");
+fn conflicts(service: &Service) -> Vec<Conflict> {
+    let all = service.conflicts(&ConflictsRequest::default());
+    all.expect("it lists").conflicts
+}
+
+fn settle(service: &Service, pick: usize, other: bool) {
+    let all = conflicts(service);
+    let Some(index) = pick.checked_rem(all.len()) else {
+        return;
+    };
+    let conflict = &all[index];
+    let request = SettleRequest {
+        id: conflict.id.clone(),
+        fields: vec![conflict.field.clone()],
+        take: other.then(|| conflict.others[0].event.clone()),
+    };
+    if may_refuse(service.settle_conflict(&Caller::default(), &request)).is_some() {
+        let of = |it: &Conflict| (it.id.clone(), it.field.clone());
+        assert!(conflicts(service).iter().all(|it| of(it) != of(conflict)));
     }
 }
 
-impl Machine {
-    fn new(seed: usize) -> Machine {
-        let mut machine = Machine {
-            service: None,
-            env: Arc::new(SimEnv::new(seed as u64)),
-            folder: tempfile::tempdir().expect("a temporary folder"),
-        };
-        machine.open();
-        // All machines store a memory at the same time, so that ids decide.
-        machine.step(&Op::Store {
-            topic: 0,
-            key: Some(0),
-            word: seed % WORDS.len(),
-        });
-        machine
-    }
+fn rebuild(machine: &Machine, chunk: u64) {
+    let log = machine.log();
+    let views = machine.dir().join("views");
+    let built = Views::rebuild_in_chunks(&views, &log, WAIT, chunk, &mut |_| {});
+    let built = built.expect("it builds").tally().state_hash();
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = Views::build_table(folder.path(), &log, &mut |_| {});
+    assert_eq!(whole.expect("it builds").state_hash(), built);
+}
 
-    fn dir(&self) -> PathBuf {
-        self.folder.path().join("store")
-    }
-
-    fn open(&mut self) {
-        let service = store::open(&self.dir(), self.env.clone());
-        self.service = Some(service.expect("it opens"));
-    }
-
-    fn service(&self) -> &Service {
-        self.service.as_ref().expect("it is open")
-    }
-
-    fn pick(&self, pick: usize) -> Option<String> {
-        let request = ListRequest {
-            forgotten: true,
-            ..ListRequest::default()
-        };
-        let list = self.service().list(&request).expect("it lists");
-        let index = pick.checked_rem(list.len())?;
-        Some(list[index].id.clone())
-    }
-
-    fn conflicts(&self) -> Vec<Conflict> {
-        let all = self.service().conflicts(&ConflictsRequest::default());
-        all.expect("it lists").conflicts
-    }
-
-    fn link(&self, from: usize, to: usize) -> Option<LinkRequest> {
-        Some(LinkRequest {
-            from: self.pick(from)?,
-            to: self.pick(to)?,
-            relation: "related".to_owned(),
-            reason: None,
-            allow_secret: false,
-        })
-    }
-
-    /// Does an action; `None` if it makes no sense here.
-    fn step(&mut self, op: &Op) -> Option<()> {
-        self.env.advance_ms(1_000);
-        let caller = Caller::default();
-        match op {
-            Op::Store { topic, key, word } => {
-                let request = StoreRequest {
-                    topic: TOPICS[*topic].to_owned(),
-                    content: format!("the {} one", WORDS[*word]),
-                    key: key.map(|key| KEYS[key].to_owned()),
-                    ..StoreRequest::default()
-                };
-                self.service().store(&caller, request).expect("it stores");
-            }
-            Op::Move { pick, topic } => {
-                let request = UpdateRequest {
-                    id: self.pick(*pick)?,
-                    topic: Some(TOPICS[*topic].to_owned()),
-                    ..UpdateRequest::default()
-                };
-                may_refuse(self.service().update(&caller, request));
-            }
-            Op::Update {
-                pick,
-                word,
-                important,
-            } => {
-                let request = UpdateRequest {
-                    id: self.pick(*pick)?,
-                    content: Some(format!("the {} one", WORDS[*word])),
-                    importance: important.then_some(Importance::High),
-                    ..UpdateRequest::default()
-                };
-                may_refuse(self.service().update(&caller, request));
-            }
-            Op::Settle { pick, other } => {
-                let conflicts = self.conflicts();
-                let index = pick.checked_rem(conflicts.len())?;
-                let conflict = &conflicts[index];
-                let request = SettleRequest {
-                    id: conflict.id.clone(),
-                    fields: vec![conflict.field.clone()],
-                    take: other.then(|| conflict.others[0].event.clone()),
-                };
-                let settled = self.service().settle_conflict(&caller, &request);
-                let done = settled.is_ok();
-                may_refuse(settled);
-                if done {
-                    let open = self.conflicts();
-                    let of = |it: &Conflict| (it.id.clone(), it.field.clone());
-                    assert!(open.iter().all(|it| of(it) != of(conflict)));
-                }
-            }
-            Op::Forget { pick } => {
-                may_refuse(self.service().forget(&caller, &[self.pick(*pick)?]));
-            }
-            Op::Recall { word } => {
-                let request = RecallRequest {
-                    query: format!("{} one", WORDS[*word]),
-                    record: true,
-                    floor: Some(0.0),
-                    ..RecallRequest::default()
-                };
-                let recalled = self.service().recall(&caller, &request);
-                recalled.expect("it recalls");
-                self.service().record_recalls();
-            }
-            Op::Link { from, to } => {
-                may_refuse(self.service().link(&caller, &self.link(*from, *to)?));
-            }
-            Op::Unlink { from, to } => {
-                may_refuse(self.service().unlink(&caller, &self.link(*from, *to)?));
-            }
-            Op::Undo { pick, only } => {
-                let end = self.service().basis(None).expect("there is one").position;
-                let position = (end > 0).then(|| 1 + *pick as u64 % end)?;
-                let request = UndoRequest {
-                    events: vec![format!("@{position}")],
-                    only: *only,
-                    ..UndoRequest::default()
-                };
-                may_refuse(self.service().undo(&caller, &request));
-            }
-            Op::Take { .. } => {}
-            Op::Rebuild { chunk } => self.rebuild(*chunk),
-            Op::DropViews => {
-                drop(self.service.take());
-                folder::remove(&self.dir().join("views"));
-                self.open();
-            }
-        }
-        Some(())
-    }
-
-    fn rebuild(&self, chunk: u64) {
-        let log = Log::open(Arc::new(RealDisk), &self.dir()).expect("it opens");
-        let views = self.dir().join("views");
-        let built = Views::rebuild_in_chunks(&views, &log, WAIT, chunk, &mut |_| {});
-        let built = built.expect("it builds").tally().state_hash();
-        let folder = tempfile::tempdir().expect("a folder");
-        let whole = Views::build_table(folder.path(), &log, &mut |_| {});
-        assert_eq!(whole.expect("it builds").state_hash(), built);
-    }
-
-    fn export(&self) -> PathBuf {
-        let path = self.folder.path().join("export");
-        let mut file = std::fs::File::create(&path).expect("created");
-        let exported = self
-            .service()
-            .export_log(&ExportSince::Start, &mut file, &NoProgress);
-        exported.expect("exported");
-        path
-    }
-
-    /// Imports an export. Returns `true` if any of it was new.
-    fn take(&self, export: &Path) -> bool {
-        self.env.advance_ms(1_000);
-        let file = ExportFile::open(export).expect("it is there");
-        let caller = Caller::default();
-        let taken = self
-            .service()
-            .import_log(&caller, &file, false, &NoProgress);
-        taken.expect("imported").added > 0
-    }
-
-    /// Returns all answers that must be equal on machines with the same events, as they are printed.
-    fn answers(&self) -> Vec<String> {
-        let mut answers = Vec::new();
-        let print = |memory| serde_json::to_string(&memory).expect("it is JSON");
-        for sort in [Sort::Created, Sort::Weight, Sort::Accessed] {
-            for (topic, limit) in [(None, None), (Some(TOPICS[0]), None), (None, Some(2))] {
-                let request = ListRequest {
-                    topic: topic.map(str::to_owned),
-                    limit,
-                    sort,
-                    forgotten: true,
-                    ..ListRequest::default()
-                };
-                answers.push(format!("{sort:?} {topic:?} {limit:?}"));
-                let list = self.service().list(&request).expect("it lists");
-                answers.extend(list.into_iter().map(print));
-            }
-        }
-        let conflicts = self.conflicts();
-        let all = self.service().list(&ListRequest::default());
-        for memory in all.expect("it lists") {
-            let one = self.service().get(&memory.id, None).expect("it was listed");
-            let open = conflicts.iter().filter(|it| it.id == memory.id);
-            let mut open: Vec<_> = open.map(|it| it.field.clone()).collect();
-            let mut told = one.conflicts.clone();
-            open.sort_unstable();
-            told.sort_unstable();
-            assert_eq!(told, open);
-            // Some fields are filled only if one memory is asked for.
-            let one = icm_api::Memory {
-                often_together: Vec::new(),
-                conflicts: Vec::new(),
-                ..one
+/// Returns all answers that must be equal on machines with the same events, as they are printed.
+fn told(service: &Service) -> Vec<String> {
+    let mut answers = Vec::new();
+    let print = |memory| serde_json::to_string(&memory).expect("it is JSON");
+    for sort in [Sort::Created, Sort::Weight, Sort::Accessed] {
+        for (topic, limit) in [(None, None), (Some(TOPICS[0]), None), (None, Some(2))] {
+            let request = ListRequest {
+                topic: topic.map(str::to_owned),
+                limit,
+                sort,
+                forgotten: true,
+                ..ListRequest::default()
             };
-            assert_eq!(one, memory);
+            answers.push(format!("{sort:?} {topic:?} {limit:?}"));
+            let list = service.list(&request).expect("it lists");
+            answers.extend(list.into_iter().map(print));
         }
-        let print = |conflict| serde_json::to_string(&conflict).expect("it is JSON");
-        answers.extend(conflicts.into_iter().map(print));
-        // Scores and order depend on the state, not on the way to it.
-        for query in ["red", "green one", "which of them are blue or red"] {
-            let request = RecallRequest {
-                query: query.to_owned(),
-                floor: Some(0.0),
-                limit: Some(50),
-                ..RecallRequest::default()
-            };
-            let found = self.service().recall(&Caller::default(), &request);
-            let found = found.expect("it recalls").results.into_iter();
-            answers.extend(found.map(|hit| {
-                let (id, score, fit) = (hit.memory.id, hit.score, hit.fit);
-                format!("{query}: {id} {score} {fit} {:?}", hit.matched)
-            }));
-        }
-        answers
     }
+    let conflicts = conflicts(service);
+    let all = service.list(&ListRequest::default());
+    for memory in all.expect("it lists") {
+        let one = service.get(&memory.id, None).expect("it was listed");
+        let open = conflicts.iter().filter(|it| it.id == memory.id);
+        let mut open: Vec<_> = open.map(|it| it.field.clone()).collect();
+        let mut told = one.conflicts.clone();
+        open.sort_unstable();
+        told.sort_unstable();
+        assert_eq!(told, open);
+        // Some fields are filled only if one memory is asked for.
+        let one = icm_api::Memory {
+            often_together: Vec::new(),
+            conflicts: Vec::new(),
+            ..one
+        };
+        assert_eq!(one, memory);
+    }
+    let print = |conflict| serde_json::to_string(&conflict).expect("it is JSON");
+    answers.extend(conflicts.into_iter().map(print));
+    // Scores and order depend on the state, not on the way to it.
+    for query in ["red", "green one", "which of them are blue or red"] {
+        let request = RecallRequest {
+            query: query.to_owned(),
+            floor: Some(0.0),
+            limit: Some(50),
+            ..RecallRequest::default()
+        };
+        let found = service.recall(&Caller::default(), &request);
+        let found = found.expect("it recalls").results.into_iter();
+        answers.extend(found.map(|hit| {
+            let (id, score, fit) = (hit.memory.id, hit.score, hit.fit);
+            format!("{query}: {id} {score} {fit} {:?}", hit.matched)
+        }));
+    }
+    answers
+}
+/// Returns a machine with a memory. All machines store it at the same time, so that ids decide.
+fn stored(seed: usize) -> Machine {
+    let mut machine = Machine::new(seed);
+    machine.act(&store_line(0, Some(0), seed % WORDS.len()));
+    machine
 }
 
 /// Runs a script, lets all machines exchange until nothing is new, and returns their answers.
 fn answers(script: &[(usize, Op)]) -> Vec<Vec<String>> {
-    let mut machines: Vec<Machine> = (0..MACHINES).map(Machine::new).collect();
+    let mut machines: Vec<Machine> = (0..MACHINES).map(stored).collect();
     for (at, op) in script {
         match op {
-            Op::Take { from } if from != at => {
-                let export = machines[*from].export();
-                machines[*at].take(&export);
-            }
-            op => _ = machines[*at].step(op),
+            Op::Take(from) if from != at => _ = carry(&mut machines, *from, *at),
+            Op::Take(_) => {}
+            Op::Do(line) => machines[*at].act(line),
+            Op::Settle(pick, other) => settle(machines[*at].service(), *pick, *other),
+            Op::Rebuild(chunk) => rebuild(&machines[*at], *chunk),
         }
     }
-    let mut new = true;
-    while new {
-        new = false;
-        for from in 0..MACHINES {
-            let export = machines[from].export();
-            for to in (0..MACHINES).filter(|to| *to != from) {
-                new |= machines[to].take(&export);
-            }
-        }
-    }
-    machines.iter().map(Machine::answers).collect()
+    meet(&mut machines);
+    machines.iter().map(|it| told(it.service())).collect()
 }
 
 proptest! {
@@ -402,9 +202,8 @@ proptest! {
 /// showed one memory, once.
 #[test]
 fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
-    let (a, mut b) = (Machine::new(1), Machine::new(2));
-    let id = |machine: &Machine| machine.pick(0).expect("it stored one");
-    let ids = [id(&a), id(&b)];
+    let mut machines = [stored(1), stored(2)];
+    let ids = machines.each_ref().map(|it| it.run.id("$0"));
     let counts = |machine: &Machine| {
         let counts = ids.each_ref().map(|id| {
             let why = machine.service().why(id, 10).expect("it is there");
@@ -414,8 +213,8 @@ fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
         assert_eq!(counts[0], counts[1]);
         counts[0]
     };
-    b.take(&a.export());
-    let log = Log::open(Arc::new(RealDisk), &b.dir()).expect("it opens");
+    carry(&mut machines, 0, 1);
+    let log = machines[1].log();
     let mut stored = Vec::new();
     log.scan(&Cursor::START, &mut |event| {
         if event.head.kind() == Kind::MEMORY_STORED {
@@ -441,25 +240,22 @@ fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
         .encode(),
         payload: vec![0x80],
     };
-    logbed::append(&log, &*b.env, vec![recalled], Durability::Synced).expect("it appends");
-    assert_eq!(counts(&b), 1);
+    let b = &mut machines[1];
+    logbed::append(&log, &**b.run.env(), vec![recalled], Durability::Synced).expect("it appends");
+    assert_eq!(counts(b), 1);
     let recall = log
         .refresh()
         .map(|()| log.tip().expect("it is there").position);
     let recall = recall.expect("it reads");
-    b.service().rebuild(&NoProgress).expect("it builds");
-    b.step(&Op::Recall { word: 1 });
-    assert_eq!(counts(&b), 2);
-    a.take(&b.export());
-    assert_eq!(counts(&a), 2);
+    b.act("rebuild");
+    b.act("recall \"green one\" --floor 0 --record");
+    assert_eq!(counts(b), 2);
+    carry(&mut machines, 1, 0);
+    assert_eq!(counts(&machines[0]), 2);
     // An undo takes all of it away; an earlier moment still has it.
-    let before = b.service().basis(None).expect("there is one").position;
-    let request = UndoRequest {
-        events: vec![format!("@{}", recall.0)],
-        ..UndoRequest::default()
-    };
-    let undone = b.service().undo(&Caller::default(), &request);
-    undone.expect("undone");
+    let b = &mut machines[1];
+    let before = b.end();
+    b.act(&format!("undo @{}", recall.0));
     let memory = b.service().get(&ids[0], None).expect("it is there");
     assert_eq!(memory.access_count, 1);
     let then = b.service().get(&ids[0], Some(&format!("@{before}")));

@@ -1,18 +1,16 @@
 //! Memoirs and concepts are a function of the set of events: machines that exchanged give equal answers, deleted views
 //! come back the same, answers at a moment stay, and an undo of an undo changes nothing.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use icm_api::error::ServiceError;
 use icm_api::{
     Caller, ConceptLinkRequest, ConceptRequest, DefinitionStatus, ExportSince, InspectRequest,
-    LabelRequest, MemoirRequest, NoProgress, StoreRequest, UndoRequest, WholeConcept,
+    LabelRequest, MemoirRequest, UndoRequest, WholeConcept,
 };
-use icm_service::{ExportFile, Service};
 use proptest::prelude::*;
-use replay_tests::env::SimEnv;
-use replay_tests::{folder, judge, store};
+use proptest::sample::select;
+use replay_tests::judge;
+use replay_tests::world::may_refuse;
 use serde_json::{Value, json};
 
 const MACHINES: usize = 3;
@@ -32,12 +30,9 @@ enum Op {
     Label(usize, usize, usize, bool),
     TurnConcept(usize, usize, bool),
     Link(usize, [usize; 2], usize, bool),
-    /// A memory, so that one store holds memories and memoirs.
-    Store(u8),
-    Undo(usize, bool),
+    /// A line of the script language.
+    Do(String),
     Take(usize),
-    Rebuild,
-    DropViews,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -57,64 +52,47 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (memoir(), concept(), any::<bool>()).prop_map(|(m, c, b)| Op::TurnConcept(m, c, b)),
         6 => (memoir(), ends(), 0..RELATIONS.len(), prop::bool::weighted(0.3))
             .prop_map(|(m, ends, relation, away)| Op::Link(m, ends, relation, away)),
-        1 => any::<u8>().prop_map(Op::Store),
-        5 => (0..64_usize, any::<bool>()).prop_map(|(pick, only)| Op::Undo(pick, only)),
+        // A memory, so that one store holds memories and memoirs. Its topic has the name of a memoir, which must not matter.
+        1 => any::<u8>()
+            .prop_map(|n| Op::Do(format!("store $m -t system -c \"definition {n}\""))),
+        5 => (0..64_usize, select(&["", " --only"][..]))
+            .prop_map(|(n, only)| Op::Do(format!("undo %{n}{only}"))),
         7 => (0..MACHINES).prop_map(Op::Take),
-        1 => Just(Op::Rebuild),
-        1 => Just(Op::DropViews),
+        1 => Just(Op::Do("rebuild".to_owned())),
+        1 => Just(Op::Do("drop-views".to_owned())),
     ]
 }
 
+/// A machine, and positions with the answers given there.
 struct Machine {
-    service: Option<Service>,
-    env: Arc<SimEnv>,
-    folder: tempfile::TempDir,
-    /// Positions, with the answers given there.
+    it: replay_tests::world::Machine,
     moments: Vec<(String, Value)>,
 }
 
-/// Accepts the errors of a command that has nothing to do, and no others.
-fn may_refuse<T>(done: icm_api::error::Result<T>) {
-    if let Err(error) = done {
-        let refused = matches!(
-            error,
-            ServiceError::Invalid { .. }
-                | ServiceError::NotFound { .. }
-                | ServiceError::Nothing { .. }
-        );
-        assert!(refused, "{error}");
+impl Deref for Machine {
+    type Target = replay_tests::world::Machine;
+
+    fn deref(&self) -> &Self::Target {
+        &self.it
     }
 }
 
 impl Machine {
     fn new(seed: usize) -> Machine {
         let mut machine = Machine {
-            service: None,
-            env: Arc::new(SimEnv::new(seed as u64)),
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            it: replay_tests::world::Machine::new(seed),
             moments: Vec::new(),
         };
-        machine.open();
         // Each machine creates the same memoir by itself; the memoirs merge.
         machine.step(&Op::Create(0));
         machine
     }
 
-    fn dir(&self) -> PathBuf {
-        self.folder.path().join("store")
-    }
-
-    fn open(&mut self) {
-        let service = store::open(&self.dir(), self.env.clone());
-        self.service = Some(service.expect("it opens"));
-    }
-
-    fn service(&self) -> &Service {
-        self.service.as_ref().expect("it is open")
-    }
-
     fn step(&mut self, op: &Op) {
-        self.env.advance_ms(1_000);
+        if let Op::Do(line) = op {
+            return self.it.act(line);
+        }
+        self.run.env().advance_ms(1_000);
         let caller = Caller::default();
         let service = self.service();
         let concept = |memoir: usize, concept: usize, n: u8, label: Option<usize>| ConceptRequest {
@@ -128,12 +106,18 @@ impl Machine {
             ..ConceptRequest::default()
         };
         match op {
-            Op::Create(memoir) => may_refuse(service.memoir_create(&caller, &about(*memoir, 0))),
+            Op::Create(memoir) => {
+                may_refuse(service.memoir_create(&caller, &about(*memoir, 0)));
+            }
             Op::Describe(memoir, n) => {
                 may_refuse(service.memoir_describe(&caller, &about(*memoir, *n)));
             }
-            Op::Turn(memoir, true) => may_refuse(service.memoir_revive(&caller, MEMOIRS[*memoir])),
-            Op::Turn(memoir, false) => may_refuse(service.memoir_forget(&caller, MEMOIRS[*memoir])),
+            Op::Turn(memoir, back) => {
+                may_refuse(match back {
+                    true => service.memoir_revive(&caller, MEMOIRS[*memoir]),
+                    false => service.memoir_forget(&caller, MEMOIRS[*memoir]),
+                });
+            }
             Op::Add(m, c, n, label) => {
                 may_refuse(service.concept_add(&caller, &concept(*m, *c, *n, Some(*label))));
             }
@@ -182,62 +166,14 @@ impl Machine {
                     false => service.concept_link(&caller, &request),
                 });
             }
-            Op::Store(n) => {
-                let request = StoreRequest {
-                    // The topic has the name of a memoir, which must not matter.
-                    topic: MEMOIRS[0].to_owned(),
-                    content: format!("definition {n}"),
-                    ..StoreRequest::default()
-                };
-                service.store(&caller, request).expect("it stores");
-            }
-            Op::Undo(pick, only) => {
-                let end = service.basis(None).expect("there is one").position;
-                if let Some(position) = pick.checked_rem(end as usize) {
-                    let request = UndoRequest {
-                        events: vec![format!("@{}", position + 1)],
-                        only: *only,
-                        ..UndoRequest::default()
-                    };
-                    may_refuse(service.undo(&caller, &request));
-                }
-            }
-            Op::Take(_) => {}
-            Op::Rebuild => _ = service.rebuild(&NoProgress).expect("it rebuilds"),
-            Op::DropViews => {
-                drop(self.service.take());
-                folder::remove(&self.dir().join("views"));
-                self.open();
-            }
+            Op::Do(_) | Op::Take(_) => {}
         }
     }
 
     /// Notes the answers of now, to be asked again later.
     fn note(&mut self) {
-        let basis = self.service().basis(None).expect("there is one");
         let answers = self.answers(None);
-        self.moments.push((format!("@{}", basis.position), answers));
-    }
-
-    fn export(&self) -> PathBuf {
-        let path = self.folder.path().join("export");
-        let mut file = std::fs::File::create(&path).expect("created");
-        let exported = self
-            .service()
-            .export_log(&ExportSince::Start, &mut file, &NoProgress);
-        exported.expect("exported");
-        path
-    }
-
-    /// Imports an export. Returns `true` if any of it was new.
-    fn take(&self, export: &std::path::Path) -> bool {
-        self.env.advance_ms(1_000);
-        let file = ExportFile::open(export).expect("it is there");
-        let caller = Caller::default();
-        let taken = self
-            .service()
-            .import_log(&caller, &file, false, &NoProgress);
-        taken.expect("imported").added > 0
+        self.moments.push((format!("@{}", self.end()), answers));
     }
 
     /// Returns all answers that must be equal on machines with the same events.
@@ -278,15 +214,15 @@ impl Machine {
 
     /// Checks that rebuilt views agree, and that every noted moment does.
     fn check(&mut self) {
-        let verified = self.service().verify(&NoProgress).expect("it verifies");
+        let verified = self.verified();
         assert!(verified.ok, "{:?}", verified.findings);
         let now = self.answers(None);
         for (at, then) in &self.moments {
             assert_eq!(&self.answers(Some(at)), then, "{at}");
         }
-        self.step(&Op::DropViews);
+        self.it.act("drop-views");
         assert_eq!(self.answers(None), now, "caught up from the log");
-        self.step(&Op::Rebuild);
+        self.it.act("rebuild");
         assert_eq!(self.answers(None), now, "rebuilt");
         for (at, then) in &self.moments {
             assert_eq!(&self.answers(Some(at)), then, "{at}, rebuilt");
@@ -327,9 +263,10 @@ fn without_last_changes(mut answers: Value) -> Value {
     answers
 }
 
-fn state_hash(machine: &Machine) -> Option<String> {
-    let verified = machine.service().verify(&NoProgress).expect("it verifies");
-    verified.state_hash
+/// Lets machine `to` import everything that machine `from` knows. Returns `true` if any of it was new.
+fn carry(machines: &mut [Machine], from: usize, to: usize) -> bool {
+    let export = machines[from].it.export(&ExportSince::Start);
+    machines[to].it.take(&export.expect("it exports"))
 }
 
 proptest! {
@@ -345,10 +282,7 @@ proptest! {
         let mut machines: Vec<Machine> = (0..MACHINES).map(Machine::new).collect();
         for (step, (at, op)) in script.iter().enumerate() {
             match op {
-                Op::Take(from) if from != at => {
-                    let export = machines[*from].export();
-                    machines[*at].take(&export);
-                }
+                Op::Take(from) if from != at => _ = carry(&mut machines, *from, *at),
                 op => machines[*at].step(op),
             }
             if step % 7 == 0 {
@@ -360,17 +294,16 @@ proptest! {
         while new {
             new = false;
             for from in 0..MACHINES {
-                let export = machines[from].export();
                 for to in (0..MACHINES).filter(|to| *to != from) {
-                    new |= machines[to].take(&export);
+                    new |= carry(&mut machines, from, to);
                 }
             }
         }
         let answers = |machine: &Machine| without_last_changes(machine.answers(None));
-        let (first, hash) = (answers(&machines[0]), state_hash(&machines[0]));
+        let (first, hash) = (answers(&machines[0]), machines[0].verified().state_hash);
         for other in &machines[1..] {
             prop_assert_eq!(&answers(other), &first);
-            prop_assert_eq!(state_hash(other), hash.clone());
+            prop_assert_eq!(other.verified().state_hash, hash.clone());
         }
         machines.iter_mut().for_each(Machine::check);
     }
@@ -384,10 +317,9 @@ proptest! {
             machine.step(op);
         }
         let before = without_last_changes(machine.answers(None));
-        let end = machine.service().basis(None).expect("there is one").position;
         let caller = Caller::default();
         let all = UndoRequest {
-            events: vec![format!("@1..@{end}")],
+            events: vec![format!("@1..@{}", machine.end())],
             ..UndoRequest::default()
         };
         let undone = machine.service().undo(&caller, &all);

@@ -5,16 +5,10 @@
 //! learned. Events beyond that wait to be learned, as they may in a real store.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::ops::{ControlFlow, Deref};
 use std::time::Duration;
 
-use icm_api::{
-    Caller, ConsolidateRequest, DecayRequest, LinkRequest, ListRequest, Memory, NoProgress,
-    PruneRequest, RecallRequest, StoreRequest, UndoRequest, UpdateRequest, VerifyReport, Version,
-};
-use icm_log::disk::RealDisk;
+use icm_api::{ListRequest, Memory, NoProgress, Version};
 use icm_log::env::Env;
 use icm_log::facts::{
     Alive, ClientCode, Covered, Front, Importance, ImportedRange, LogImported, LogUndone,
@@ -23,14 +17,13 @@ use icm_log::facts::{
     SessionStarted, Shown, Trust, UndoneRange, fields,
 };
 use icm_log::{
-    Cursor, Durability, Event, EventId, Kind, Log, Name, NewEvent, OriginId, Position, ScopeId,
-    Seq, SessionId, SubjectId, Waypoint, Waypoints, hash, payload,
+    Cursor, Durability, Event, EventId, Kind, Name, NewEvent, OriginId, Position, ScopeId, Seq,
+    SessionId, SubjectId, Waypoint, Waypoints, hash, payload,
 };
 use icm_projections::Views;
-use icm_service::Service;
 use proptest::prelude::*;
-use replay_tests::env::SimEnv;
-use replay_tests::{folder, judge, logbed, store};
+use proptest::sample::select;
+use replay_tests::{folder, judge, logbed};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
@@ -39,76 +32,17 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// An action on one of the machines. Numbers pick from the things that exist.
+/// An action on one of the machines.
 #[derive(Debug, Clone)]
 enum Op {
-    Store {
-        topic: usize,
-        key: Option<usize>,
-        word: usize,
-    },
-    Update {
-        pick: usize,
-        word: usize,
-    },
-    Move {
-        pick: usize,
-        topic: usize,
-    },
-    Weigh {
-        pick: usize,
-    },
-    Words {
-        pick: usize,
-        words: BTreeSet<usize>,
-    },
-    Forget {
-        pick: usize,
-    },
-    Revive {
-        pick: usize,
-    },
-    Link {
-        from: usize,
-        to: usize,
-    },
-    Unlink {
-        from: usize,
-        to: usize,
-    },
-    Pin {
-        pick: usize,
-        away: bool,
-    },
-    Recall {
-        word: usize,
-    },
-    Consolidate {
-        topic: usize,
-    },
-    Decay {
-        percent: u32,
-    },
-    Prune {
-        percent: u32,
-    },
-    /// Undoes the command of an event, of the own chain or another.
-    Undo {
-        pick: usize,
-        only: bool,
-    },
+    /// A line of the script language.
+    Do(String),
     /// Appends an event that no command of today writes.
     Odd(Odd),
-    Skew {
-        hours: i64,
-    },
     /// Learns of other chains, up to some place of each.
-    Learn {
-        upto: Vec<usize>,
-    },
-    Rebuild,
+    Learn(Vec<usize>),
+    /// Commits views beside the open ones.
     Commit,
-    DropViews,
 }
 
 /// Facts that fit no row, and refs that leave out events seen before: from a newer or a faulty version. The ids are
@@ -140,70 +74,67 @@ enum What {
 }
 
 fn odd() -> impl Strategy<Value = Odd> {
-    let what = prop::sample::select(
-        &[
-            What::Store,
-            What::Update,
-            What::Forget,
-            What::Cover,
-            What::Link,
-            What::Unlink,
-            What::Recall,
-            What::Pin,
-            What::Session,
-            What::Decay,
-            What::Prune,
-            What::Undo,
-        ][..],
-    );
-    let refs = prop::collection::btree_set(0..64_usize, 0..4);
-    (what, refs, 0..64_usize, 0..64_usize, 0..64_usize).prop_map(
-        |(what, refs, id, other, number)| Odd {
-            what,
-            refs,
-            id,
-            other,
-            number,
-        },
-    )
+    use What::*;
+    let all = [
+        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Session, Decay, Prune, Undo,
+    ];
+    let what = (0..all.len()).prop_map(move |kind| all[kind]);
+    let number = || 0..64_usize;
+    let refs = prop::collection::btree_set(number(), 0..4);
+    (what, refs, number(), number(), number()).prop_map(|(what, refs, id, other, number)| Odd {
+        what,
+        refs,
+        id,
+        other,
+        number,
+    })
 }
 
-const FIRST: Op = Op::Store {
-    topic: 0,
-    key: None,
-    word: 0,
-};
 const TOPICS: [&str; 2] = ["prefs", "deploy"];
 const KEYS: [&str; 2] = ["tea", "port"];
 const WORDS: [&str; 4] = ["red", "green", "blue", "grey"];
 
-fn op(machines: usize) -> impl Strategy<Value = Op> {
+/// Returns a line that stores the content of a word.
+fn store_line(topic: usize, key: Option<usize>, word: usize) -> String {
+    let key = key.map_or(String::new(), |key| format!(" --key {}", KEYS[key]));
+    let (topic, content, word) = (TOPICS[topic], content(word), WORDS[word]);
+    format!("store $m -t {topic} -c \"{content}\" -k {word}{key}")
+}
+
+fn line() -> impl Strategy<Value = String> {
     let pick = || 0..64_usize;
     let word = || 0..WORDS.len();
-    let topic = || 0..TOPICS.len();
+    let topic = || select(&TOPICS[..]);
     let key = prop::option::weighted(0.7, 0..KEYS.len());
+    let words = prop::sample::subsequence(&WORDS[..], 0..3).prop_map(|words| words.join(","));
+    let only = || select(&["", " --only"][..]);
     prop_oneof![
-        8 => (topic(), key, word()).prop_map(|(topic, key, word)| Op::Store { topic, key, word }),
-        6 => (pick(), word()).prop_map(|(pick, word)| Op::Update { pick, word }),
-        2 => (pick(), topic()).prop_map(|(pick, topic)| Op::Move { pick, topic }),
-        2 => pick().prop_map(|pick| Op::Weigh { pick }),
-        3 => (pick(), prop::collection::btree_set(word(), 0..3))
-            .prop_map(|(pick, words)| Op::Words { pick, words }),
-        3 => pick().prop_map(|pick| Op::Forget { pick }),
-        2 => pick().prop_map(|pick| Op::Revive { pick }),
-        4 => (pick(), pick()).prop_map(|(from, to)| Op::Link { from, to }),
-        3 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
-        3 => (pick(), any::<bool>()).prop_map(|(pick, away)| Op::Pin { pick, away }),
-        3 => word().prop_map(|word| Op::Recall { word }),
-        1 => topic().prop_map(|topic| Op::Consolidate { topic }),
-        3 => (0..60_u32).prop_map(|percent| Op::Decay { percent }),
-        2 => (30..100_u32).prop_map(|percent| Op::Prune { percent }),
-        5 => (pick(), any::<bool>()).prop_map(|(pick, only)| Op::Undo { pick, only }),
-        2 => (-30..30_i64).prop_map(|hours| Op::Skew { hours }),
-        8 => prop::collection::vec(0..100_usize, machines).prop_map(|upto| Op::Learn { upto }),
-        1 => Just(Op::Rebuild),
+        8 => (0..TOPICS.len(), key, word()).prop_map(|(topic, key, word)| store_line(topic, key, word)),
+        6 => (pick(), word()).prop_map(|(n, word)| update(n, word)),
+        2 => (pick(), topic()).prop_map(|(n, topic)| format!("update ${n} -t {topic}")),
+        2 => pick().prop_map(|n| format!("update ${n} -i critical")),
+        3 => (pick(), words).prop_map(|(n, words)| format!("update ${n} -k \"{words}\"")),
+        3 => pick().prop_map(|n| format!("forget ${n}")),
+        2 => pick().prop_map(|n| format!("revive ${n}")),
+        4 => (pick(), pick()).prop_map(|(from, to)| format!("link ${from} ${to} -r related")),
+        3 => (pick(), pick()).prop_map(|(from, to)| format!("unlink ${from} ${to} -r related")),
+        3 => (pick(), select(&["pin", "unpin"][..])).prop_map(|(n, pin)| format!("{pin} ${n}")),
+        3 => word().prop_map(|word| format!("recall {} --floor 0 --record", WORDS[word])),
+        1 => topic().prop_map(|topic| format!("consolidate $s -t {topic} -c \"all of it\"")),
+        3 => (0..60_u32).prop_map(|percent| format!("decay --rate {}", f64::from(percent) / 100.0)),
+        2 => (30..100_u32).prop_map(|p| format!("prune --threshold {}", f64::from(p) / 100.0)),
+        5 => (pick(), only()).prop_map(|(n, only)| format!("undo %{n}{only}")),
+        2 => (-30..30_i64).prop_map(|hours| format!("clock {hours:+}h")),
+        1 => Just("rebuild".to_owned()),
+        1 => Just("drop-views".to_owned()),
+    ]
+}
+
+fn op(machines: usize) -> impl Strategy<Value = Op> {
+    prop_oneof![
+        54 => line().prop_map(Op::Do),
+        8 => prop::collection::vec(0..100_usize, machines).prop_map(Op::Learn),
         1 => Just(Op::Commit),
-        1 => Just(Op::DropViews),
     ]
 }
 
@@ -215,43 +146,33 @@ fn scripts(machines: usize, odds: u32) -> impl Strategy<Value = Vec<(usize, Op)>
 /// A chain: the id of each event, and `true` if a batch ends with it.
 type Chain = Vec<(EventId, bool)>;
 
+fn content(word: usize) -> String {
+    format!("the {} one", WORDS[word])
+}
+
+/// A machine, with the number of events learned of each chain.
 struct Machine {
-    service: Option<Service>,
-    env: Arc<SimEnv>,
-    folder: tempfile::TempDir,
-    /// Number of events learned of each chain.
+    it: replay_tests::world::Machine,
     learned: BTreeMap<OriginId, usize>,
 }
 
+impl Deref for Machine {
+    type Target = replay_tests::world::Machine;
+
+    fn deref(&self) -> &Self::Target {
+        &self.it
+    }
+}
+
 impl Machine {
-    fn new(seed: u64) -> Machine {
+    fn new(seed: usize) -> Machine {
         let mut machine = Machine {
-            service: None,
-            env: Arc::new(SimEnv::new(seed)),
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            it: replay_tests::world::Machine::new(seed),
             learned: BTreeMap::new(),
         };
-        machine.open();
         // The machine needs a chain of its own for its imports.
-        machine.step(&FIRST);
+        machine.it.act(&store_line(0, None, 0));
         machine
-    }
-
-    fn dir(&self) -> PathBuf {
-        self.folder.path().join("store")
-    }
-
-    fn open(&mut self) {
-        let service = store::open(&self.dir(), self.env.clone());
-        self.service = Some(service.expect("it opens"));
-    }
-
-    fn service(&self) -> &Service {
-        self.service.as_ref().expect("it is open")
-    }
-
-    fn log(&self) -> Log {
-        Log::open(Arc::new(RealDisk), &self.dir()).expect("it opens")
     }
 
     /// Returns the own chains; a clock set back by more than a day begins another one.
@@ -299,15 +220,8 @@ impl Machine {
             payload: vec![0x80],
         };
         let log = self.log();
-        logbed::append(&log, &*self.env, vec![event], Durability::Synced).expect("it appends");
-    }
-
-    fn rows(&self) -> Vec<Memory> {
-        let request = ListRequest {
-            forgotten: true,
-            ..ListRequest::default()
-        };
-        self.service().list(&request).expect("it lists")
+        logbed::append(&log, &**self.run.env(), vec![event], Durability::Synced)
+            .expect("it appends");
     }
 
     fn histories(&self) -> Vec<Vec<Version>> {
@@ -316,139 +230,21 @@ impl Machine {
             .collect()
     }
 
-    fn verified(&self) -> VerifyReport {
-        let report = self.service().verify(&NoProgress);
-        report.expect("it verifies")
-    }
-
-    fn drop_views(&mut self) {
-        drop(self.service.take());
-        folder::remove(&self.dir().join("views"));
-        self.open();
-    }
-
-    fn pick(&self, pick: usize) -> Option<String> {
-        let rows = self.rows();
-        let mut ids: Vec<_> = rows.into_iter().map(|memory| memory.id).collect();
-        ids.sort();
-        (!ids.is_empty()).then(|| ids.swap_remove(pick % ids.len()))
-    }
-
-    fn content(word: usize) -> String {
-        format!("the {} one", WORDS[word])
-    }
-
-    /// Does an action; `None` if it makes no sense here.
-    fn step(&mut self, op: &Op) -> Option<()> {
-        self.env.advance_ms(1_000);
-        let caller = Caller::default();
+    fn step(&mut self, op: &Op) {
         match op {
-            Op::Store { topic, key, word } => {
-                let request = StoreRequest {
-                    topic: TOPICS[*topic].to_owned(),
-                    content: Machine::content(*word),
-                    keywords: vec![WORDS[*word].to_owned()],
-                    key: key.map(|key| KEYS[key].to_owned()),
-                    ..StoreRequest::default()
-                };
-                self.service().store(&caller, request).expect("it stores");
-            }
-            Op::Update { pick, word } => self.update(*pick, |request| {
-                request.content = Some(Machine::content(*word));
-            })?,
-            Op::Move { pick, topic } => self.update(*pick, |request| {
-                request.topic = Some(TOPICS[*topic].to_owned());
-            })?,
-            Op::Weigh { pick } => self.update(*pick, |request| {
-                request.importance = Some(icm_api::Importance::Critical);
-            })?,
-            Op::Words { pick, words } => self.update(*pick, |request| {
-                let words = words.iter().map(|word| WORDS[*word].to_owned());
-                request.keywords = Some(words.collect());
-            })?,
-            Op::Forget { pick } => {
-                let _ = self.service().forget(&caller, &[self.pick(*pick)?]);
-            }
-            Op::Revive { pick } => {
-                let _ = self.service().revive(&caller, &self.pick(*pick)?);
-            }
-            Op::Link { from, to } => {
-                let _ = self.service().link(&caller, &self.link(*from, *to)?);
-            }
-            Op::Unlink { from, to } => {
-                let _ = self.service().unlink(&caller, &self.link(*from, *to)?);
-            }
-            Op::Pin { pick, away } => {
-                let ids = [self.pick(*pick)?];
-                let _ = match away {
-                    true => self.service().unpin(&caller, &ids),
-                    false => self.service().pin(&caller, &ids, None),
-                };
-            }
-            Op::Recall { word } => {
-                let request = RecallRequest {
-                    query: WORDS[*word].to_owned(),
-                    record: true,
-                    floor: Some(0.0),
-                    ..RecallRequest::default()
-                };
-                self.service()
-                    .recall(&caller, &request)
-                    .expect("it recalls");
-                self.service().record_recalls();
-            }
-            Op::Consolidate { topic } => {
-                let request = ConsolidateRequest {
-                    topic: TOPICS[*topic].to_owned(),
-                    summary: "all of it".to_owned().into(),
-                    importance: None,
-                    keywords: Vec::new(),
-                    scope: None,
-                    keep_originals: false,
-                    allow_secret: false,
-                    trust: icm_api::Trust::User,
-                    request_id: None,
-                };
-                let _ = self.service().consolidate(&caller, &request);
-            }
-            Op::Decay { percent } => {
-                let request = DecayRequest {
-                    rate: Some(f64::from(*percent) / 100.0),
-                    dry_run: false,
-                };
-                self.service().decay(&caller, &request).expect("it decays");
-            }
-            Op::Prune { percent } => {
-                let request = PruneRequest {
-                    threshold: Some(f64::from(*percent) / 100.0),
-                    ..PruneRequest::default()
-                };
-                self.service().prune(&caller, &request).expect("it prunes");
-            }
-            Op::Undo { pick, only } => {
-                let end = self.service().basis(None).expect("there is one").position;
-                let position = (end > 0).then(|| 1 + *pick as u64 % end)?;
-                let request = UndoRequest {
-                    events: vec![format!("@{position}")],
-                    only: *only,
-                    ..UndoRequest::default()
-                };
-                let _ = self.service().undo(&caller, &request);
-            }
-            Op::Skew { hours } => self.env.advance_ms(hours * 3_600_000),
-            Op::Rebuild => _ = self.service().rebuild(&NoProgress).ok()?,
+            Op::Do(line) => self.it.act(line),
             Op::Commit => {
                 let (log, dir) = (self.log(), self.dir().join("views"));
-                let mut views = Views::open(&dir, &log).ok()?;
+                let Ok(mut views) = Views::open(&dir, &log) else {
+                    return;
+                };
                 views.follow(&log).expect("it follows");
                 let wait = Duration::from_secs(5);
                 views.commit(&dir, &log, wait).expect("it commits");
             }
-            Op::DropViews => self.drop_views(),
             Op::Odd(odd) => self.odd(odd),
-            Op::Learn { .. } => {}
+            Op::Learn(_) => {}
         }
-        Some(())
     }
 
     fn odd(&self, odd: &Odd) {
@@ -467,8 +263,8 @@ impl Machine {
         let pick = |number: usize| ids[number % ids.len()];
         let mut refs = odd.refs.iter().map(|n| events[n % events.len()].2);
         let mut fresh = [0; 16];
-        self.env.fill_random(&mut fresh);
-        let content = Machine::content(odd.number % WORDS.len());
+        self.run.env().fill_random(&mut fresh);
+        let content = content(odd.number % WORDS.len());
         let stored = MemoryStored {
             fields: fields::ALL & !fields::EXPIRES,
             causal_length: 1,
@@ -568,7 +364,7 @@ impl Machine {
                 (Kind::SESSION_STARTED, facts.encode())
             }
             What::Decay => {
-                let today = u32::try_from(self.env.now_ms() / 86_400_000).expect("a day");
+                let today = u32::try_from(self.run.env().now_ms() / 86_400_000).expect("a day");
                 let facts = MemoryDecayed {
                     // Some of the days have not come yet.
                     as_of_day: today + odd.id as u32 % 4 - 2,
@@ -618,27 +414,8 @@ impl Machine {
             facts,
             payload,
         };
-        logbed::append(&log, &*self.env, vec![event], Durability::Synced).expect("it appends");
-    }
-
-    fn update(&self, pick: usize, with: impl FnOnce(&mut UpdateRequest)) -> Option<()> {
-        let mut request = UpdateRequest {
-            id: self.pick(pick)?,
-            ..UpdateRequest::default()
-        };
-        with(&mut request);
-        let _ = self.service().update(&Caller::default(), request);
-        Some(())
-    }
-
-    fn link(&self, from: usize, to: usize) -> Option<LinkRequest> {
-        Some(LinkRequest {
-            from: self.pick(from)?,
-            to: self.pick(to)?,
-            relation: "related".to_owned(),
-            reason: None,
-            allow_secret: false,
-        })
+        logbed::append(&log, &**self.run.env(), vec![event], Durability::Synced)
+            .expect("it appends");
     }
 }
 
@@ -647,15 +424,19 @@ struct World(Vec<Machine>);
 
 impl World {
     fn new(machines: usize) -> World {
-        World((0..machines as u64).map(Machine::new).collect())
+        World((0..machines).map(Machine::new).collect())
     }
 
     fn step(&mut self, at: usize, op: &Op) {
-        if let Op::Learn { upto } = op {
+        if let Op::Learn(upto) = op {
             self.learn(at, |other, len| len * (upto[other] + 1) / 80);
         } else {
             self.0[at].step(op);
         }
+    }
+
+    fn act(&mut self, at: usize, line: &str) {
+        self.0[at].it.act(line);
     }
 
     /// Learns of each chain as many events as `upto` says.
@@ -685,8 +466,8 @@ impl World {
     }
 
     fn agree(&self) -> Result<(), TestCaseError> {
-        let shown: Vec<_> = self.0.iter().map(Machine::rows).collect();
-        let reports: Vec<_> = self.0.iter().map(Machine::verified).collect();
+        let shown: Vec<_> = self.0.iter().map(|it| it.rows()).collect();
+        let reports: Vec<_> = self.0.iter().map(|it| it.verified()).collect();
         for (shown_here, report) in shown.iter().zip(&reports) {
             prop_assert!(report.ok, "{report:#?}");
             prop_assert_eq!(shown_here, &shown[0]);
@@ -701,7 +482,7 @@ fn run(machines: usize, script: &[(usize, Op)]) -> Result<World, TestCaseError> 
     let mut world = World::new(machines);
     for (at, op) in script {
         world.step(*at, op);
-        if let Op::Learn { .. } = op {
+        if let Op::Learn(_) = op {
             let report = world.0[*at].verified();
             prop_assert!(report.ok, "{report:#?}");
         }
@@ -782,9 +563,9 @@ proptest! {
         let mut world = run(2, &script)?;
         for machine in &mut world.0 {
             let before = (machine.rows(), machine.histories(), moments(machine));
-            machine.drop_views();
+            machine.it.act("drop-views");
             prop_assert_eq!(&(machine.rows(), machine.histories(), moments(machine)), &before);
-            machine.service().rebuild(&NoProgress).expect("it builds");
+            machine.it.act("rebuild");
             prop_assert_eq!(&(machine.rows(), machine.histories(), moments(machine)), &before);
         }
     }
@@ -814,12 +595,7 @@ fn wrong(waypoint: &Waypoint, byte: usize) -> Waypoint {
 
 /// Returns the rows as of every position.
 fn moments(machine: &Machine) -> Vec<Vec<Memory>> {
-    let end = machine
-        .service()
-        .basis(None)
-        .expect("there is one")
-        .position;
-    let moments = (1..=end).map(|at| {
+    let moments = (1..=machine.end()).map(|at| {
         let request = ListRequest {
             at: Some(format!("@{at}")),
             forgotten: true,
@@ -838,12 +614,8 @@ fn learned_by(world: &mut World, at: usize, others: &[usize]) -> Vec<Memory> {
     world.0[at].rows()
 }
 
-fn store(key: Option<usize>, word: usize) -> Op {
-    Op::Store {
-        topic: 1,
-        key,
-        word,
-    }
+fn store(key: Option<usize>, word: usize) -> String {
+    store_line(1, key, word)
 }
 
 /// Returns the index of a memory among those that a machine picks from.
@@ -854,20 +626,16 @@ fn place(machine: &Machine, content: &str) -> usize {
     rows.iter().position(wanted).expect("it is there")
 }
 
-fn end(machine: &Machine) -> usize {
-    let basis = machine.service().basis(None).expect("there is one");
-    basis.position as usize
+fn update(pick: usize, word: usize) -> String {
+    format!("update ${pick} -c \"{}\"", content(word))
 }
 
-fn undo(at: usize) -> Op {
-    Op::Undo {
-        pick: at - 1,
-        only: true,
-    }
+fn undo(at: u64) -> String {
+    format!("undo @{at} --only")
 }
 
 fn row(rows: &[Memory], word: usize) -> Option<&Memory> {
-    let content = Machine::content(word);
+    let content = content(word);
     let wanted = |row: &&Memory| row.content.as_ref() == Some(&content) && row.topic == TOPICS[1];
     rows.iter().find(wanted)
 }
@@ -875,18 +643,18 @@ fn row(rows: &[Memory], word: usize) -> Option<&Memory> {
 #[test]
 fn a_link_is_taken_away_before_it_is_there() {
     let mut world = World::new(3);
-    world.step(0, &store(None, 1));
-    world.step(0, &store(None, 2));
-    let [from, to] = [1, 2].map(|word| place(&world.0[0], &Machine::content(word)));
-    world.step(0, &Op::Link { from, to });
+    world.act(0, &store(None, 1));
+    world.act(0, &store(None, 2));
+    let [from, to] = [1, 2].map(|word| place(&world.0[0], &content(word)));
+    world.act(0, &format!("link ${from} ${to} -r related"));
     let rows = learned_by(&mut world, 1, &[0]);
     assert_eq!(row(&rows, 1).expect("it is there").related.len(), 1);
-    let [from, to] = [1, 2].map(|word| place(&world.0[1], &Machine::content(word)));
-    world.step(1, &Op::Unlink { from, to });
-    let unlinked = end(&world.0[1]);
+    let [from, to] = [1, 2].map(|word| place(&world.0[1], &content(word)));
+    world.act(1, &format!("unlink ${from} ${to} -r related"));
+    let unlinked = world.0[1].end();
     let rows = learned_by(&mut world, 2, &[1, 0]);
     assert_eq!(row(&rows, 1).expect("it is there").related.len(), 0);
-    world.step(1, &undo(unlinked));
+    world.act(1, &undo(unlinked));
     let rows = learned_by(&mut world, 2, &[1]);
     assert_eq!(row(&rows, 1).expect("it is there").related.len(), 1);
     world.meet();
@@ -896,21 +664,21 @@ fn a_link_is_taken_away_before_it_is_there() {
 #[test]
 fn what_is_undone_already_comes_as_undone() {
     let mut world = World::new(3);
-    world.step(0, &store(None, 1));
-    world.step(0, &store(None, 2));
-    world.step(0, &Op::Recall { word: 2 });
-    let end_there = end(&world.0[0]);
+    world.act(0, &store(None, 1));
+    world.act(0, &store(None, 2));
+    world.act(0, "recall blue --floor 0 --record");
+    let end_there = world.0[0].end();
     learned_by(&mut world, 1, &[0]);
     // The positions of the store and the recall on the machine that learned them.
-    let shift = end(&world.0[1]) - 1 - end_there;
-    world.step(1, &undo(shift + end_there - 2));
-    world.step(1, &undo(shift + end_there));
-    let undone = end(&world.0[1]);
+    let shift = world.0[1].end() - 1 - end_there;
+    world.act(1, &undo(shift + end_there - 2));
+    world.act(1, &undo(shift + end_there));
+    let undone = world.0[1].end();
     let rows = learned_by(&mut world, 2, &[1, 0]);
     assert_eq!(row(&rows, 1), None);
     assert_eq!(row(&rows, 2).expect("it is there").access_count, 0);
-    world.step(1, &undo(undone - 1));
-    world.step(1, &undo(undone));
+    world.act(1, &undo(undone - 1));
+    world.act(1, &undo(undone));
     let rows = learned_by(&mut world, 2, &[1]);
     assert!(row(&rows, 1).is_some());
     assert_eq!(row(&rows, 2).expect("it is there").access_count, 1);
@@ -921,14 +689,14 @@ fn what_is_undone_already_comes_as_undone() {
 #[test]
 fn what_waits_under_another_id_is_found() {
     let mut world = World::new(4);
-    world.step(0, &Op::Skew { hours: 1 });
-    world.step(0, &store(Some(0), 0));
+    world.act(0, "clock +1h");
+    world.act(0, &store(Some(0), 0));
     // This store is earlier, so the memory gets its id, even if it is learned later.
-    world.step(1, &store(Some(0), 1));
+    world.act(1, &store(Some(0), 1));
     learned_by(&mut world, 2, &[1]);
-    let pick = place(&world.0[2], &Machine::content(1));
-    world.step(2, &Op::Skew { hours: 2 });
-    world.step(2, &Op::Update { pick, word: 2 });
+    let pick = place(&world.0[2], &content(1));
+    world.act(2, "clock +2h");
+    world.act(2, &update(pick, 2));
     let rows = learned_by(&mut world, 3, &[0, 2, 1]);
     assert!(row(&rows, 2).is_some(), "{rows:#?}");
     assert_eq!(rows.iter().filter(|row| row.key.is_some()).count(), 1);
@@ -946,16 +714,16 @@ fn what_waits_under_another_id_is_found() {
 #[test]
 fn a_write_beats_what_it_has_seen_and_no_more() {
     let mut world = World::new(4);
-    world.step(0, &store(None, 0));
+    world.act(0, &store(None, 0));
     learned_by(&mut world, 1, &[0]);
     learned_by(&mut world, 2, &[0]);
     let update = |world: &mut World, at: usize, from: usize, word: usize| {
-        let pick = place(&world.0[at], &Machine::content(from));
-        world.step(at, &Op::Update { pick, word });
+        let pick = place(&world.0[at], &content(from));
+        world.act(at, &update(pick, word));
     };
-    world.step(1, &Op::Skew { hours: 10 });
+    world.act(1, "clock +10h");
     update(&mut world, 1, 0, 1);
-    world.step(2, &Op::Skew { hours: 5 });
+    world.act(2, "clock +5h");
     update(&mut world, 2, 0, 2);
     learned_by(&mut world, 0, &[1]);
     update(&mut world, 0, 1, 3);
@@ -973,16 +741,15 @@ fn a_write_beats_what_it_has_seen_and_no_more() {
 #[test]
 fn a_write_beats_what_it_reaches() {
     let mut world = World::new(4);
-    world.step(0, &store(None, 0));
+    world.act(0, &store(None, 0));
     // This machine knows nothing of the rest, so a machine that learns of all gets the memory late.
     learned_by(&mut world, 2, &[0]);
-    let pick = place(&world.0[2], &Machine::content(0));
-    let words = BTreeSet::from([3]);
-    world.step(2, &Op::Words { pick, words });
-    world.step(0, &Op::Skew { hours: 10 });
-    let pick = place(&world.0[0], &Machine::content(0));
-    world.step(0, &Op::Update { pick, word: 1 });
-    world.step(0, &Op::Weigh { pick });
+    let pick = place(&world.0[2], &content(0));
+    world.act(2, &format!("update ${pick} -k grey"));
+    world.act(0, "clock +10h");
+    let pick = place(&world.0[0], &content(0));
+    world.act(0, &update(pick, 1));
+    world.act(0, &format!("update ${pick} -i critical"));
     let last = world.0[0].log().tip().expect("there is one").event;
     learned_by(&mut world, 1, &[0]);
     let log = world.0[1].log();
@@ -994,7 +761,7 @@ fn a_write_beats_what_it_reaches() {
         ControlFlow::Continue(())
     })
     .expect("it reads");
-    let content = Machine::content(2);
+    let content = content(2);
     let event = NewEvent {
         kind: Kind::MEMORY_UPDATED,
         subject,
@@ -1015,7 +782,13 @@ fn a_write_beats_what_it_reaches() {
             ..payload::MemoryUpdated::default()
         }),
     };
-    logbed::append(&log, &*world.0[1].env, vec![event], Durability::Synced).expect("it appends");
+    logbed::append(
+        &log,
+        &**world.0[1].run.env(),
+        vec![event],
+        Durability::Synced,
+    )
+    .expect("it appends");
     let rows = learned_by(&mut world, 3, &[2, 1, 0]);
     let shown = row(&rows, 2).expect("it is shown");
     assert_eq!(shown.keywords, [WORDS[3]]);
@@ -1034,13 +807,18 @@ fn an_import_is_larger_than_a_chunk_of_views() {
         let numbers = number..number + 10_000;
         number = numbers.end;
         let events = numbers.map(|number| logbed::numbered(number, 8));
-        logbed::append(&log, &*world.0[0].env, events.collect(), Durability::Synced)
-            .expect("it appends");
+        logbed::append(
+            &log,
+            &**world.0[0].run.env(),
+            events.collect(),
+            Durability::Synced,
+        )
+        .expect("it appends");
     }
-    world.step(0, &store(Some(0), 1));
-    world.step(1, &store(Some(0), 2));
+    world.act(0, &store(Some(0), 1));
+    world.act(1, &store(Some(0), 2));
     world.learn(1, |_, len| len);
-    world.step(1, &store(Some(0), 3));
+    world.act(1, &store(Some(0), 3));
     let machine = &mut world.0[1];
     let built = machine.service().rebuild(&NoProgress).expect("it builds");
     assert!(built.events > CHUNK);
@@ -1049,5 +827,5 @@ fn an_import_is_larger_than_a_chunk_of_views() {
     let kept: Vec<_> = machine.rows();
     let kept: Vec<_> = kept.iter().filter(|row| row.key.is_some()).collect();
     assert_eq!(kept.len(), 1);
-    assert_eq!(kept[0].content, Some(Machine::content(3)));
+    assert_eq!(kept[0].content, Some(content(3)));
 }

@@ -105,6 +105,7 @@ pub enum Command {
         limit: Option<usize>,
         at: Option<String>,
         happened_by: Option<String>,
+        floor: Option<String>,
         record: bool,
     },
     /// `get $a`
@@ -287,6 +288,7 @@ impl fmt::Display for Command {
                 limit,
                 at,
                 happened_by,
+                floor,
                 record,
             } => {
                 write!(f, "recall {}", Word(query))?;
@@ -295,6 +297,7 @@ impl fmt::Display for Command {
                 option(f, "-l", limit.map(|limit| limit.to_string()).as_deref())?;
                 option(f, "--at", at.as_deref())?;
                 option(f, "--happened-by", happened_by.as_deref())?;
+                option(f, "--floor", floor.as_deref())?;
                 f.write_str(if *record { " --record" } else { "" })
             }
             Command::Get { alias, at } => {

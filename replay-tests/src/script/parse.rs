@@ -134,6 +134,7 @@ impl FromStr for Command {
                 limit: words.value("-l")?.map(|text| number(&text)).transpose()?,
                 at: words.value("--at")?,
                 happened_by: words.value("--happened-by")?,
+                floor: words.value("--floor")?,
                 record: words.flag("--record"),
             },
             "get" => Command::Get {
@@ -318,7 +319,7 @@ dedup update
 undo @3..@7 --cascade
 undo @5 %then --only
 undo --last 2 -t a
-recall \"green tea\" -t a -k b -l 3 --at %then --happened-by 2026-01-01 --record
+recall \"green tea\" -t a -k b -l 3 --at %then --happened-by 2026-01-01 --floor 0 --record
 get $a --at @3
 history $a
 list -t prefs --sort weight --at @3 --forgotten

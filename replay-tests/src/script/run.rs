@@ -100,9 +100,18 @@ impl Run {
         self.aliases.alias(id)
     }
 
-    /// Returns the id of an alias.
+    /// Returns the id of an alias. `$12` is the 12th of all memories, counted round.
     pub fn id(&self, alias: &str) -> String {
-        self.aliases.id(alias)
+        let picked = number_of(alias, '$').and_then(|number| {
+            let request = ListRequest {
+                forgotten: true,
+                ..ListRequest::default()
+            };
+            let mut all = self.service().list(&request).ok()?;
+            all.sort_by(|a, b| a.id.cmp(&b.id));
+            Some(all.swap_remove(number.checked_rem(all.len())?).id)
+        });
+        picked.unwrap_or_else(|| self.aliases.id(alias))
     }
 
     /// Returns the newest basis.
@@ -148,15 +157,21 @@ impl Run {
         self.open();
     }
 
-    /// Runs a command; returns its answer, every line ended.
+    /// Runs a command; returns its answer or its error, every line ended.
     pub fn step(&mut self, command: &Command) -> String {
+        self.try_step(command)
+            .unwrap_or_else(|error| render::error(&self.aliases, &error))
+    }
+
+    /// Runs a command; returns its answer, every line ended.
+    ///
+    /// # Errors
+    /// As the service.
+    pub fn try_step(&mut self, command: &Command) -> icm_api::error::Result<String> {
         self.receipts.clear();
         self.shown.clear();
         self.env.advance_ms(1_000);
-        match self.answer(command) {
-            Ok(text) => text,
-            Err(error) => render::error(&self.aliases, &error),
-        }
+        self.answer(command)
     }
 
     fn time(&self, text: &Option<String>) -> Option<String> {
@@ -165,6 +180,10 @@ impl Run {
             Some(mark) => (mark, true),
             None => (text.as_str(), false),
         };
+        if let Some(number) = number_of(mark, '%') {
+            let end = self.basis().position.max(1);
+            return Some(format!("@{}", 1 + number as u64 % end));
+        }
         Some(match self.marks.get(mark) {
             Some(basis) if wants_time => basis.at.clone(),
             Some(basis) => format!("@{}", basis.position),
@@ -227,7 +246,7 @@ impl Run {
                 let receipt = service.update(
                     &self.caller,
                     UpdateRequest {
-                        id: aliases.id(alias),
+                        id: self.id(alias),
                         content: content.clone(),
                         importance: *importance,
                         keywords: keywords.clone(),
@@ -240,7 +259,7 @@ impl Run {
                 Ok(self.done(vec![receipt]))
             }
             Command::Forget { aliases: those } => {
-                let ids: Vec<_> = those.iter().map(|alias| aliases.id(alias)).collect();
+                let ids: Vec<_> = those.iter().map(|alias| self.id(alias)).collect();
                 let receipts = service.forget(&self.caller, &ids)?;
                 Ok(self.done(receipts))
             }
@@ -253,15 +272,15 @@ impl Run {
                 Ok(self.done(answer.receipts))
             }
             Command::Revive { alias } => {
-                let receipt = service.revive(&self.caller, &aliases.id(alias))?;
+                let receipt = service.revive(&self.caller, &self.id(alias))?;
                 Ok(self.done(vec![receipt]))
             }
             Command::Pin { alias } => {
-                let receipts = service.pin(&self.caller, &[aliases.id(alias)], None)?;
+                let receipts = service.pin(&self.caller, &[self.id(alias)], None)?;
                 Ok(self.done(receipts))
             }
             Command::Unpin { alias } => {
-                let receipts = service.unpin(&self.caller, &[aliases.id(alias)])?;
+                let receipts = service.unpin(&self.caller, &[self.id(alias)])?;
                 Ok(self.done(receipts))
             }
             Command::Session { cause } => {
@@ -323,8 +342,8 @@ impl Run {
             }
             Command::Link { from, to, relation } | Command::Unlink { from, to, relation } => {
                 let request = LinkRequest {
-                    from: aliases.id(from),
-                    to: aliases.id(to),
+                    from: self.id(from),
+                    to: self.id(to),
                     relation: relation.clone(),
                     reason: None,
                     allow_secret: false,
@@ -369,6 +388,7 @@ impl Run {
                 limit,
                 at,
                 happened_by,
+                floor,
                 record,
             } => {
                 let request = RecallRequest {
@@ -378,6 +398,7 @@ impl Run {
                     limit: *limit,
                     at: self.time(at),
                     happened_by: self.time(happened_by),
+                    floor: floor.as_deref().map(share),
                     record: *record,
                     ..RecallRequest::default()
                 };
@@ -392,11 +413,11 @@ impl Run {
                 Ok(text)
             }
             Command::Get { alias, at } => {
-                let memory = service.get(&aliases.id(alias), self.time(at).as_deref())?;
+                let memory = service.get(&self.id(alias), self.time(at).as_deref())?;
                 Ok(render::memory(aliases, &memory))
             }
             Command::History { alias } => {
-                let versions = service.history(&aliases.id(alias))?;
+                let versions = service.history(&self.id(alias))?;
                 Ok(versions
                     .iter()
                     .map(|version| render::version(aliases, version))
@@ -473,6 +494,11 @@ impl Run {
             }
         }
     }
+}
+
+/// Returns the number behind a sign.
+fn number_of(word: &str, sign: char) -> Option<usize> {
+    word.strip_prefix(sign)?.parse().ok()
 }
 
 fn share(text: &str) -> f64 {

@@ -4,11 +4,11 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::world::{World, run};
+use crate::world::{Says, World, run};
 
 /// Returns the log's entries of stored memories, newest first.
 fn stored(world: &World) -> Vec<Value> {
-    let log = world.icm(["log", "--kind", "memory.stored", "--json"]).ok();
+    let log = world.ok("log --kind memory.stored --json");
     log.json_lines()
 }
 
@@ -25,7 +25,7 @@ fn store(world: &World, client: &str, meta: Value, variables: &[(&str, &str)]) {
             "arguments": {"topic": "t", "content": content}}}),
     ];
     let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
-    let mut command = world.command(["serve"]);
+    let mut command = world.command("serve");
     command
         .envs(variables.iter().copied())
         .stdin(Stdio::piped());
@@ -69,7 +69,7 @@ fn a_session_is_that_of_the_request_else_that_of_the_environment() {
         ),
     ] {
         store(&world, "test", meta.clone(), &variables);
-        let newest = &world.json(["list", "-l", "1"])[0];
+        let newest = &world.json("list -l 1")[0];
         let named = newest["source"].get("session").cloned().unwrap_or_default();
         let is_made = named.as_str().is_some_and(|name| name.starts_with("mcp-"));
         // The server makes a session if none is named.
@@ -82,7 +82,7 @@ fn a_session_is_that_of_the_request_else_that_of_the_environment() {
 fn an_agent_has_one_name_and_answers_to_its_old_one() {
     let world = World::new();
     // An actor in the form of an earlier version.
-    let mut before = world.command(["store", "-t", "t", "-c", "before the table of names"]);
+    let mut before = world.command("store -t t -c 'before the table of names'");
     run(before.env("ICM_ACTOR", "agent:codex-mcp-client"), b"").ok();
     store(&world, "codex-mcp-client", json!({}), &[]);
     store(&world, "qwen-cli-mcp-client-icm", json!({}), &[]);
@@ -140,7 +140,7 @@ fn commands_in_an_agents_shell_are_the_agents() {
         ("OPENCODE", "agent:opencode"),
         ("NOTHING", "user"),
     ] {
-        let mut command = world.command(["store", "-t", "t", "-c", variable]);
+        let mut command = world.command(format!("store -t t -c '{variable}'"));
         run(command.env(variable, "1"), b"").ok();
         assert_eq!(stored(&world)[0]["actor"], actor);
     }
@@ -149,14 +149,14 @@ fn commands_in_an_agents_shell_are_the_agents() {
 #[test]
 fn a_server_does_not_talk_of_a_store_that_is_not_there() {
     let world = World::new();
-    let quiet = world.icm(["serve"]).ok();
+    let quiet = world.ok("serve");
     assert_eq!(quiet.err, "");
-    let mut logged = world.command(["serve"]);
+    let mut logged = world.command("serve");
     let logged = run(logged.env("ICM_LOG", "info"), b"").ok();
-    assert!(logged.err.contains("there is no store"), "{}", logged.err);
+    logged.err.says("there is no store");
     // Another command still reports the missing store.
-    let list = world.icm(["list"]);
-    assert!(list.err.contains("there is no store at"), "{list:?}");
+    let list = world.icm("list");
+    list.err.says("there is no store at");
     assert!(!world.store().exists());
 }
 
@@ -166,7 +166,7 @@ fn the_longest_answer_can_be_chosen() {
     for number in 0..20 {
         // A passage of each memory is shown.
         let long = format!("The garden {number} has a long wall. ").repeat(400);
-        world.icm(["store", "-t", "t", "-c", &long]).ok();
+        world.ok(format!("store -t t -c '{long}'"));
     }
     let calls = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -176,8 +176,8 @@ fn the_longest_answer_can_be_chosen() {
             "name": "icm_memory_recall", "arguments": {"query": "garden", "limit": 20}}}),
     ];
     let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
-    let shown = |args: &[&str], variables: &[(&str, &str)]| {
-        let mut command = world.command([["serve"].as_slice(), args].concat());
+    let shown = |args: &str, variables: &[(&str, &str)]| {
+        let mut command = world.command(("serve", args));
         command
             .envs(variables.iter().copied())
             .stdin(Stdio::piped());
@@ -185,12 +185,12 @@ fn the_longest_answer_can_be_chosen() {
         let text = &answers.last().unwrap()["result"]["content"][0]["text"];
         text.as_str().unwrap().len()
     };
-    assert!(shown(&[], &[]) > 11_000);
-    assert!(shown(&["--answer-max", "5000"], &[]) <= 5_000);
-    assert!(shown(&[], &[("ICM_ANSWER_MAX", "5000")]) <= 5_000);
+    assert!(shown("", &[]) > 11_000);
+    assert!(shown("--answer-max 5000", &[]) <= 5_000);
+    assert!(shown("", &[("ICM_ANSWER_MAX", "5000")]) <= 5_000);
     for wrong in ["0", "3999", "500001", "many"] {
         world
-            .icm(["serve", "--answer-max", wrong])
+            .icm(format!("serve --answer-max '{wrong}'"))
             .fails(2, "write a number from 4000 to 500000");
     }
 }

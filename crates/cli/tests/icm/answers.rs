@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, tree};
+use crate::world::{Look, Says, World, tree};
 
 fn keys(value: &Value) -> Vec<&str> {
     value
@@ -23,63 +23,34 @@ fn has(value: &Value, names: &[&str]) {
 #[test]
 fn store_answers_with_a_receipt() {
     let world = World::new();
-    let first = world.json(["store", "-t", "a", "-c", "one", "--key", "k"]);
+    let first = world.json("store -t a -c one --key k");
     has(&first, &["id", "event", "position", "action"]);
     assert_eq!(first["action"], "stored");
     assert_eq!(first["position"], 3, "the first store is @3");
     assert_eq!(first["id"].as_str().unwrap().len(), 26);
     assert_eq!(first["event"].as_str().unwrap().len(), 64);
 
-    let again = world.json(["store", "-t", "a", "-c", "one", "--key", "k"]);
-    assert_eq!(again["action"], "unchanged");
-    assert_eq!(again["id"], first["id"]);
-    let changed = world.json(["store", "-t", "a", "-c", "two", "--key", "k"]);
-    assert_eq!(changed["action"], "updated");
-    assert_eq!(changed["id"], first["id"]);
+    let again = world.json("store -t a -c one --key k");
+    again.has(json!({"action": "unchanged", "id": first["id"]}));
+    let changed = world.json("store -t a -c two --key k");
+    changed.has(json!({"action": "updated", "id": first["id"]}));
 }
 
 #[test]
 fn get_shows_everything_that_was_stored() {
     let world = World::new();
-    let receipt = world.json([
-        "store",
-        "-t",
-        "api/errors",
-        "-c",
-        "Say what to do next",
-        "-i",
-        "high",
-        "-k",
-        "errors,wording",
-        "-k",
-        "style",
-        "-r",
-        "as Mira said",
-        "--scope",
-        "project:shop",
-        "--occurred-at",
-        "2025-02-03T11:00:00Z",
-        "--source",
-        "claude-code",
-        "--metadata",
-        "{\"ticket\": 17}",
-    ]);
-    let memory = world.json(["get", receipt["id"].as_str().unwrap()]);
-    assert_eq!(memory["topic"], "api/errors");
-    assert_eq!(memory["content"], "Say what to do next");
-    assert_eq!(memory["importance"], "high");
-    assert_eq!(memory["keywords"], json!(["errors", "wording", "style"]));
-    assert_eq!(memory["raw_excerpt"], "as Mira said");
-    assert_eq!(memory["scope"], "project:shop");
-    assert_eq!(memory["source"]["agent"], "claude-code");
-    assert_eq!(memory["metadata"], json!({"ticket": 17}));
-    assert_eq!(memory["trust"], "agent");
-    assert!(
-        memory["occurred_at"]
-            .as_str()
-            .unwrap()
-            .starts_with("2025-02-03T11:00:00")
-    );
+    let receipt = world.json(r#"store -t api/errors -c 'Say what to do next' -i high -k errors,wording -k style -r 'as Mira said' --scope project:shop --occurred-at 2025-02-03T11:00:00Z --source claude-code --metadata '{"ticket": 17}'"#);
+    let memory = world.json(format!("get {}", receipt["id"].as_str().unwrap()));
+    memory.has(json!({
+        "topic": "api/errors", "content": "Say what to do next", "importance": "high",
+        "keywords": ["errors", "wording", "style"], "raw_excerpt": "as Mira said",
+        "scope": "project:shop", "/source/agent": "claude-code", "metadata": {"ticket": 17},
+        "trust": "agent",
+    }));
+    memory["occurred_at"]
+        .as_str()
+        .unwrap()
+        .begins("2025-02-03T11:00:00");
     let weight = memory["weight"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&weight), "{weight}");
     assert_eq!(memory["forgotten"], false);
@@ -88,43 +59,40 @@ fn get_shows_everything_that_was_stored() {
 #[test]
 fn a_prefix_of_an_id_is_enough_where_it_fits_one() {
     let world = World::new();
-    let receipt = world.json(["store", "-t", "a", "-c", "one"]);
+    let receipt = world.json("store -t a -c one");
     let id = receipt["id"].as_str().unwrap();
-    assert_eq!(world.json(["get", &id[..12]])["id"], id);
+    assert_eq!(world.json(format!("get {}", &id[..12]))["id"], id);
 }
 
 #[test]
 fn who_wrote_it_comes_from_the_environment() {
     let world = World::new();
     std::fs::create_dir(world.path(".git")).unwrap();
-    let mut command = world.command(["store", "-t", "a", "-c", "b", "--json"]);
+    let mut command = world.command("store -t a -c b --json");
     command
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "session-7");
     let receipt = crate::world::run(&mut command, b"").ok().json();
-    let memory = world.json(["get", receipt["id"].as_str().unwrap()]);
-    assert_eq!(memory["source"]["session"], "session-7");
-    assert_eq!(memory["source"]["project"], "work");
-    assert_eq!(
-        memory["source"]["client"],
-        concat!("icm-cli/", env!("CARGO_PKG_VERSION"))
-    );
-    assert_eq!(memory["trust"], "agent");
-    assert_eq!(memory["scope"], "global");
-    let log = world.icm(["log", "--json", "--kind", "memory.stored"]).ok();
+    let memory = world.json(format!("get {}", receipt["id"].as_str().unwrap()));
+    memory.has(json!({
+        "/source/session": "session-7", "/source/project": "work",
+        "/source/client": concat!("icm-cli/", env!("CARGO_PKG_VERSION")), "trust": "agent",
+        "scope": "global",
+    }));
+    let log = world.ok("log --json --kind memory.stored");
     assert_eq!(log.json_lines()[0]["actor"], "agent:claude-code");
 
-    let mut command = world.command(["store", "-t", "a", "-c", "c"]);
+    let mut command = world.command("store -t a -c c");
     command.env("ICM_ACTOR", "mira").env("CLAUDECODE", "1");
     crate::world::run(&mut command, b"").ok();
-    let log = world.icm(["log", "--json", "-l", "1"]).ok();
+    let log = world.ok("log --json -l 1");
     assert_eq!(log.json_lines()[0]["actor"], "mira");
 }
 
 #[test]
 fn recall_finds_and_says_at_what_basis() {
     let world = World::with_memories();
-    let answer = world.json(["recall", "where", "do", "invoices", "live"]);
+    let answer = world.json("recall where do invoices live");
     has(&answer["basis"], &["position", "event", "at"]);
     let hit = &answer["results"][0];
     has(
@@ -145,25 +113,23 @@ fn recall_finds_and_says_at_what_basis() {
     );
     assert_eq!(hit["content"], "Invoices live in PostgreSQL");
 
-    let people = world.json(["recall", "owns billing", "-t", "people", "-l", "1"]);
-    assert_eq!(people["results"].as_array().unwrap().len(), 1);
+    let people = world.json("recall 'owns billing' -t people -l 1");
+    assert_eq!(people["results"].count(), 1);
 }
 
 #[test]
 fn a_recall_is_recorded_unless_told_otherwise() {
     let world = World::with_memories();
     let count = || {
-        let run = world
-            .icm(["log", "--json", "--kind", "memory.recalled"])
-            .ok();
+        let run = world.ok("log --json --kind memory.recalled");
         run.json_lines().len()
     };
-    world.icm(["recall", "invoices", "--no-record"]).ok();
+    world.ok("recall invoices --no-record");
     assert_eq!(count(), 0);
-    world.icm(["recall", "invoices"]).ok();
+    world.ok("recall invoices");
     assert_eq!(count(), 1);
     let config = world.write("quiet.toml", "[recall]\nrecord = false\n");
-    let mut command = world.command(["recall", "invoices"]);
+    let mut command = world.command("recall invoices");
     command.env("ICM_CONFIG", config);
     crate::world::run(&mut command, b"").ok();
     assert_eq!(count(), 1);
@@ -172,35 +138,37 @@ fn a_recall_is_recorded_unless_told_otherwise() {
 #[test]
 fn an_answer_of_no_is_1_and_keeps_its_shape() {
     let world = World::with_memories();
-    let run = world.icm(["recall", "xylophone", "--json"]).ends(1);
+    let run = world.icm("recall xylophone --json").ends(1);
     has(&run.json(), &["basis", "results"]);
     assert_eq!(run.json()["results"], json!([]));
-    let run = world.icm(["recall", "xylophone"]).ends(1);
+    let run = world.icm("recall xylophone").ends(1);
     assert_eq!(run.out, "");
 
     let unknown = "01JZZZZZZZZZZZZZZZZZZZZZZZ";
-    world.icm(["get", unknown]).fails(1, unknown);
-    let run = world.icm(["get", unknown, "--json"]).ends(1);
+    world.icm(format!("get '{unknown}'")).fails(1, unknown);
+    let run = world.icm(format!("get '{unknown}' --json")).ends(1);
     assert_eq!(run.json(), Value::Null);
     let error: Value = serde_json::from_str(&run.err).unwrap();
     has(&error["error"], &["message", "hint"]);
-    let run = world.icm(["history", unknown, "--json"]).ends(1);
+    let run = world.icm(format!("history '{unknown}' --json")).ends(1);
     assert_eq!(run.json(), json!([]));
-    world.icm(["update", unknown, "-c", "x"]).fails(1, unknown);
-    world.icm(["forget", unknown]).fails(1, unknown);
-    world.icm(["revive", unknown]).fails(1, unknown);
-    world.icm(["log", "show", "@9999"]).fails(1, "9999");
+    world
+        .icm(format!("update '{unknown}' -c x"))
+        .fails(1, unknown);
+    world.icm(format!("forget '{unknown}'")).fails(1, unknown);
+    world.icm(format!("revive '{unknown}'")).fails(1, unknown);
+    world.fails("log show @9999 => 1: 9999");
 }
 
 #[test]
 fn an_absent_store_is_empty_and_reading_does_not_create_it() {
     let world = World::new();
-    assert_eq!(world.json(["list"]), json!([]));
-    assert_eq!(world.json(["topics"]), json!([]));
-    assert_eq!(world.json(["log", "heads"]), json!([]));
-    assert_eq!(world.icm(["log", "--json"]).ok().out, "");
-    assert_eq!(world.icm(["export", "jsonl"]).ok().out, "");
-    let stats = world.json(["stats"]);
+    assert_eq!(world.json("list"), json!([]));
+    assert_eq!(world.json("topics"), json!([]));
+    assert_eq!(world.json("log heads"), json!([]));
+    assert_eq!(world.out("log --json"), "");
+    assert_eq!(world.out("export jsonl"), "");
+    let stats = world.json("stats");
     has(
         &stats,
         &[
@@ -213,9 +181,9 @@ fn an_absent_store_is_empty_and_reading_does_not_create_it() {
         ],
     );
     assert_eq!(stats["events"], 0);
-    let run = world.icm(["recall", "anything", "--json"]).ends(1);
+    let run = world.icm("recall anything --json").ends(1);
     assert_eq!(run.json()["results"], json!([]));
-    assert_eq!(world.json(["verify"])["ok"], true);
+    assert_eq!(world.json("verify")["ok"], true);
     assert!(!world.store().exists(), "reading has created the store");
 }
 
@@ -223,122 +191,103 @@ fn an_absent_store_is_empty_and_reading_does_not_create_it() {
 fn update_changes_what_is_named() {
     let world = World::with_memories();
     let id = world.id("database");
-    world
-        .icm(["update", &id, "-i", "critical", "-k", "billing, sql"])
-        .ok();
-    let memory = world.json(["get", &id]);
+    world.ok(format!("update {id} -i critical -k 'billing, sql'"));
+    let memory = world.json(format!("get {id}"));
     assert_eq!(memory["content"], "Invoices live in PostgreSQL");
-    assert_eq!(memory["importance"], "critical");
-    assert_eq!(memory["keywords"], json!(["billing", "sql"]));
-    let receipt = world.json(["update", &id, "-k", "", "-t", "storage"]);
+    memory.has(json!({"importance": "critical", "keywords": ["billing", "sql"]}));
+    let receipt = world.json(format!("update {id} -k '' -t storage"));
     assert_eq!(receipt["action"], "updated");
-    let memory = world.json(["get", &id]);
-    assert_eq!(memory["keywords"], json!([]));
-    assert_eq!(memory["topic"], "storage");
+    let memory = world.json(format!("get {id}"));
+    memory.has(json!({"keywords": [], "topic": "storage"}));
 
     let run = world
-        .icm_with(["update", &id, "-c", "-"], b"From stdin\n")
+        .icm_with(format!("update {id} -c -"), b"From stdin\n")
         .ok();
-    assert!(run.out.starts_with("updated "), "{}", run.out);
-    assert_eq!(world.json(["get", &id])["content"], "From stdin");
-    world.icm(["update", &id]).fails(2, "nothing to change");
+    run.out.begins("updated ");
+    assert_eq!(world.json(format!("get {id}"))["content"], "From stdin");
+    world.fails(format!("update {id} => 2: nothing to change"));
 }
 
 #[test]
 fn forget_and_revive() {
     let world = World::with_memories();
     let id = world.id("owner");
-    let receipts = world.json(["forget", &id]);
-    assert_eq!(receipts.as_array().unwrap().len(), 1);
+    let receipts = world.json(format!("forget {id}"));
+    assert_eq!(receipts.count(), 1);
     assert_eq!(receipts[0]["id"], id.as_str());
-    world.icm(["recall", "Mira"]).ends(1);
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
-    let all = world.json(["list", "--forgotten"]);
-    assert_eq!(all.as_array().unwrap().len(), 3);
-    world.icm(["revive", &id]).ok();
-    world.icm(["forget"]).ends(2);
-    world.icm(["forget", &id, "--topic", "people"]).ends(2);
-    world.icm(["recall", "Mira"]).ok();
+    world.icm("recall Mira").ends(1);
+    assert_eq!(world.count("list"), 2);
+    let all = world.json("list --forgotten");
+    assert_eq!(all.count(), 3);
+    world.ok(format!("revive {id}"));
+    world.icm("forget").ends(2);
+    world.icm(format!("forget {id} --topic people")).ends(2);
+    world.ok("recall Mira");
 }
 
 #[test]
 fn forgetting_a_topic_has_to_be_confirmed() {
     let world = World::with_memories();
-    let run = world
-        .icm(["forget", "--topic", "decisions"])
-        .fails(2, "has to be confirmed");
-    assert!(run.err.contains("--yes"), "{}", run.err);
-    assert!(run.err.contains("Prices are integer cents"), "{}", run.err);
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
-    let done = world.json(["forget", "--topic", "decisions", "--yes"]);
+    let run = world.fails("forget --topic decisions => 2: has to be confirmed");
+    run.err.says("--yes");
+    run.err.says("Prices are integer cents");
+    assert_eq!(world.count("list"), 3);
+    let done = world.json("forget --topic decisions --yes");
     let receipts = done["receipts"].as_array().unwrap();
     assert_eq!((&done["memories"], receipts.len()), (&json!(2), 2));
     // The events are one batch: the log has both or none.
     for (index, receipt) in receipts.iter().enumerate() {
         let event = receipt["event"].as_str().unwrap();
         assert_eq!(
-            world.json(["log", "show", event])["batch"],
+            world.json(format!("log show '{event}'"))["batch"],
             json!([index, 2])
         );
     }
     assert_eq!(done["event"], receipts[1]["event"]);
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 1);
-    let run = world
-        .icm(["forget", "--topic", "decisions", "--yes", "--json"])
-        .ends(1);
+    assert_eq!(world.count("list"), 1);
+    let run = world.icm("forget --topic decisions --yes --json").ends(1);
     assert_eq!(
         (&run.json()["memories"], &run.json()["receipts"]),
         (&json!(0), &json!([]))
     );
-    let back = world.json(["revive", "--topic", "decisions"]);
-    assert_eq!(back["receipts"].as_array().unwrap().len(), 2);
+    let back = world.json("revive --topic decisions");
+    assert_eq!(back["receipts"].count(), 2);
     assert_eq!(back["receipts"][0]["action"], "revived");
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
-    let run = world
-        .icm(["revive", "--topic", "decisions", "--json"])
-        .ends(1);
+    assert_eq!(world.count("list"), 3);
+    let run = world.icm("revive --topic decisions --json").ends(1);
     assert_eq!(run.json()["memories"], 0);
 }
 
 #[test]
 fn list_is_cut_and_sorted() {
     let world = World::with_memories();
-    let newest = world.json(["list", "-l", "1"]);
-    assert_eq!(newest.as_array().unwrap().len(), 1);
+    let newest = world.json("list -l 1");
+    assert_eq!(newest.count(), 1);
     assert_eq!(newest[0]["key"], "owner");
     for sort in ["weight", "created", "accessed"] {
-        let list = world.json(["list", "--sort", sort]);
-        assert_eq!(list.as_array().unwrap().len(), 3, "{sort}");
+        let list = world.json(format!("list --sort '{sort}'"));
+        assert_eq!(list.count(), 3, "{sort}");
     }
-    assert_eq!(
-        world
-            .json(["list", "-t", "decisions"])
-            .as_array()
-            .unwrap()
-            .len(),
-        2
-    );
-    world.icm(["list", "--all", "-l", "2"]).ends(2);
+    assert_eq!(world.count("list -t decisions"), 2);
+    world.icm("list --all -l 2").ends(2);
 }
 
 #[test]
 fn topics_and_stats_count() {
     let world = World::with_memories();
-    let topics = world.json(["topics"]);
-    assert_eq!(topics[0]["topic"], "decisions");
-    assert_eq!(topics[0]["memories"], 2);
-    let stats = world.json(["stats"]);
-    assert_eq!(stats["memories"], 3);
-    assert_eq!(stats["topics"], 2);
+    let topics = world.json("topics");
+    topics[0].has(json!({"topic": "decisions", "memories": 2}));
+    let stats = world.json("stats");
+    stats.has(json!({"memories": 3, "topics": 2}));
     assert!(stats["positions"].as_u64().unwrap() >= 5);
-    let run = world.icm(["stats"]).ok();
-    assert!(run.out.contains("memories"), "{}", run.out);
+    let run = world.ok("stats");
+    run.out.says("memories");
 }
 
 #[test]
 fn log_is_one_object_a_line_newest_first() {
     let world = World::with_memories();
-    let run = world.icm(["log", "--json"]).ok();
+    let run = world.ok("log --json");
     let events = run.json_lines();
     assert_eq!(events.len(), 5, "origin, actor and three memories");
     has(
@@ -347,16 +296,16 @@ fn log_is_one_object_a_line_newest_first() {
     );
     assert_eq!(events[0]["position"], 5);
     assert_eq!(events[4]["kind"], "log.origin_started");
-    let reversed = world.icm(["log", "--json", "--reverse", "-l", "1"]).ok();
+    let reversed = world.ok("log --json --reverse -l 1");
     assert_eq!(reversed.json_lines()[0]["position"], 1);
-    let stored = world.icm(["log", "--json", "--kind", "memory"]).ok();
+    let stored = world.ok("log --json --kind memory");
     assert_eq!(stored.json_lines().len(), 3);
-    let people = world.icm(["log", "--json", "-t", "people"]).ok();
+    let people = world.ok("log --json -t people");
     assert_eq!(people.json_lines().len(), 1);
 
-    let shown = world.json(["log", "show", events[0]["event"].as_str().unwrap()]);
+    let shown = world.json(format!("log show {}", events[0]["event"].as_str().unwrap()));
     has(&shown, &["event", "kind", "prev", "refs", "commitment"]);
-    assert_eq!(world.json(["log", "show", "@5"])["event"], shown["event"]);
+    assert_eq!(world.json("log show @5")["event"], shown["event"]);
 }
 
 #[test]
@@ -369,13 +318,13 @@ fn flags_of_all_commands_go_before_and_after_a_subcommand() {
     ] {
         world.icm(args).ok().json();
     }
-    world.icm(["log", "-l", "2", "heads"]).fails(2, "filters");
+    world.fails("log -l 2 heads => 2: filters");
 }
 
 #[test]
 fn verify_and_heads_prove_the_history() {
     let world = World::with_memories();
-    let report = world.json(["verify"]);
+    let report = world.json("verify");
     has(
         &report,
         &[
@@ -388,23 +337,16 @@ fn verify_and_heads_prove_the_history() {
             "findings",
         ],
     );
-    assert_eq!(report["ok"], true);
-    assert_eq!(report["events"], 5);
+    report.has(json!({"ok": true, "events": 5}));
     has(&report["origins"][0], &["origin", "seq", "head"]);
 
-    let heads = world.write("heads.txt", world.icm(["log", "heads"]).ok().out);
-    world.icm(["store", "-t", "a", "-c", "later"]).ok();
-    let expect = |path: &std::path::Path| {
-        world.icm([
-            "log".as_ref(),
-            "verify".as_ref(),
-            "--expect".as_ref(),
-            path.as_os_str(),
-        ])
-    };
+    let heads = world.write("heads.txt", world.out("log heads"));
+    world.ok("store -t a -c later");
+    let expect =
+        |path: &std::path::Path| world.icm(format!("log verify --expect '{}'", path.display()));
     expect(&heads).ok();
     // Another store cannot have the same history.
-    let other = World::with_memories().icm(["log", "heads"]).ok().out;
+    let other = World::with_memories().out("log heads");
     let other = world.write("other.txt", other);
     assert_eq!(expect(&other).code, 3);
     expect(&world.path("nowhere.txt")).fails(2, "nowhere.txt");
@@ -413,14 +355,13 @@ fn verify_and_heads_prove_the_history() {
 #[test]
 fn rebuild_gives_the_same_state() {
     let world = World::with_memories();
-    let before = world.json(["verify"])["state_hash"].clone();
-    let report = world.json(["rebuild"]);
-    assert_eq!(report["state_hash"], before);
-    assert_eq!(report["memories"], 3);
+    let before = world.json("verify")["state_hash"].clone();
+    let report = world.json("rebuild");
+    report.has(json!({"state_hash": before, "memories": 3}));
     std::fs::remove_dir_all(world.store().join("views")).unwrap();
-    assert_eq!(world.json(["verify"])["state_hash"], before);
+    assert_eq!(world.json("verify")["state_hash"], before);
     assert_eq!(
-        world.json(["recall", "invoices"])["results"][0]["key"],
+        world.json("recall invoices")["results"][0]["key"],
         "database"
     );
 }
@@ -429,48 +370,38 @@ fn rebuild_gives_the_same_state() {
 fn history_shows_every_version() {
     let world = World::with_memories();
     let id = world.id("money");
-    world
-        .icm(["update", &id, "-c", "Prices are integers and a currency"])
-        .ok();
-    let versions = world.json(["history", &id]);
+    world.ok(format!(
+        "update {id} -c 'Prices are integers and a currency'"
+    ));
+    let versions = world.json(format!("history {id}"));
     let versions = versions.as_array().unwrap();
     assert_eq!(versions.len(), 2);
     assert_eq!(versions[0]["memory"]["content"], "Prices are integer cents");
     assert_eq!(versions[1]["kind"], "memory.updated");
-    let run = world.icm(["history", &id]).ok();
-    assert!(run.out.contains("Prices are integer cents"), "{}", run.out);
-    assert!(run.out.contains("a currency"), "{}", run.out);
+    let run = world.ok(format!("history {id}"));
+    run.out.says("Prices are integer cents");
+    run.out.says("a currency");
 }
 
 #[test]
 fn a_request_id_stores_once() {
     let world = World::new();
-    let store = |content: &str| {
-        world.icm([
-            "store",
-            "-t",
-            "a",
-            "-c",
-            content,
-            "--request-id",
-            "r-1",
-            "--json",
-        ])
-    };
+    let store =
+        |content: &str| world.icm(format!("store -t a -c '{content}' --request-id r-1 --json"));
     let first = store("one").ok().json();
     assert_eq!(store("one").ok().json()["event"], first["event"]);
     let conflict = store("two").ends(2);
-    assert!(conflict.err.contains("r-1"), "{}", conflict.err);
-    assert_eq!(world.json(["stats"])["memories"], 1);
+    conflict.err.says("r-1");
+    assert_eq!(world.json("stats")["memories"], 1);
 }
 
 #[test]
 fn quiet_leaves_data_and_errors() {
     let world = World::with_memories();
-    let run = world.icm(["recall", "invoices", "-q"]).ok();
-    assert!(run.out.contains("Invoices live"), "{}", run.out);
+    let run = world.ok("recall invoices -q");
+    run.out.says("Invoices live");
     assert_eq!(run.err, "");
-    world.icm(["get", "nope", "-q"]).fails(1, "nope");
+    world.fails("get nope -q => 1: nope");
 }
 
 #[test]
@@ -495,8 +426,8 @@ fn damage_is_3_and_named() {
             &["code", "severity", "message", "file", "seq"],
         );
     }
-    let run = world.icm(["verify"]).ends(3);
-    assert!(run.out.contains("not ok"), "{}", run.out);
+    let run = world.icm("verify").ends(3);
+    run.out.says("not ok");
     // Undamaged events are still found.
-    world.icm(["recall", "invoices"]).ok();
+    world.ok("recall invoices");
 }

@@ -2,21 +2,15 @@
 
 use std::ffi::OsString;
 
-use crate::world::World;
+use crate::world::{Says, World};
 
 #[test]
 fn empty_topics_and_contents() {
     let world = World::new();
-    world.icm(["store", "-t", "", "-c", "x"]).fails(2, "topic");
-    world
-        .icm(["store", "-t", "a", "-c", ""])
-        .fails(2, "content");
-    world
-        .icm(["store", "-t", "a", "-c", " \n "])
-        .fails(2, "content");
-    world
-        .icm_with(["store", "-t", "a"], b"")
-        .fails(2, "content");
+    world.fails("store -t '' -c x => 2: topic");
+    world.fails("store -t a -c '' => 2: content");
+    world.fails("store -t a -c ' \n ' => 2: content");
+    world.icm_with("store -t a", b"").fails(2, "content");
     assert!(!world.store().join("log").exists(), "something was written");
 }
 
@@ -24,27 +18,23 @@ fn empty_topics_and_contents() {
 fn contents_over_64_kib() {
     let world = World::new();
     let text = "x".repeat(64 * 1024);
-    world
-        .icm_with(["store", "-t", "a", "-c", "-"], text.as_bytes())
-        .ok();
+    world.icm_with("store -t a -c -", text.as_bytes()).ok();
     let text = "x".repeat(64 * 1024 + 1);
     world
-        .icm_with(["store", "-t", "a", "-c", "-"], text.as_bytes())
+        .icm_with("store -t a -c -", text.as_bytes())
         .fails(2, "64 KiB");
     // The same length as an argument takes another code path.
-    world
-        .icm(["store", "-t", "a", "-c", &text])
-        .fails(2, "64 KiB");
+    world.fails(format!("store -t a -c '{text}' => 2: 64 KiB"));
 }
 
 #[test]
 fn nul_and_bytes_that_are_no_text() {
     let world = World::new();
     world
-        .icm_with(["store", "-t", "a", "-c", "-"], b"one\0two")
+        .icm_with("store -t a -c -", b"one\0two")
         .fails(2, "NUL");
     world
-        .icm_with(["store", "-t", "a", "-c", "-"], b"one \xff two")
+        .icm_with("store -t a -c -", b"one \xff two")
         .fails(2, "byte 4");
 }
 
@@ -61,33 +51,31 @@ fn arguments_that_are_no_text() {
 #[test]
 fn queries() {
     let world = World::with_memories();
-    world.icm(["recall", ""]).fails(2, "empty");
-    world.icm(["recall", " ", ""]).fails(2, "empty");
-    world.icm(["recall"]).ends(2);
-    world.icm(["recall", "x", "-l", "0"]).ends(2);
-    let run = world.icm(["recall", "x", "-l", "0"]).ends(2);
-    assert!(run.err.contains("from 1 to 1000"), "{}", run.err);
+    world.fails("recall '' => 2: empty");
+    world.fails("recall ' ' '' => 2: empty");
+    world.icm("recall").ends(2);
+    world.icm("recall x -l 0").ends(2);
+    let run = world.icm("recall x -l 0").ends(2);
+    run.err.says("from 1 to 1000");
     // A limit above the maximum is reduced, with a note.
     for command in ["recall", "recall-context"] {
-        let run = world.icm([command, "invoices", "-l", "5000"]).ok();
-        assert!(run.err.contains("1000 was used, not 5000"), "{}", run.err);
+        let run = world.ok(format!("'{command}' invoices -l 5000"));
+        run.err.says("1000 was used, not 5000");
     }
     // An empty filter counts as absent.
     for filter in ["-t", "-k", "--since", "--until", "--scope"] {
-        let run = world.icm(["recall", "invoices", filter, ""]).ok();
+        let run = world.ok(format!("recall invoices '{filter}' ''"));
         assert!(run.out.contains("PostgreSQL"), "{filter}: {run:?}");
     }
-    world
-        .icm(["store", "-t", "t", "-c", "loud", "-i", "HIGH"])
-        .ok();
-    let run = world.icm(["list", "-l", "many"]).ends(2);
-    assert!(run.err.contains("a whole number"), "{}", run.err);
+    world.ok("store -t t -c loud -i HIGH");
+    let run = world.icm("list -l many").ends(2);
+    run.err.says("a whole number");
     // No origin begins with `999999z`.
-    (world.icm(["recall", "x", "--as", "999999z"])).fails(1, "no origin 999999z");
-    world.icm(["recall", "x", "--as", ""]).fails(1, "no origin");
+    (world.icm("recall x --as 999999z")).fails(1, "no origin 999999z");
+    world.fails("recall x --as '' => 1: no origin");
     // A query is never query syntax.
     for query in ["\"", "AND", "a:b", "(", "*", "+-", "invoices\""] {
-        let run = world.icm(["recall", query]);
+        let run = world.icm(format!("recall '{query}'"));
         assert!(run.code <= 1, "{query}: {run:?}");
     }
 }
@@ -96,11 +84,11 @@ fn queries() {
 fn ids() {
     let world = World::with_memories();
     // All ULIDs of one minute begin with the same characters.
-    world.icm(["get", "0"]).fails(2, "ambiguous");
+    world.fails("get 0 => 2: ambiguous");
     for command in ["get", "history", "forget", "revive"] {
-        world.icm([command, ""]).ends(2);
+        world.icm(format!("'{command}' ''")).ends(2);
     }
-    let error = world.icm(["get", "not-an-id"]);
+    let error = world.icm("get not-an-id");
     assert!(matches!(error.code, 1 | 2), "{error:?}");
 }
 
@@ -108,37 +96,23 @@ fn ids() {
 fn moments() {
     let world = World::with_memories();
     for at in ["@999", "2999-01-01", "1999-01-01", "@0", "sometime", ""] {
-        world.icm(["recall", "invoices", "--at", at]).fails(2, "");
-        world.icm(["list", "--at", at]).fails(2, "");
-        world.icm(["replay", "--at", at]).fails(2, "");
-        world.icm(["export", "jsonl", "--at", at]).fails(2, "");
+        world.fails(format!("recall invoices --at {at} => 2: "));
+        world.fails(format!("list --at {at} => 2: "));
+        world.fails(format!("replay --at {at} => 2: "));
+        world.fails(format!("export jsonl --at {at} => 2: "));
     }
-    world
-        .icm(["recall", "invoices", "--at", "2999-01-01"])
-        .fails(2, "future");
+    world.fails("recall invoices --at 2999-01-01 => 2: future");
 }
 
 #[test]
 fn values() {
     let world = World::new();
-    world
-        .icm(["store", "-t", "a", "-c", "b", "--metadata", "{"])
-        .fails(2, "not JSON");
-    world
-        .icm(["store", "-t", "a", "-c", "b", "--metadata", "[1]"])
-        .fails(2, "JSON object");
-    world
-        .icm(["store", "-t", "a", "-c", "b", "--scope", "planet:earth"])
-        .fails(2, "scope");
-    world
-        .icm(["recall", "b", "--scope", "planet"])
-        .fails(2, "`planet` is no scope");
-    world
-        .icm(["store", "-t", "a", "-c", "b", "--occurred-at", "soon"])
-        .fails(2, "soon");
-    world
-        .icm(["store", "-t", "a", "-c", "b", "-i", "huge"])
-        .ends(2);
+    world.fails("store -t a -c b --metadata { => 2: not JSON");
+    world.fails("store -t a -c b --metadata '[1]' => 2: JSON object");
+    world.fails("store -t a -c b --scope planet:earth => 2: scope");
+    world.fails("recall b --scope planet => 2: `planet` is no scope");
+    world.fails("store -t a -c b --occurred-at soon => 2: soon");
+    world.icm("store -t a -c b -i huge").ends(2);
     assert!(!world.store().join("log").exists(), "something was written");
 }
 
@@ -179,15 +153,15 @@ fn errors_as_json() {
 
 #[test]
 fn unknown_flags_name_the_nearest() {
-    let run = World::new().icm(["store", "--topik", "a"]).ends(2);
-    assert!(run.err.contains("--topic"), "{}", run.err);
+    let run = World::new().icm("store --topik a").ends(2);
+    run.err.says("--topic");
 }
 
 #[test]
 fn text_cannot_steer_the_terminal() {
     let world = World::new();
     let evil = "safe \u{1b}[2J\u{1b}]0;title\u{7} \u{202e}txt\u{200b} end\rover";
-    let receipt = world.json(["store", "-t", "a", "-c", evil]);
+    let receipt = world.json(format!("store -t a -c '{evil}'"));
     let id = receipt["id"].as_str().unwrap();
     for args in [
         ["recall", "safe"].as_slice(),
@@ -204,17 +178,15 @@ fn text_cannot_steer_the_terminal() {
             assert!(!run.err.contains(c), "{args:?} shows {c:?}: {:?}", run.err);
         }
     }
-    world
-        .icm(["store", "-t", "a\u{1b}[31m", "-c", "x"])
-        .fails(2, "control character");
+    world.fails("store -t 'a\u{1b}[31m' -c x => 2: control character");
     // The log keeps the bytes.
-    assert_eq!(world.json(["get", id])["content"], evil);
+    assert_eq!(world.json(format!("get {id}"))["content"], evil);
 }
 
 #[test]
 fn metadata_that_would_not_come_back_as_it_was() {
     let world = World::new();
-    let store = |metadata: &str| world.icm(["store", "-t", "a", "-c", "b", "--metadata", metadata]);
+    let store = |metadata: &str| world.icm(format!("store -t a -c b --metadata '{metadata}'"));
     store(r#"{"a": "x\u0000y"}"#).fails(2, "NUL");
     store(r#"{"a": [{"\u0000": 1}]}"#).fails(2, "NUL");
     store(r#"{"ticket": 1, "ticket": 2}"#).fails(2, "`ticket` stands twice");
@@ -235,10 +207,7 @@ fn lines_of_an_import_are_read_as_strictly() {
         r#"{"topic":"t","content":"whole"}"#,
     ];
     let run = world
-        .icm_with(
-            ["import", "jsonl", "-", "--json"],
-            lines.join("\n").as_bytes(),
-        )
+        .icm_with("import jsonl - --json", lines.join("\n").as_bytes())
         .ends(1);
     let report = run.json();
     assert_eq!(report["added"], 1);
@@ -263,17 +232,15 @@ fn lines_of_an_import_are_read_as_strictly() {
 fn actors_that_would_steer_the_terminal() {
     let world = World::new();
     for actor in ["a\nb", "\u{1b}[31mred", "\u{9b}31m"] {
-        let mut command = world.command(["store", "-t", "a", "-c", "b"]);
+        let mut command = world.command("store -t a -c b");
         command.env("ICM_ACTOR", actor);
         crate::world::run(&mut command, b"").fails(2, "`ICM_ACTOR` has a control character");
     }
-    let mut command = world.command(["store", "-t", "a", "-c", "b"]);
+    let mut command = world.command("store -t a -c b");
     command.env("ICM_ACTOR", "x".repeat(257));
     crate::world::run(&mut command, b"").fails(2, "`ICM_ACTOR` is 257 bytes long");
     assert!(!world.store().exists(), "something was written");
-    world
-        .icm(["log", "--actor", "a\nb"])
-        .fails(2, "control character");
+    world.fails("log --actor 'a\nb' => 2: control character");
 }
 
 #[test]
@@ -296,14 +263,14 @@ fn a_number_where_a_position_is_meant() {
         let of_a_moment = args.contains(&"--at") || args.contains(&"--since");
         if run.code == 2 && !of_a_moment {
             let run = run.fails(2, "is ambiguous");
-            assert!(run.err.contains(&format!(", @{number}")), "{run:?}");
+            run.err.says(format!(", @{number}"));
             continue;
         }
         let run = run.ends(if of_a_moment { 2 } else { 1 });
         assert!(run.err.contains(&asks), "{args:?}: {}", run.err);
     }
-    world.icm(["list", "--at", "@4"]).ok();
-    let run = world.icm(["store", "-t", "a", "-c", "b", "--occurred-at", "4"]);
+    world.ok("list --at @4");
+    let run = world.icm("store -t a -c b --occurred-at 4");
     assert!(!run.fails(2, "no point in time").err.contains('@'));
 }
 
@@ -318,17 +285,17 @@ fn a_mistyped_id_brings_the_nearest() {
     let letter = id.replacen(&id[22..23], "U", 1);
     for given in [wrong.as_str(), &format!("{id}0"), &letter] {
         for command in ["get", "history", "forget", "revive"] {
-            let run = world.icm([command, given]).fails(1, given);
+            let run = world.icm(format!("'{command}' '{given}'")).fails(1, given);
             assert!(run.err.contains(&id), "{command} {given}: {}", run.err);
         }
-        let run = world.icm(["update", given, "-c", "x"]).fails(1, given);
+        let run = world.icm(format!("update '{given}' -c x")).fails(1, given);
         assert!(run.err.contains(&id), "{given}: {}", run.err);
     }
     // A key is no id, but the error names its memory; a position names an event.
-    let run = world.icm(["get", "money"]).fails(1, "money");
-    assert!(run.err.contains(&id), "{}", run.err);
-    let run = world.icm(["get", "@3"]).fails(1, "@3");
-    assert!(run.err.contains("icm log show @3"), "{}", run.err);
-    let run = world.icm(["get", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"]).ends(1);
-    assert!(!run.err.contains("nearest"), "{}", run.err);
+    let run = world.fails("get money => 1: money");
+    run.err.says(&id);
+    let run = world.fails("get @3 => 1: @3");
+    run.err.says("icm log show @3");
+    let run = world.icm("get 7ZZZZZZZZZZZZZZZZZZZZZZZZZ").ends(1);
+    run.err.lacks("nearest");
 }

@@ -1,6 +1,6 @@
 //! A topic without memories, but with topics below.
 
-use crate::world::World;
+use crate::world::{Says, World};
 
 const MEANS: &str = "but below it: `payments/` means it and everything below it";
 
@@ -8,22 +8,15 @@ const MEANS: &str = "but below it: `payments/` means it and everything below it"
 fn what_lies_below_a_topic_is_named() {
     let world = World::new();
     for topic in ["payments/cards", "payments/banks"] {
-        world.icm(["store", "-t", topic, "-c", topic]).ok();
+        world.ok(format!("store -t '{topic}' -c '{topic}'"));
     }
     let forget = ["forget", "-t", "payments", "--yes"];
     let run = world.icm(forget).ends(1);
-    assert!(
-        run.err
-            .contains(&format!("no memories in `payments`, {MEANS}")),
-        "{run:?}"
-    );
-    let run = world.icm(["list", "-t", "payments"]).ok();
-    assert!(
-        run.err.contains(&format!("{MEANS}; see `icm topics`")),
-        "{run:?}"
-    );
-    let run = world.icm(["health", "-t", "payments"]).ok();
-    assert!(run.err.contains(MEANS), "{run:?}");
+    run.err.says(format!("no memories in `payments`, {MEANS}"));
+    let run = world.ok("list -t payments");
+    run.err.says(format!("{MEANS}; see `icm topics`"));
+    let run = world.ok("health -t payments");
+    run.err.says(MEANS);
     let revive = ["revive", "-t", "payments"];
     let run = world.icm(revive).ends(1);
     assert!(
@@ -31,18 +24,15 @@ fn what_lies_below_a_topic_is_named() {
         "nothing there is forgotten: {run:?}"
     );
 
-    world.icm(["forget", "-t", "payments/", "--yes"]).ok();
+    world.ok("forget -t payments/ --yes");
     let run = world.icm(revive).ends(1);
-    assert!(
-        run.err.contains(&format!("is forgotten, {MEANS}")),
-        "{run:?}"
-    );
+    run.err.says(format!("is forgotten, {MEANS}"));
     let run = world.icm(forget).ends(1);
-    assert!(!run.err.contains("below"), "{run:?}");
-    let run = world.icm(["list", "-t", "payments"]).ok();
-    assert!(!run.err.contains("below"), "{run:?}");
-    let run = world.icm(["list", "-t", "payments", "--forgotten"]).ok();
-    assert!(run.err.contains(MEANS), "{run:?}");
-    let run = world.icm(["forget", "-t", "payments/", "--yes"]).ends(1);
-    assert!(!run.err.contains("below"), "{run:?}");
+    run.err.lacks("below");
+    let run = world.ok("list -t payments");
+    run.err.lacks("below");
+    let run = world.ok("list -t payments --forgotten");
+    run.err.says(MEANS);
+    let run = world.icm("forget -t payments/ --yes").ends(1);
+    run.err.lacks("below");
 }

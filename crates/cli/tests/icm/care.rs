@@ -24,7 +24,7 @@ fn crowd(n: usize) -> World {
         writeln!(lines, "{}", json!({"topic": "people", "content": text})).unwrap();
     }
     let file = world.write("crowd.jsonl", lines);
-    world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
+    world.ok(format!("import jsonl '{}'", file.display()));
     world
 }
 

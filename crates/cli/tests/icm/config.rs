@@ -1,24 +1,18 @@
 //! The config file.
 
-use crate::world::{World, run};
+use crate::world::{Look, Says, World, run};
 
 #[test]
 fn init_writes_once_and_what_it_writes_is_valid() {
     let world = World::new();
-    world
-        .icm(["config", "init", "--config", "sub/icm.toml"])
-        .ok();
+    world.ok("config init --config sub/icm.toml");
     let text = std::fs::read_to_string(world.path("sub/icm.toml")).unwrap();
-    assert!(text.contains("# limit = 10"), "{text}");
-    world
-        .icm(["config", "init", "--config", "sub/icm.toml"])
-        .fails(2, "already there");
-    world
-        .icm(["config", "show", "--config", "sub/icm.toml"])
-        .ok();
+    text.says("# limit = 10");
+    world.fails("config init --config sub/icm.toml => 2: already there");
+    world.ok("config show --config sub/icm.toml");
 
-    let path = world.json(["config", "init"])["config"].clone();
-    assert!(path.as_str().unwrap().ends_with("config.toml"), "{path}");
+    let path = world.json("config init")["config"].clone();
+    path.as_str().unwrap().finishes("config.toml");
 }
 
 #[test]
@@ -26,7 +20,7 @@ fn show_says_where_each_value_comes_from() {
     let world = World::new();
     world.write("icm.toml", "db = 'store'\n[recall]\nlimit = 3\n");
     let show = |args: &[&str]| {
-        let mut command = world.command(["config", "show", "--json", "--config", "icm.toml"]);
+        let mut command = world.command("config show --json --config icm.toml");
         command.args(args).env("ICM_SESSION", "s-1");
         run(&mut command, b"").ok().json()
     };
@@ -63,11 +57,11 @@ fn show_says_where_each_value_comes_from() {
     let settings = show(&["--db", "elsewhere"]);
     assert_eq!(from(&settings, "db"), ("elsewhere".into(), "--db".into()));
 
-    let mut command = world.command(["config", "show", "--config", "icm.toml"]);
+    let mut command = world.command("config show --config icm.toml");
     command.env_remove("ICM_DB");
     let text = run(&mut command, b"").ok().out;
-    assert!(text.contains("store"), "{text}");
-    assert!(text.contains("(config file)"), "{text}");
+    text.says("store");
+    text.says("(config file)");
 }
 
 #[test]
@@ -85,24 +79,22 @@ fn mistakes_are_named() {
         ),
     ] {
         world.write("icm.toml", text);
-        world.icm(["list", "--config", "icm.toml"]).fails(2, words);
+        world.icm("list --config icm.toml").fails(2, words);
     }
     world.write("icm.toml", "[recall]\nlimits = 3\n");
-    let error = world.icm(["list", "--config", "icm.toml"]).ends(2).err;
-    assert!(error.contains("hint: nearest: `recall.limit`"), "{error}");
+    let error = world.icm("list --config icm.toml").ends(2).err;
+    error.says("hint: nearest: `recall.limit`");
     world.write("icm.toml", "nonsense = 1\n");
-    let error = world.icm(["list", "--config", "icm.toml"]).ends(2).err;
+    let error = world.icm("list --config icm.toml").ends(2).err;
     for key in [
         "`db`",
         "`recall.limit`",
         "`recall.record`",
         "`output.color`",
     ] {
-        assert!(error.contains(key), "{error}");
+        error.says(key);
     }
-    world
-        .icm(["list", "--config", "absent.toml"])
-        .fails(2, "absent.toml");
+    world.fails("list --config absent.toml => 2: absent.toml");
 }
 
 #[test]
@@ -110,12 +102,12 @@ fn the_limit_of_a_recall_can_be_set() {
     let world = World::new();
     for i in 0..5 {
         let text = format!("apple number {i}");
-        world.icm(["store", "-t", "fruit", "-c", &text]).ok();
+        world.ok(format!("store -t fruit -c '{text}'"));
     }
     world.write("icm.toml", "[recall]\nlimit = 2\n");
     let count = |args: &[&str]| {
         let answer = world.json(args);
-        answer["results"].as_array().unwrap().len()
+        answer["results"].count()
     };
     assert_eq!(count(&["recall", "apple"]), 5);
     assert_eq!(count(&["recall", "apple", "--config", "icm.toml"]), 2);

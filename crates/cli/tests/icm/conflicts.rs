@@ -1,9 +1,9 @@
 //! `icm conflicts`: fields that two machines changed independently, and their settlement.
 
-use serde_json::{Value, json as value};
+use serde_json::{Value, json};
 
-use crate::exchange::{carry, json, on};
-use crate::world::World;
+use crate::exchange::carry;
+use crate::world::{Args, Look, Says, World};
 
 /// Lets both stores learn each other's events.
 fn exchange(world: &World) {
@@ -13,21 +13,19 @@ fn exchange(world: &World) {
 
 /// Stores a memory that both machines know, and returns its id.
 fn shared(world: &World) -> String {
+    let a = world.at("a");
     let args = ["store", "-t", "prefs", "--key", "tea", "-c", "green tea"];
-    on(world, "a", &args).ok();
+    a.ok(args);
     exchange(world);
-    json(world, "a", &["list"])[0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    a.json("list")[0]["id"].as_str().unwrap().to_owned()
 }
 
-fn update(world: &World, db: &str, id: &str, change: &[&str]) {
-    on(world, db, &[&["update", id], change].concat()).ok();
+fn update(world: &World, db: &str, id: &str, change: impl Args) {
+    world.at(db).ok((["update", id], change));
 }
 
 fn list(world: &World, db: &str) -> Value {
-    json(world, db, &["conflicts", "--all"])["conflicts"].clone()
+    world.at(db).json("conflicts --all")["conflicts"].clone()
 }
 
 /// Returns the conflicts, which both machines list alike.
@@ -58,29 +56,26 @@ fn each_kind_of_value_is_listed_and_settled() {
         ("scope", "--scope", "project:x", "session:y"),
     ] {
         let world = World::new();
+        let a = world.at("a");
         let id = shared(&world);
-        update(&world, "a", &id, &[flag, left]);
-        update(&world, "b", &id, &[flag, right]);
+        update(&world, "a", &id, [flag, left]);
+        update(&world, "b", &id, [flag, right]);
         assert!(list(&world, "a").as_array().unwrap().is_empty());
         exchange(&world);
         let (shown, others) = one(&world, field);
         assert_eq!(others.len(), 1);
         for (db, wrote) in [("a", left), ("b", right)] {
-            let get = json(&world, db, &["get", &id]);
-            assert_eq!((&get[field], &get["conflicts"]), (&shown, &value!([field])));
+            let get = world.at(db).json(format!("get {id}"));
+            assert_eq!((&get[field], &get["conflicts"]), (&shown, &json!([field])));
             assert!(shown == wrote || others[0] == wrote, "{field}");
             // The history has both values, and says where the conflict can be settled.
-            let history = on(&world, db, &["history", &id]).ok();
-            assert!(
-                history.out.contains(left) && history.out.contains(right),
-                "{history:?}"
-            );
-            assert!(history.err.contains("icm conflicts settle"), "{history:?}");
-            let said = on(&world, db, &["conflicts"]).ok();
-            assert!(
-                said.out.contains(left) && said.out.contains(right),
-                "{said:?}"
-            );
+            let history = world.at(db).ok(format!("history {id}"));
+            history.out.says(left);
+            history.out.says(right);
+            history.err.says("icm conflicts settle");
+            let said = world.at(db).ok("conflicts");
+            said.out.says(left);
+            said.out.says(right);
         }
         // The other value is taken on one machine, and holds on both.
         let loser = list(&world, "a")[0]["others"][0]["event"].clone();
@@ -94,24 +89,22 @@ fn each_kind_of_value_is_listed_and_settled() {
             "--field",
             field,
         ];
-        let receipt = json(&world, "a", &settle);
-        assert_eq!(
-            (&receipt["action"], &receipt["settled"]),
-            (&"updated".into(), &value!([field]))
-        );
+        let receipt = a.json(settle);
+        receipt.has(json!({"action": "updated", "settled": json!([field])}));
         assert!(list(&world, "a").as_array().unwrap().is_empty());
         exchange(&world);
         assert!(conflicts(&world).is_empty());
         for db in ["a", "b"] {
-            let get = json(&world, db, &["get", &id]);
+            let get = world.at(db).json(format!("get {id}"));
             assert_eq!((&get[field], &get["conflicts"]), (&others[0], &Value::Null));
             assert!(
-                !on(&world, db, &["history", &id])
-                    .ok()
+                !world
+                    .at(db)
+                    .ok(format!("history {id}"))
                     .err
                     .contains("in conflict")
             );
-            on(&world, db, &["verify"]).ok();
+            world.at(db).ok("verify");
         }
     }
 }
@@ -119,119 +112,120 @@ fn each_kind_of_value_is_listed_and_settled() {
 #[test]
 fn what_is_shown_can_be_kept_and_that_can_be_undone() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     let id = shared(&world);
     // Without contradicting values there is no conflict, and an empty list is fine.
-    let none = on(&world, "a", &["conflicts"]).ok();
+    let none = a.ok("conflicts");
     assert!(
         none.out.is_empty() && none.err.contains("no conflicts"),
         "{none:?}"
     );
-    let refused = on(&world, "a", &["conflicts", "settle", &id]);
+    let refused = a.icm(format!("conflicts settle {id}"));
     refused.fails(1, "nothing of");
-    let nowhere = json(&world, "nowhere", &["conflicts"]);
-    assert_eq!(nowhere["conflicts"], value!([]));
-    let run = on(&world, "a", &["conflicts", "--all", "settle", &id]);
+    let nowhere = world.at("nowhere").json("conflicts");
+    assert_eq!(nowhere["conflicts"], json!([]));
+    let run = a.icm(format!("conflicts --all settle {id}"));
     run.fails(2, "filters belong to");
-    update(&world, "a", &id, &["-c", "black tea", "-i", "low"]);
-    update(&world, "b", &id, &["-c", "no tea", "-i", "low"]);
+    update(&world, "a", &id, ["-c", "black tea", "-i", "low"]);
+    update(&world, "b", &id, ["-c", "no tea", "-i", "low"]);
     exchange(&world);
     let before = one(&world, "content");
     for args in [
         ["conflicts", "settle", &id, "--field", "importance"].as_slice(),
         &["conflicts", "settle", &id, "--take", "@1"],
     ] {
-        let run = on(&world, "a", args);
+        let run = a.icm(args);
         run.fails(1, "conflict");
     }
-    let run = on(&world, "a", &["conflicts", "settle", &id]).ok();
-    assert!(
-        run.out.starts_with("updated") && run.err.contains("settled: content"),
-        "{run:?}"
-    );
+    let run = a.ok(format!("conflicts settle {id}"));
+    run.out.begins("updated");
+    run.err.says("settled: content");
     exchange(&world);
     assert!(conflicts(&world).is_empty());
-    let get = |db: &str| json(&world, db, &["get", &id])["content"].clone();
+    let get = |db: &str| world.at(db).json(format!("get {id}"))["content"].clone();
     assert_eq!((get("a"), get("b")), (before.0.clone(), before.0.clone()));
-    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+    a.ok("undo --last 1 --yes");
     exchange(&world);
     assert_eq!(one(&world, "content"), before);
     // A new text settles the conflict, and so does the shown text.
     for text in ["black tea, or none", before.0.as_str().unwrap()] {
-        update(&world, "b", &id, &["-c", text]);
+        update(&world, "b", &id, ["-c", text]);
         exchange(&world);
         assert!(conflicts(&world).is_empty());
-        on(&world, "b", &["undo", "--last", "1", "--yes"]).ok();
+        b.ok("undo --last 1 --yes");
         exchange(&world);
         assert_eq!(one(&world, "content"), before);
     }
     // Without a conflict an unchanged value is not written again.
-    update(&world, "b", &id, &["-c", "mint"]);
-    let again = json(&world, "b", &["update", &id, "-c", "mint"]);
+    update(&world, "b", &id, ["-c", "mint"]);
+    let again = b.json(format!("update {id} -c mint"));
     assert_eq!(again["action"], "unchanged");
 }
 
 #[test]
 fn what_says_the_same_is_no_conflict() {
     let world = World::new();
+    let a = world.at("a");
     let id = shared(&world);
-    update(&world, "a", &id, &["-c", "black tea", "-i", "low"]);
-    update(&world, "b", &id, &["-c", "black tea", "-i", "low"]);
+    update(&world, "a", &id, ["-c", "black tea", "-i", "low"]);
+    update(&world, "b", &id, ["-c", "black tea", "-i", "low"]);
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     // Keywords of both machines are kept.
-    update(&world, "a", &id, &["-k", "hot"]);
-    update(&world, "b", &id, &["-k", "cold"]);
+    update(&world, "a", &id, ["-k", "hot"]);
+    update(&world, "b", &id, ["-k", "cold"]);
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     // A third machine writes another value.
     carry(&world, "a", "c");
-    update(&world, "c", &id, &["-c", "coffee"]);
-    update(&world, "a", &id, &["-c", "milk"]);
-    update(&world, "b", &id, &["-c", "water"]);
+    update(&world, "c", &id, ["-c", "coffee"]);
+    update(&world, "a", &id, ["-c", "milk"]);
+    update(&world, "b", &id, ["-c", "water"]);
     exchange(&world);
     carry(&world, "c", "a");
     carry(&world, "c", "b");
     let (shown, mut others) = one(&world, "content");
     others.push(shown);
     others.sort_by_key(Value::to_string);
-    assert_eq!(value!(others), value!(["coffee", "milk", "water"]));
-    let cut = json(&world, "a", &["conflicts", "-t", "elsewhere"]);
+    assert_eq!(json!(others), json!(["coffee", "milk", "water"]));
+    let cut = a.json("conflicts -t elsewhere");
     assert_eq!(cut["total"], 0);
-    let of = json(&world, "a", &["conflicts", "-t", "prefs", "-l", "1"]);
+    let of = a.json("conflicts -t prefs -l 1");
     assert_eq!(of["total"], 1);
 }
 
 #[test]
 fn one_key_stored_on_two_machines() {
     let world = World::new();
+    let [a, c] = ["a", "c"].map(|db| world.at(db));
     let store = |db: &str, more: &[&str]| {
         let args = ["store", "-t", "prefs", "--key", "tea"];
-        on(&world, db, &[&args, more].concat()).ok();
+        world.at(db).ok((&args, more));
     };
     store("a", &["-c", "green tea", "--metadata", "{\"cups\": 2}"]);
     store("b", &["-c", "black tea"]);
-    let before = json(&world, "a", &["stats"])["positions"].clone();
+    let before = a.json("stats")["positions"].clone();
     exchange(&world);
     let all = conflicts(&world);
     let mut fields: Vec<_> = all.iter().map(|it| it["field"].as_str().unwrap()).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["content", "metadata"]);
     // A machine that imports the conflict is told.
-    let told = |world: &World| {
-        on(world, "a", &["log", "export", "x.icmx"]).ok();
-        on(world, "c", &["log", "import", "x.icmx"]).ok().err
+    let told = || {
+        a.ok("log export x.icmx");
+        c.ok("log import x.icmx").err
     };
-    assert!(told(&world).contains("2 new conflicts"));
-    on(&world, "a", &["store", "-t", "t", "-c", "more"]).ok();
-    assert!(!told(&world).contains("conflict"));
+    assert!(told().contains("2 new conflicts"));
+    a.ok("store -t t -c more");
+    assert!(!told().contains("conflict"));
     exchange(&world);
     // Earlier moments do not list conflicts that were unknown then.
-    let then = json(&world, "a", &["conflicts", "--at", &format!("@{before}")]);
+    let then = a.json(format!("conflicts --at @{before}"));
     assert_eq!(then["total"], 0);
     let id = all[0]["id"].as_str().unwrap();
     let taken = all[0]["others"][0]["event"].as_str().unwrap();
-    let receipt = json(&world, "a", &["conflicts", "settle", id, "--take", taken]);
-    assert_eq!(receipt["settled"].as_array().unwrap().len(), 2);
+    let receipt = a.json(format!("conflicts settle {id} --take '{taken}'"));
+    assert_eq!(receipt["settled"].count(), 2);
     exchange(&world);
     assert!(conflicts(&world).is_empty());
 }
@@ -240,12 +234,13 @@ fn one_key_stored_on_two_machines() {
 fn both_machines_settle_it() {
     for same in [true, false] {
         let world = World::new();
+        let [a, b] = ["a", "b"].map(|db| world.at(db));
         let id = shared(&world);
-        update(&world, "a", &id, &["-c", "black tea"]);
-        update(&world, "b", &id, &["-c", "no tea"]);
+        update(&world, "a", &id, ["-c", "black tea"]);
+        update(&world, "b", &id, ["-c", "no tea"]);
         exchange(&world);
         let loser = list(&world, "a")[0]["others"][0]["event"].clone();
-        on(&world, "a", &["conflicts", "settle", &id]).ok();
+        a.ok(format!("conflicts settle {id}"));
         let settle = [
             "conflicts",
             "settle",
@@ -254,10 +249,10 @@ fn both_machines_settle_it() {
             loser.as_str().unwrap(),
         ];
         let there = if same { &settle[..3] } else { &settle };
-        on(&world, "b", there).ok();
+        b.ok(there);
         exchange(&world);
         assert_eq!(conflicts(&world).len(), usize::from(!same));
-        let get = |db: &str| json(&world, db, &["get", &id])["content"].clone();
+        let get = |db: &str| world.at(db).json(format!("get {id}"))["content"].clone();
         assert_eq!(get("a"), get("b"));
     }
 }
@@ -265,37 +260,30 @@ fn both_machines_settle_it() {
 #[test]
 fn what_is_withheld_is_said_to_be_and_not_taken() {
     let world = World::new();
+    let a = world.at("a");
     let id = shared(&world);
-    update(&world, "a", &id, &["-c", "black tea"]);
-    update(&world, "b", &id, &["-c", "no tea"]);
+    update(&world, "a", &id, ["-c", "black tea"]);
+    update(&world, "b", &id, ["-c", "no tea"]);
     exchange(&world);
     let loser = list(&world, "a")[0]["others"][0]["event"].clone();
     let loser = loser.as_str().unwrap();
-    on(&world, "a", &["redact", loser, "--yes"]).ok();
+    a.ok(format!("redact '{loser}' --yes"));
     exchange(&world);
     let all = conflicts(&world);
     let other = &all[0]["others"][0];
-    assert_eq!(
-        (&other["withheld"], &other["value"]),
-        (&true.into(), &Value::Null)
-    );
-    let run = on(&world, "a", &["conflicts", "settle", &id, "--take", loser]);
+    other.has(json!({"withheld": true, "value": null}));
+    let run = a.icm(format!("conflicts settle {id} --take '{loser}'"));
     run.fails(1, "withheld");
-    assert!(
-        on(&world, "a", &["conflicts"])
-            .ok()
-            .out
-            .contains("(withheld)")
-    );
-    on(&world, "a", &["conflicts", "settle", &id]).ok();
+    assert!(a.out("conflicts").contains("(withheld)"));
+    a.ok(format!("conflicts settle {id}"));
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     // A conflict of a redacted memory cannot be settled, so it is not listed.
-    update(&world, "a", &id, &["-c", "mint"]);
-    update(&world, "b", &id, &["-c", "milk"]);
+    update(&world, "a", &id, ["-c", "mint"]);
+    update(&world, "b", &id, ["-c", "milk"]);
     exchange(&world);
     assert_eq!(conflicts(&world).len(), 1);
-    on(&world, "a", &["redact", &id, "--yes"]).ok();
+    a.ok(format!("redact {id} --yes"));
     exchange(&world);
     assert!(conflicts(&world).is_empty());
 }
@@ -303,86 +291,67 @@ fn what_is_withheld_is_said_to_be_and_not_taken() {
 #[test]
 fn what_was_forgotten_while_another_changed_it() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     let id = shared(&world);
-    on(&world, "a", &["forget", &id]).ok();
-    update(&world, "b", &id, &["-c", "no tea"]);
+    a.ok(format!("forget {id}"));
+    update(&world, "b", &id, ["-c", "no tea"]);
     exchange(&world);
     let (shown, others) = one(&world, "forgotten");
     assert_eq!(
         (shown, &others),
-        (true.into(), &vec![value!({"content": "no tea"})])
+        (true.into(), &vec![json!({"content": "no tea"})])
     );
-    let said = on(&world, "a", &["conflicts"]).ok().out;
-    assert!(
-        said.contains("written meanwhile") && said.contains("no tea"),
-        "{said}"
-    );
+    let said = a.out("conflicts");
+    said.says("written meanwhile");
+    said.says("no tea");
     let all = conflicts(&world);
     let event = all[0]["others"][0]["event"].as_str().unwrap();
-    let run = on(&world, "a", &["conflicts", "settle", &id, "--take", event]);
+    let run = a.icm(format!("conflicts settle {id} --take '{event}'"));
     let run = run.fails(1, "forgotten");
-    assert!(run.err.contains("icm revive"), "{run:?}");
+    run.err.says("icm revive");
     // A revival brings the memory back with the written text.
-    on(&world, "b", &["revive", &id]).ok();
+    b.ok(format!("revive {id}"));
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     for db in ["a", "b"] {
-        assert_eq!(json(&world, db, &["get", &id])["content"], "no tea");
+        assert_eq!(world.at(db).json(format!("get {id}"))["content"], "no tea");
     }
     // Settling keeps the memory forgotten, with knowledge of the update.
-    on(&world, "a", &["forget", &id]).ok();
-    update(&world, "b", &id, &["-c", "mint"]);
+    a.ok(format!("forget {id}"));
+    update(&world, "b", &id, ["-c", "mint"]);
     exchange(&world);
     one(&world, "forgotten");
-    let receipt = json(&world, "a", &["conflicts", "settle", &id]);
+    let receipt = a.json(format!("conflicts settle {id}"));
     assert_eq!(receipt["action"], "forgotten");
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     for db in ["a", "b"] {
-        assert_eq!(json(&world, db, &["get", &id])["forgotten"], true);
-        on(&world, db, &["verify"]).ok();
+        assert_eq!(world.at(db).json(format!("get {id}"))["forgotten"], true);
+        world.at(db).ok("verify");
     }
     // A summary that did not know the memory hides it all the same.
-    on(&world, "a", &["revive", &id]).ok();
-    on(&world, "a", &["store", "-t", "prefs", "-c", "coffee"]).ok();
+    a.ok(format!("revive {id}"));
+    a.ok("store -t prefs -c coffee");
     exchange(&world);
-    on(
-        &world,
-        "a",
-        &["consolidate", "-t", "prefs", "--summary", "tea", "--yes"],
-    )
-    .ok();
-    update(&world, "b", &id, &["-i", "high"]);
+    a.ok("consolidate -t prefs --summary tea --yes");
+    update(&world, "b", &id, ["-i", "high"]);
     exchange(&world);
     let (_, others) = one(&world, "forgotten");
-    assert_eq!(others, [value!({"importance": "high"})]);
+    assert_eq!(others, [json!({"importance": "high"})]);
 }
 
 #[test]
 fn memoirs_and_concepts() {
     let world = World::new();
-    let run = |db: &str, args: &[&str]| on(&world, db, &[&["memoir"], args].concat()).ok();
-    run(
-        "a",
-        &["create", "-n", "system", "-d", "how it hangs together"],
-    );
-    run(
-        "a",
-        &[
-            "add-concept",
-            "-m",
-            "system",
-            "-n",
-            "api",
-            "-d",
-            "the front",
-        ],
-    );
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
+    let run = |db: &str, args: &str| world.at(db).ok(("memoir", args));
+    run("a", "create -n system -d 'how it hangs together'");
+    run("a", "add-concept -m system -n api -d 'the front'");
     exchange(&world);
     for (db, text) in [("a", "REST"), ("b", "GraphQL")] {
-        run(db, &["refine", "-m", "system", "-n", "api", "-d", text]);
-        run(db, &["describe", "-n", "system", "-d", text]);
-        run(db, &["label", "-m", "system", "-n", "api", "-L", text]);
+        run(db, &format!("refine -m system -n api -d '{text}'"));
+        run(db, &format!("describe -n system -d '{text}'"));
+        run(db, &format!("label -m system -n api -L '{text}'"));
     }
     exchange(&world);
     let all = conflicts(&world);
@@ -397,13 +366,11 @@ fn memoirs_and_concepts() {
     );
     for conflict in &all {
         let id = conflict["id"].as_str().unwrap();
-        let history = on(&world, "a", &["history", id]).ok();
-        assert!(
-            history.out.contains("REST") && history.out.contains("GraphQL"),
-            "{history:?}"
-        );
+        let history = a.ok(format!("history {id}"));
+        history.out.says("REST");
+        history.out.says("GraphQL");
         let take = conflict["others"][0]["event"].as_str().unwrap();
-        on(&world, "b", &["conflicts", "settle", id, "--take", take]).ok();
+        b.ok(format!("conflicts settle {id} --take '{take}'"));
     }
     exchange(&world);
     assert!(conflicts(&world).is_empty());
@@ -412,18 +379,18 @@ fn memoirs_and_concepts() {
         found["others"][0]["value"].clone()
     };
     for db in ["a", "b"] {
-        let shown = json(&world, db, &["memoir", "show", "system"]);
+        let shown = world.at(db).json("memoir show system");
         assert_eq!(shown["description"], wanted("memoir"));
         assert_eq!(shown["concept_list"][0]["definition"], wanted("concept"));
-        on(&world, db, &["verify"]).ok();
+        world.at(db).ok("verify");
     }
     // One machine deletes the concept while the other refines it.
-    run("a", &["delete-concept", "-m", "system", "-n", "api"]);
-    run("b", &["refine", "-m", "system", "-n", "api", "-d", "gRPC"]);
+    run("a", "delete-concept -m system -n api");
+    run("b", "refine -m system -n api -d gRPC");
     exchange(&world);
     one(&world, "forgotten");
     let id = list(&world, "a")[0]["id"].clone();
-    on(&world, "a", &["conflicts", "settle", id.as_str().unwrap()]).ok();
+    a.ok(format!("conflicts settle {}", id.as_str().unwrap()));
     exchange(&world);
     assert!(conflicts(&world).is_empty());
 }

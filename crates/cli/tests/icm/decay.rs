@@ -6,7 +6,9 @@ use icm_api::{Caller, Importance, StoreRequest};
 use icm_log::env::Env;
 use icm_service::{Ground, OpenOptions, Service, SystemEnv};
 
-use crate::world::World;
+use serde_json::json;
+
+use crate::world::{Look, Says, World};
 
 const DAY_MS: u64 = 86_400_000;
 const IMPORTANCES: [(&str, Importance); 4] = [
@@ -58,7 +60,7 @@ fn aged(days: u64) -> World {
 }
 
 fn weight(world: &World, key: &str) -> f64 {
-    world.json(["get", &world.id(key)])["weight"]
+    world.json(format!("get {}", world.id(key)))["weight"]
         .as_f64()
         .unwrap()
 }
@@ -68,11 +70,11 @@ fn weights(world: &World) -> [f64; 4] {
 }
 
 fn events(world: &World) -> u64 {
-    world.json(["stats"])["events"].as_u64().unwrap()
+    world.json("stats")["events"].as_u64().unwrap()
 }
 
 fn ticks(world: &World) -> usize {
-    let log = world.icm(["log", "--kind", "memory.decayed", "--json"]);
+    let log = world.icm("log --kind memory.decayed --json");
     log.out.lines().count()
 }
 
@@ -81,7 +83,7 @@ fn memories_fade_by_days_and_not_by_runs() {
     let world = aged(20);
     assert_eq!(weights(&world), [1.0; 4]);
     let before = world.now();
-    let look = world.json(["decay", "--dry-run"]);
+    let look = world.json("decay --dry-run");
     assert_eq!(look["action"], "decayed");
     assert_eq!(
         (&look["event"].is_null(), &look["memories"]),
@@ -89,12 +91,12 @@ fn memories_fade_by_days_and_not_by_runs() {
     );
     assert_eq!(world.now(), before, "a dry run writes nothing");
 
-    let done = world.json(["decay"]);
+    let done = world.json("decay");
     assert_eq!((&done["day"], &done["rate"]), (&look["day"], &0.05.into()));
     assert!(done["event"].is_string());
     let after = events(&world);
     for _ in 0..3 {
-        assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
+        assert!(world.out("decay").starts_with("unchanged"));
     }
     assert_eq!(events(&world), after);
     // 20 days, or 21 if midnight passed.
@@ -106,7 +108,7 @@ fn memories_fade_by_days_and_not_by_runs() {
     };
     assert!(near(high, 0.975) && near(medium, 0.95) && near(low, 0.9));
 
-    let listed = world.json(["list", "--sort", "weight"]);
+    let listed = world.json("list --sort weight");
     let keys: Vec<_> = listed
         .as_array()
         .unwrap()
@@ -114,28 +116,25 @@ fn memories_fade_by_days_and_not_by_runs() {
         .map(|m| &m["key"])
         .collect();
     assert_eq!(keys, ["critical", "high", "medium", "low"]);
-    let shown = world.json(["recall", "zebra", "--no-record"]);
+    let shown = world.json("recall zebra --no-record");
     let shown = shown["results"].as_array().unwrap();
     let of_low = shown.iter().find(|hit| hit["key"] == "low").unwrap();
     assert_eq!(of_low["weight"], low);
-    let get = world.json(["get", &world.id("low"), "--at", &before]);
+    let get = world.json(format!("get {} --at {before}", world.id("low")));
     assert_eq!(get["weight"], 1.0, "as of before the tick");
-    let diff = world.json(["diff", &before]);
-    assert_eq!(
-        (&diff["faded"], &diff["changed"]),
-        (&3.into(), &serde_json::json!([]))
-    );
-    let log = world.icm(["log", "--kind", "memory.decayed"]).ok();
-    assert!(log.out.contains("5 % a day"), "{}", log.out);
+    let diff = world.json(format!("diff {before}"));
+    diff.has(json!({"faded": 3, "changed": []}));
+    let log = world.ok("log --kind memory.decayed");
+    log.out.says("5 % a day");
 
     // Another rate is another tick, which an undo takes back.
-    world.icm(["decay", "--rate", "0.5"]).ok();
+    world.ok("decay --rate 0.5");
     assert!(weight(&world, "medium") < 1e-5);
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    world.ok("undo --last 1 --yes");
     assert_eq!(weights(&world), [critical, high, medium, low]);
-    world.icm(["verify"]).ok();
+    world.ok("verify");
     for bad in [["--rate", "1.5"], ["--rate", "fast"], ["--rate", "-1"]] {
-        let bad = [["decay"].as_slice(), &bad].concat();
+        let bad = ("decay", &bad);
         assert_eq!(world.icm(bad).code, 2);
     }
 }
@@ -143,27 +142,26 @@ fn memories_fade_by_days_and_not_by_runs() {
 #[test]
 fn a_prune_takes_all_that_faded_and_nothing_that_matters() {
     let world = aged(40);
-    world.icm(["prune"]).ok();
-    world.icm(["decay"]).ok();
+    world.ok("prune");
+    world.ok("decay");
     let before = weights(&world);
-    let look = world.json(["prune", "--dry-run"]);
-    assert_eq!(look["memories"], 1);
-    assert_eq!(look["ids"][0], world.id("low").as_str());
-    world.icm(["prune"]).fails(2, "has to be confirmed");
-    let done = world.json(["prune", "--threshold", "1", "--yes"]);
+    let look = world.json("prune --dry-run");
+    look.has(json!({"memories": 1, "/ids/0": world.id("low").as_str()}));
+    world.fails("prune => 2: has to be confirmed");
+    let done = world.json("prune --threshold 1 --yes");
     assert_eq!(done["memories"], 2);
-    let left = world.json(["list"]);
-    assert_eq!(left.as_array().unwrap().len(), 2, "{left}");
-    let history = world.icm(["history", &world.id("low")]).ok();
-    assert!(history.out.contains("memory.pruned"), "{}", history.out);
-    let log = world.icm(["log", "--kind", "memory.pruned"]).ok();
-    assert!(log.out.contains("2 memories below 1"), "{}", log.out);
-    world.icm(["verify"]).ok();
-    let undone = world.json(["undo", "--last", "1", "--yes"]);
-    assert_eq!(undone["changes"].as_array().unwrap().len(), 2);
+    let left = world.json("list");
+    assert_eq!(left.count(), 2, "{left}");
+    let history = world.ok(format!("history {}", world.id("low")));
+    history.out.says("memory.pruned");
+    let log = world.ok("log --kind memory.pruned");
+    log.out.says("2 memories below 1");
+    world.ok("verify");
+    let undone = world.json("undo --last 1 --yes");
+    assert_eq!(undone["changes"].count(), 2);
     assert_eq!(weights(&world), before);
-    world.icm(["verify"]).ok();
-    assert_eq!(world.icm(["prune", "--threshold", "2"]).code, 2);
+    world.ok("verify");
+    assert_eq!(world.icm("prune --threshold 2").code, 2);
 }
 
 #[test]
@@ -218,38 +216,36 @@ fn a_plan_of_a_prune_shows_ten_or_all() {
 #[test]
 fn a_recall_lets_memories_fade_once_a_day() {
     let world = aged(3);
-    world.icm(["recall", "zebra", "--no-record"]).ok();
-    world
-        .icm(["recall", "zebra", "--at", &world.now(), "--no-record"])
-        .ok();
+    world.ok("recall zebra --no-record");
+    world.ok(format!("recall zebra --at {} --no-record", world.now()));
     assert_eq!(ticks(&world), 0);
     let config = world.write("off.toml", "[decay]\nauto = false\n");
     let config = config.to_str().unwrap();
-    world.icm(["--config", config, "recall", "zebra"]).ok();
+    world.ok(format!("--config '{config}' recall zebra"));
     assert_eq!(ticks(&world), 0, "switched off");
 
-    let first = world.json(["recall", "zebra"]);
+    let first = world.json("recall zebra");
     assert_eq!(first["results"][0]["weight"], 1.0, "after the answer");
     assert_eq!(ticks(&world), 1);
-    world.icm(["recall", "zebra"]).ok();
+    world.ok("recall zebra");
     assert_eq!(ticks(&world), 1);
     assert!(weight(&world, "low") < 0.9);
-    assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
+    assert!(world.out("decay").starts_with("unchanged"));
     // The tick is no command of its own: the last command is still the store.
     let low = world.id("low");
-    let undone = world.json(["undo", "--last", "1", "--yes"]);
+    let undone = world.json("undo --last 1 --yes");
     assert_eq!(undone["changes"][0]["id"], low.as_str());
 
     let fresh = World::with_memories();
-    fresh.icm(["recall", "billing"]).ok();
+    fresh.ok("recall billing");
     assert_eq!(ticks(&fresh), 0, "nothing is older than a day");
 }
 
 #[test]
 fn nothing_fades_where_there_is_nothing() {
     let world = World::new();
-    assert_eq!(world.json(["decay"])["action"], "unchanged");
-    assert_eq!(world.json(["prune", "--yes"])["memories"], 0);
+    assert_eq!(world.json("decay")["action"], "unchanged");
+    assert_eq!(world.json("prune --yes")["memories"], 0);
     assert!(!world.store().exists());
 }
 
@@ -271,7 +267,7 @@ impl Env for Ahead {
 #[test]
 fn a_tick_of_a_clock_that_was_wrong_is_named_until_it_is_undone() {
     let world = aged(2);
-    assert!(world.json(["decay"]).get("ahead").is_none());
+    assert!(world.json("decay").get("ahead").is_none());
     let options = OpenOptions {
         dir: world.store(),
         lock_wait: std::time::Duration::from_secs(5),
@@ -285,41 +281,32 @@ fn a_tick_of_a_clock_that_was_wrong_is_named_until_it_is_undone() {
     let tick = service.decay(&Caller::default(), &Default::default());
     let tick = tick.unwrap();
     drop(service);
-    world
-        .icm(["store", "-t", "zoo", "-c", "an okapi", "--key", "new"])
-        .ok();
+    world.ok("store -t zoo -c 'an okapi' --key new");
     assert!(weight(&world, "new") < 1e-5, "it fades by days to come");
 
     let event = tick.event.unwrap();
-    let told = world.json(["decay"]);
-    assert_eq!(
-        told["ahead"][0],
-        serde_json::json!({"event": event, "day": tick.day})
-    );
-    let prune = world.json(["prune", "--dry-run"]);
+    let told = world.json("decay");
+    told["ahead"].has(json!({"/0": {"event": event, "day": tick.day}}));
+    let prune = world.json("prune --dry-run");
     assert_eq!(prune["ahead"], told["ahead"]);
     let undo = format!("`icm undo {}` takes that back", &event[..12]);
     for command in [["decay"].as_slice(), &["prune", "--dry-run"]] {
         let run = world.icm(command);
-        assert!(run.err.contains(&undo), "{}", run.err);
+        run.err.says(&undo);
     }
-    world.icm(["undo", &event[..8], "--yes"]).ok();
-    assert!(world.json(["decay"]).get("ahead").is_none());
+    world.ok(format!("undo {} --yes", &event[..8]));
+    assert!(world.json("decay").get("ahead").is_none());
     assert_eq!(weight(&world, "new"), 1.0);
 }
 
 #[test]
 fn a_rate_that_takes_the_place_of_another_one_of_today_says_so() {
     let world = aged(2);
-    let first = world.json(["decay", "--rate", "0.02"]);
+    let first = world.json("decay --rate 0.02");
     assert!(first.get("replaces_rate").is_none());
-    let run = world.icm(["decay", "--rate", "0.03"]).ok();
-    assert!(
-        run.out.contains("at 3 % a day, no longer at 2 %"),
-        "{}",
-        run.out
-    );
-    let again = world.json(["decay", "--rate", "0.03"]);
+    let run = world.ok("decay --rate 0.03");
+    run.out.says("at 3 % a day, no longer at 2 %");
+    let again = world.json("decay --rate 0.03");
     assert!(again.get("replaces_rate").is_none(), "{again}");
 }
 
@@ -349,7 +336,7 @@ fn store_ago(world: &World, days: u64, keys: &[(&str, Importance)]) {
 
 /// Returns the status and the message of the doctor's check of the clock.
 fn clock(world: &World) -> (String, String) {
-    let answer = world.json(["doctor"]);
+    let answer = world.json("doctor");
     let checks = answer["checks"].as_array().unwrap();
     let check = checks
         .iter()
@@ -370,36 +357,22 @@ fn a_clock_that_was_years_behind_is_named() {
         );
         let (status, message) = clock(&world);
         assert_eq!(status, "warning", "{message}");
-        assert!(
-            message.contains(&format!("{} days before", years * 365)),
-            "{message}"
-        );
+        message.says(&format!("{} days before", years * 365));
         // After a write by the right clock, the log still shows the wrong one.
-        world
-            .icm(["store", "-t", "zoo", "-c", "an okapi", "--key", "new"])
-            .ok();
-        world.icm(["decay"]).ok();
+        world.ok("store -t zoo -c 'an okapi' --key new");
+        world.ok("decay");
         let (status, message) = clock(&world);
         assert_eq!(status, "warning", "{message}");
-        assert!(
-            message.contains(&format!("{} days, from ", years * 365)),
-            "{message}"
-        );
+        message.says(&format!("{} days, from ", years * 365));
 
         let old = world.id("old");
-        let prune = world.json(["prune", "--dry-run"]);
-        assert_eq!(prune["ids"], serde_json::json!([old]));
-        assert_eq!(prune["pauses"][0]["ids"], serde_json::json!([old]));
-        let run = world.icm(["prune", "--dry-run"]).ok();
-        assert!(
-            run.err
-                .contains("1 memory faded only through the time from"),
-            "{}",
-            run.err
-        );
-        assert!(run.err.contains(&old), "{}", run.err);
-        world.icm(["update", &old, "--importance", "high"]).ok();
-        assert_eq!(world.json(["prune", "--dry-run"])["memories"], 0);
+        let prune = world.json("prune --dry-run");
+        prune.has(json!({"ids": [old], "/pauses/0/ids": [old]}));
+        let run = world.ok("prune --dry-run");
+        run.err.says("1 memory faded only through the time from");
+        run.err.says(&old);
+        world.ok(format!("update {old} --importance high"));
+        assert_eq!(world.json("prune --dry-run")["memories"], 0);
     }
 }
 
@@ -411,10 +384,10 @@ fn a_store_that_rests_is_well() {
     }
     let (status, message) = clock(&world);
     assert_eq!(status, "ok", "{message}");
-    assert!(message.contains("days before the clock's"), "{message}");
-    world.icm(["decay"]).ok();
+    message.says("days before the clock's");
+    world.ok("decay");
     // These memories are old without a pause.
-    let prune = world.json(["prune", "--dry-run"]);
+    let prune = world.json("prune --dry-run");
     assert!(prune["memories"].as_u64().unwrap() > 5, "{prune}");
     assert!(prune.get("pauses").is_none(), "{prune}");
     let fresh = World::with_memories();

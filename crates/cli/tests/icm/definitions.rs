@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::exchange::{carry, json, on};
-use crate::world::World;
+use crate::exchange::carry;
+use crate::world::{Says, World};
 
 fn inspect(world: &World, db: &str) -> Value {
-    json(world, db, &["memoir", "inspect", "-m", "g", "c"])
+    world.at(db).json("memoir inspect -m g c")
 }
 
 /// Returns the definitions with their status and revision.
@@ -25,44 +25,38 @@ fn told(seen: &Value) -> Vec<(&str, &str, u64)> {
 }
 
 fn add(world: &World, db: &str, definition: &str) {
-    on(world, db, &["memoir", "create", "-n", "g"]).ok();
-    let args = ["memoir", "add-concept", "-m", "g", "-n", "c", "-d"];
-    on(world, db, &[args.as_slice(), &[definition]].concat()).ok();
+    world.at(db).ok("memoir create -n g");
+    let add = format!("memoir add-concept -m g -n c -d '{definition}'");
+    world.at(db).ok(add);
 }
 
 fn refine(world: &World, db: &str, definition: &str) {
-    let args = ["memoir", "refine", "-m", "g", "-n", "c", "-d"];
-    on(world, db, &[args.as_slice(), &[definition]].concat()).ok();
+    let refine = format!("memoir refine -m g -n c -d '{definition}'");
+    world.at(db).ok(refine);
 }
 
 fn exchange(world: &World) -> Value {
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     carry(world, "b", "a");
     carry(world, "a", "b");
     let seen = inspect(world, "a");
     let other = inspect(world, "b");
     assert_eq!(seen["definitions"], other["definitions"]);
     let export = ["memoir", "export", "-m", "g"];
-    assert_eq!(
-        json(world, "a", &export)["concepts"],
-        json(world, "b", &export)["concepts"]
-    );
+    assert_eq!(a.json(export)["concepts"], b.json(export)["concepts"]);
     seen
 }
 
 #[test]
 fn machines_tell_the_same_definitions() {
     let world = World::new();
+    let b = world.at("b");
     add(&world, "a", "from A");
     add(&world, "b", "from B");
     let seen = exchange(&world);
     assert_eq!(told(&seen), [("from A", "lost", 1), ("from B", "holds", 1)]);
-    let said = on(&world, "b", &["memoir", "inspect", "-m", "g", "c"])
-        .ok()
-        .out;
-    assert!(
-        said.contains("(not shown: another value holds) from A"),
-        "{said}"
-    );
+    let said = b.out("memoir inspect -m g c");
+    said.says("(not shown: another value holds) from A");
 
     // The refinement saw the shown definition, not the one that had lost.
     refine(&world, "a", "from both");
@@ -80,10 +74,11 @@ fn machines_tell_the_same_definitions() {
 #[test]
 fn a_definition_that_is_undone_stays_marked_in_its_place() {
     let world = World::new();
+    let a = world.at("a");
     add(&world, "a", "first");
     refine(&world, "a", "second");
     let then = inspect(&world, "a")["basis"]["position"].to_string();
-    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+    a.ok("undo --last 1 --yes");
     carry(&world, "a", "b");
     let seen = inspect(&world, "b");
     assert_eq!(seen["definitions"], inspect(&world, "a")["definitions"]);
@@ -91,17 +86,12 @@ fn a_definition_that_is_undone_stays_marked_in_its_place() {
         told(&seen),
         [("first", "holds", 1), ("second", "undone", 2)]
     );
-    let undo = on(&world, "a", &["log", "--kind", "log.undone", "--json"]).ok();
+    let undo = a.ok("log --kind log.undone --json");
     let undo = undo.json_lines()[0]["event"].clone();
     assert!(undo.is_string());
     assert_eq!(seen["definitions"][1]["undone_by"], undo);
-    let said = on(&world, "a", &["memoir", "inspect", "-m", "g", "c"])
-        .ok()
-        .out;
-    assert!(
-        said.contains("(not shown: its event is undone) second"),
-        "{said}"
-    );
+    let said = a.out("memoir inspect -m g c");
+    said.says("(not shown: its event is undone) second");
 
     // The history as of before the undo.
     let args = [
@@ -114,7 +104,7 @@ fn a_definition_that_is_undone_stays_marked_in_its_place() {
         &format!("@{then}"),
     ];
     assert_eq!(
-        told(&json(&world, "a", &args)),
+        told(&a.json(args)),
         [("first", "replaced", 1), ("second", "holds", 2)]
     );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, run};
+use crate::world::{Look, Says, World, run};
 
 fn ids(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap();
@@ -13,7 +13,7 @@ fn ids(list: &Value) -> Vec<&str> {
 
 #[track_caller]
 fn counts(diff: &Value) -> [usize; 4] {
-    ["added", "changed", "forgotten", "revived"].map(|list| diff[list].as_array().unwrap().len())
+    ["added", "changed", "forgotten", "revived"].map(|list| diff[list].count())
 }
 
 #[test]
@@ -21,22 +21,18 @@ fn everything_that_became_of_memories() {
     let world = World::with_memories();
     let before = world.now();
     let (database, money, owner) = (world.id("database"), world.id("money"), world.id("owner"));
-    world
-        .icm(["update", &database, "-c", "Invoices live in MySQL now"])
-        .ok();
-    world
-        .icm(["update", &database, "-i", "high", "-k", "sql"])
-        .ok();
-    world.icm(["forget", &money]).ok();
+    world.ok(format!("update {database} -c 'Invoices live in MySQL now'"));
+    world.ok(format!("update {database} -i high -k sql"));
+    world.ok(format!("forget {money}"));
     let between = world.now();
-    let added = world.json(["store", "-t", "people", "-c", "Ann owns tests"]);
-    let passing = world.json(["store", "-t", "people", "-c", "Bo was here"]);
-    world.icm(["forget", passing["id"].as_str().unwrap()]).ok();
-    world.icm(["recall", "owns"]).ok();
-    world.icm(["revive", &money]).ok();
-    world.icm(["forget", &owner]).ok();
+    let added = world.json("store -t people -c 'Ann owns tests'");
+    let passing = world.json("store -t people -c 'Bo was here'");
+    world.ok(format!("forget {}", passing["id"].as_str().unwrap()));
+    world.ok("recall owns");
+    world.ok(format!("revive {money}"));
+    world.ok(format!("forget {owner}"));
 
-    let diff = world.json(["diff", &before, &between]);
+    let diff = world.json(format!("diff {before} '{between}'"));
     assert_eq!(counts(&diff), [0, 1, 1, 0], "{diff}");
     assert_eq!(
         diff["from"]["position"],
@@ -72,32 +68,31 @@ fn everything_that_became_of_memories() {
 
     // From that moment to now, named by its event.
     let event = diff["to"]["event"].as_str().unwrap();
-    let later = world.json(["diff", &event[..16]]);
+    let later = world.json(format!("diff {}", &event[..16]));
     assert_eq!(counts(&later), [1, 0, 1, 1], "{later}");
     assert_eq!(ids(&later["added"]), [added["id"].as_str().unwrap()]);
     assert_eq!(ids(&later["forgotten"]), [&owner]);
     assert_eq!(ids(&later["revived"]), [&money]);
 
     // Over the whole time: a memory that was forgotten and revived is unchanged.
-    let whole = world.json(["diff", &before]);
+    let whole = world.json(format!("diff {before}"));
     assert_eq!(counts(&whole), [1, 1, 1, 0], "{whole}");
-    world.icm(["rebuild"]).ok();
-    assert_eq!(world.json(["diff", &before]), whole);
-    assert_eq!(world.json(["diff", &before, &between]), diff);
+    world.ok("rebuild");
+    assert_eq!(world.json(format!("diff {before}")), whole);
+    assert_eq!(world.json(format!("diff {before} '{between}'")), diff);
 }
 
 #[test]
 fn a_memory_that_changed_and_was_revived_is_both() {
     let world = World::with_memories();
     let id = world.id("money");
-    world.icm(["forget", &id]).ok();
+    world.ok(format!("forget {id}"));
     let before = world.now();
-    world.icm(["revive", &id]).ok();
-    world.icm(["update", &id, "-i", "low"]).ok();
-    let diff = world.json(["diff", &before]);
+    world.ok(format!("revive {id}"));
+    world.ok(format!("update {id} -i low"));
+    let diff = world.json(format!("diff {before}"));
     assert_eq!(counts(&diff), [0, 1, 0, 1], "{diff}");
-    assert_eq!(diff["changed"][0]["fields"], json!(["importance"]));
-    assert_eq!(diff["changed"][0]["content_diff"], json!([]));
+    diff["changed"][0].has(json!({"fields": ["importance"], "content_diff": []}));
 }
 
 #[test]
@@ -105,17 +100,14 @@ fn what_was_changed_back_is_no_difference() {
     let world = World::with_memories();
     let id = world.id("money");
     let before = world.now();
-    world.icm(["update", &id, "-i", "low"]).ok();
-    world.icm(["update", &id, "-i", "medium"]).ok();
-    let diff = world.icm(["diff", &before, "--json"]).ok().json();
+    world.ok(format!("update {id} -i low"));
+    world.ok(format!("update {id} -i medium"));
+    let diff = world.ok(format!("diff {before} --json")).json();
     assert_eq!(counts(&diff), [0; 4], "{diff}");
-    let run = world.icm(["diff", &before]).ok();
+    let run = world.ok(format!("diff {before}"));
     assert_eq!(run.out, "");
-    assert!(
-        run.err
-            .starts_with("0 added, 0 changed, 0 forgotten, 0 revived from "),
-        "{run:#?}"
-    );
+    run.err
+        .begins("0 added, 0 changed, 0 forgotten, 0 revived from ");
 }
 
 #[test]
@@ -123,10 +115,10 @@ fn only_a_topic() {
     let world = World::with_memories();
     let before = world.now();
     for topic in ["a", "a/b", "ab"] {
-        world.icm(["store", "-t", topic, "-c", "text"]).ok();
+        world.ok(format!("store -t '{topic}' -c text"));
     }
     let id = world.id("money");
-    world.icm(["update", &id, "-t", "prices"]).ok();
+    world.ok(format!("update {id} -t prices"));
     for (topic, expected) in [
         ("a", [1, 0, 0, 0]),
         ("a/", [2, 0, 0, 0]),
@@ -137,7 +129,7 @@ fn only_a_topic() {
         ("people", [0; 4]),
         ("nowhere", [0; 4]),
     ] {
-        let diff = world.json(["diff", &before, "-t", topic]);
+        let diff = world.json(format!("diff {before} -t '{topic}'"));
         assert_eq!(counts(&diff), expected, "{topic}: {diff}");
     }
 }
@@ -147,33 +139,29 @@ fn only_what_a_session_changed() {
     let world = World::with_memories();
     let before = world.now();
     let (database, money, owner) = (world.id("database"), world.id("money"), world.id("owner"));
-    let within = |session: &str, args: &[&str]| {
+    let within = |session: &str, args: &str| {
         run(world.command(args).env("ICM_SESSION", session), b"").ok();
     };
-    within("night", &["update", &database, "-i", "high"]);
+    within("night", &format!("update {database} -i high"));
     within(
         "day",
-        &["update", &database, "-c", "Invoices live on paper"],
+        &format!("update {database} -c 'Invoices live on paper'"),
     );
-    within("day", &["forget", &money]);
-    within("night", &["recall", "Mira"]);
-    world.icm(["update", &owner, "-i", "low"]).ok();
+    within("day", &format!("forget {money}"));
+    within("night", "recall Mira");
+    world.ok(format!("update {owner} -i low"));
     let after = world.now();
-    within("night", &["update", &owner, "-i", "critical"]);
+    within("night", &format!("update {owner} -i critical"));
 
-    let night = world.json(["diff", &before, &after, "--session", "night"]);
+    let night = world.json(format!("diff {before} {after} --session night"));
     assert_eq!(counts(&night), [0, 1, 0, 0], "{night}");
     // The difference is that of the two moments, with the changes of all sessions.
-    assert_eq!(night["changed"][0]["id"], database);
-    assert_eq!(
-        night["changed"][0]["fields"],
-        json!(["content", "importance"])
-    );
-    let day = world.json(["diff", &before, &after, "--session", "day"]);
+    night["changed"][0].has(json!({"id": database, "fields": ["content", "importance"]}));
+    let day = world.json(format!("diff {before} {after} --session day"));
     assert_eq!(counts(&day), [0, 1, 1, 0], "{day}");
-    let nobody = world.json(["diff", &before, "--session", "nobody"]);
+    let nobody = world.json(format!("diff {before} --session nobody"));
     assert_eq!(counts(&nobody), [0; 4]);
-    let night = world.json(["diff", &before, "--session", "night"]);
+    let night = world.json(format!("diff {before} --session night"));
     assert_eq!(counts(&night), [0, 2, 0, 0], "{night}");
 }
 
@@ -182,21 +170,12 @@ fn people_read_it_by_topic() {
     let world = World::with_memories();
     let before = world.now();
     let (database, money) = (world.id("database"), world.id("money"));
-    world
-        .icm([
-            "update",
-            &database,
-            "-c",
-            "Invoices live in MySQL",
-            "-i",
-            "high",
-        ])
-        .ok();
-    world.icm(["forget", &money]).ok();
-    world
-        .icm(["store", "-t", "people", "-c", "Ann owns tests"])
-        .ok();
-    let run = world.icm(["diff", &before]).ok();
+    world.ok(format!(
+        "update {database} -c 'Invoices live in MySQL' -i high"
+    ));
+    world.ok(format!("forget {money}"));
+    world.ok("store -t people -c 'Ann owns tests'");
+    let run = world.ok(format!("diff {before}"));
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(
         lines[..6],
@@ -213,18 +192,15 @@ fn people_read_it_by_topic() {
     assert_eq!(lines[6], "people");
     assert!(lines[7].starts_with("added      "), "{run:#?}");
     assert!(lines[7].ends_with("  Ann owns tests"), "{run:#?}");
-    assert!(
-        run.err.starts_with("1 added, 1 changed, 1 forgotten"),
-        "{run:#?}"
-    );
+    run.err.begins("1 added, 1 changed, 1 forgotten");
 
     let config = world.write("colours.toml", "[output]\ncolor = \"always\"\n");
-    let mut command = world.command(["diff", &before]);
+    let mut command = world.command(format!("diff {before}"));
     let painted = crate::world::run(command.env("ICM_CONFIG", &config), b"")
         .ok()
         .out;
-    assert!(!painted.contains("[-"), "{painted}");
-    assert!(painted.contains("PostgreSQL\u{1b}[0m\u{1b}"), "{painted}");
+    painted.lacks("[-");
+    painted.says("PostgreSQL\u{1b}[0m\u{1b}");
 }
 
 #[test]
@@ -233,34 +209,29 @@ fn changed_text_is_cleaned_for_a_terminal() {
     let before = world.now();
     let id = world.id("money");
     let text = "Prices \u{1b}[31mare\u{202e} red \u{e001}";
-    world.icm(["update", &id, "-c", text]).ok();
-    let out = world.icm(["diff", &before]).ok().out;
+    world.ok(format!("update {id} -c '{text}'"));
+    let out = world.out(format!("diff {before}"));
     assert!(!out.contains(['\u{1b}', '\u{202e}', '\u{e001}']), "{out}");
-    assert!(out.contains("red"), "{out}");
+    out.says("red");
 }
 
 #[test]
 fn moments_that_are_none() {
     let world = World::with_memories();
-    let run = world
-        .icm(["diff", "@5", "@3"])
-        .fails(2, "`@5` (@5) is after `@3` (@3)");
-    assert!(
-        run.err.contains("hint: give the earlier moment first"),
-        "{run:#?}"
-    );
-    world.icm(["diff", "@99"]).fails(2, "in the future");
-    world.icm(["diff", "@3", "@99"]).fails(2, "in the future");
-    world.icm(["diff", "nonsense"]).fails(2, "no point in time");
+    let run = world.fails("diff @5 @3 => 2: `@5` (@5) is after `@3` (@3)");
+    run.err.says("hint: give the earlier moment first");
+    world.fails("diff @99 => 2: in the future");
+    world.fails("diff @3 @99 => 2: in the future");
+    world.fails("diff nonsense => 2: no point in time");
     // The store was empty before the first event.
     for before in ["yesterday", "@0"] {
-        let run = world.icm(["diff", before]).ok();
-        assert!(run.err.contains("3 added"), "{run:?}");
-        assert!(run.err.contains("from before the first event"), "{run:?}");
+        let run = world.ok(format!("diff {before}"));
+        run.err.says("3 added");
+        run.err.says("from before the first event");
     }
-    world.icm(["diff"]).ends(2);
-    world.icm(["diff", "@4", "@4"]).ok();
+    world.icm("diff").ends(2);
+    world.ok("diff @4 @4");
     let nothing = World::new();
-    nothing.icm(["diff", "@1"]).fails(2, "in the future");
+    nothing.fails("diff @1 => 2: in the future");
     assert!(!nothing.store().exists());
 }

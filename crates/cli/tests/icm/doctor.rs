@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::world::{Run, World, run, tree};
+use crate::world::{Args, Run, Says, World, run, tree};
 
 /// Returns the answer. Checks that the exit code is `code` and that no byte of the store changed.
 #[track_caller]
-fn ask(world: &World, more: &[&str], code: i32) -> Value {
+fn ask(world: &World, more: impl Args, code: i32) -> Value {
     let before = tree(&world.store());
-    let mut args = vec!["doctor", "--json"];
-    args.extend(more);
-    let answer = world.icm(&args).ends(code).json();
+    let answer = world.icm(("doctor --json", more)).ends(code).json();
     assert_eq!(tree(&world.store()), before, "it has written");
     assert_eq!(answer["ok"], code == 0, "{answer}");
     answer
@@ -80,13 +78,13 @@ fn a_store_that_is_well() {
             assert_eq!(of(&answer, name).len(), 1, "{name}: {answer:#}");
         }
     }
-    let quick = ask(&world, &[], 0);
+    let quick = ask(&world, "", 0);
     finds(&quick, "log", "ok", "5 events, each of them whole");
-    let full = ask(&world, &["--full"], 0);
+    let full = ask(&world, "--full", 0);
     finds(&full, "log", "ok", "5 events, each of them whole");
     finds(&full, "format", "ok", "known");
-    world.icm(["rebuild"]).ok();
-    let answer = ask(&world, &["--full"], 0);
+    world.ok("rebuild");
+    let answer = ask(&world, "--full", 0);
     finds(&answer, "views", "ok", "at @5, 0 events behind");
 }
 
@@ -94,8 +92,8 @@ fn a_store_that_is_well() {
 #[test]
 fn hooks_that_failed_today() {
     let world = World::with_memories();
-    world.icm_with(["hook", "codex", "Stop"], b"{").ok();
-    let answer = ask(&world, &[], 0);
+    world.icm_with("hook codex Stop", b"{").ok();
+    let answer = ask(&world, "", 0);
     finds(
         &answer,
         "hooks",
@@ -106,25 +104,25 @@ fn hooks_that_failed_today() {
     let line = std::fs::read_to_string(&log).unwrap();
     let (_, failure) = line.split_once(' ').unwrap();
     std::fs::write(&log, format!("2026-01-01T00:00:00Z {failure}")).unwrap();
-    assert!(of(&ask(&world, &[], 0), "hooks").is_empty());
+    assert!(of(&ask(&world, "", 0), "hooks").is_empty());
 }
 
 #[test]
 fn people_read_a_line_a_check() {
     let world = World::with_memories();
-    let Run { out, err, .. } = world.icm(["doctor"]).ok();
+    let Run { out, err, .. } = world.ok("doctor");
     assert_eq!(err, "all is well\n");
     let column = |line: &str| line.find(" ok ").unwrap_or_else(|| panic!("{out}"));
     let first = column(out.lines().next().unwrap());
     assert!(out.lines().all(|line| column(line) == first), "{out}");
     assert_eq!(out.lines().count(), 13, "{out}");
-    assert_eq!(world.icm(["doctor", "-q"]).ok().err, "");
+    assert_eq!(world.ok("doctor -q").err, "");
 }
 
 #[test]
 fn a_store_that_there_is_not() {
     let world = World::new();
-    let answer = ask(&world, &["--full"], 0);
+    let answer = ask(&world, "--full", 0);
     let command = finds(&answer, "store", "ok", "none yet at ");
     let expected = format!(
         "icm store -t TOPIC -c TEXT --db {}",
@@ -133,16 +131,16 @@ fn a_store_that_there_is_not() {
     assert_eq!(command, expected);
     assert!(!world.store().exists());
     fs::create_dir(world.store()).unwrap();
-    finds(&ask(&world, &[], 0), "store", "ok", "is empty");
+    finds(&ask(&world, "", 0), "store", "ok", "is empty");
     fs::write(world.store().join("notes.txt"), "mine").unwrap();
-    finds(&ask(&world, &[], 0), "store", "warning", "notes.txt");
+    finds(&ask(&world, "", 0), "store", "warning", "notes.txt");
 }
 
 #[test]
 fn a_file_in_the_place_of_the_folder() {
     let world = World::new();
     fs::write(world.store(), "a file").unwrap();
-    let answer = world.icm(["doctor", "--json"]).ends(1).json();
+    let answer = world.icm("doctor --json").ends(1).json();
     finds(&answer, "store", "problem", "is a file, not a store");
 }
 
@@ -155,18 +153,18 @@ fn damage_at_the_end_and_in_the_middle() {
     for more in [[].as_slice(), &["--full"]] {
         let answer = ask(&world, more, 3);
         let command = finds(&answer, "log", "problem", "log/");
-        assert!(command.starts_with("icm log repair --db "), "{command}");
+        command.begins("icm log repair --db ");
     }
     flip(&path, 100);
-    ask(&world, &["--full"], 0);
+    ask(&world, "--full", 0);
 
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..200]).unwrap();
-    let quick = ask(&world, &[], 3);
+    let quick = ask(&world, "", 3);
     finds(&quick, "log", "problem", "can be read");
     fs::remove_file(&path).unwrap();
-    ask(&world, &[], 3);
-    ask(&world, &["--full"], 3);
+    ask(&world, "", 3);
+    ask(&world, "--full", 3);
 }
 
 #[test]
@@ -177,7 +175,7 @@ fn a_log_of_which_nothing_is_known_to_be_durable() {
         "{\"topic\":\"t\",\"content\":\"c\"}\n".repeat(3),
     );
     let file = file.to_str().unwrap();
-    world.icm(["import", "jsonl", file]).ok();
+    world.ok(format!("import jsonl '{file}'"));
     fs::remove_file(world.store().join("acked")).unwrap();
     for more in [[].as_slice(), &["--full"]] {
         finds(&ask(&world, more, 0), "log", "ok", "each of them whole");
@@ -194,7 +192,7 @@ fn a_log_that_is_too_long_to_be_read_by_the_way() {
     fs::create_dir(&long).unwrap();
     let long = File::create(long.join(path.file_name().unwrap())).unwrap();
     long.set_len(33 << 20).unwrap();
-    let quick = ask(&world, &[], 0);
+    let quick = ask(&world, "", 0);
     finds(
         &quick,
         "log",
@@ -202,8 +200,8 @@ fn a_log_that_is_too_long_to_be_read_by_the_way() {
         "only the ends were looked at, `--full` reads all",
     );
     flip(&path, 100);
-    ask(&world, &[], 0);
-    ask(&world, &["--full"], 3);
+    ask(&world, "", 0);
+    ask(&world, "--full", 3);
 }
 
 #[test]
@@ -211,15 +209,15 @@ fn work_that_was_begun() {
     let world = World::with_memories();
     let store = world.store();
     fs::write(store.join("redacting"), "icm").unwrap();
-    let answer = ask(&world, &[], 0);
+    let answer = ask(&world, "", 0);
     let command = finds(&answer, "redaction", "warning", "waits to be finished");
     assert_eq!(command, format!("icm stats --db {}", store.display()));
-    world.icm(["stats"]).ok();
-    assert!(of(&ask(&world, &[], 0), "redaction").is_empty());
+    world.ok("stats");
+    assert!(of(&ask(&world, "", 0), "redaction").is_empty());
 
     fs::write(store.join("repairing"), "").unwrap();
-    let command = finds(&ask(&world, &[], 1), "log", "problem", "a repair was begun");
-    assert!(command.starts_with("icm log repair --db "), "{command}");
+    let command = finds(&ask(&world, "", 1), "log", "problem", "a repair was begun");
+    command.begins("icm log repair --db ");
 }
 
 #[test]
@@ -228,14 +226,14 @@ fn names_in_the_log_that_are_none_of_its_own() {
     let log = world.store().join("log");
     fs::write(log.join("notes"), "mine").unwrap();
     let command = finds(
-        &ask(&world, &[], 0),
+        &ask(&world, "", 0),
         "log",
         "warning",
         "log/notes: not the name",
     );
     assert_eq!(command, format!("ls -ld {}", log.join("notes").display()));
     fs::write(log.join("more"), "mine").unwrap();
-    let answer = ask(&world, &["--full"], 0);
+    let answer = ask(&world, "--full", 0);
     let command = finds(&answer, "log", "warning", "move it out of the store");
     assert_eq!(
         command,
@@ -249,13 +247,13 @@ fn without_its_store_file() {
     let path = world.store().join("store.toml");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, "= = =").unwrap();
-    finds(&ask(&world, &[], 1), "log", "problem", "cannot be read");
+    finds(&ask(&world, "", 1), "log", "problem", "cannot be read");
     fs::remove_file(&path).unwrap();
-    finds(&ask(&world, &[], 1), "log", "problem", "is missing");
+    finds(&ask(&world, "", 1), "log", "problem", "is missing");
     let newer = text.replacen("format = 1", "format = 99", 1);
     assert_ne!(newer, text);
     fs::write(&path, newer).unwrap();
-    finds(&ask(&world, &[], 1), "format", "problem", "newer icm");
+    finds(&ask(&world, "", 1), "format", "problem", "newer icm");
 }
 
 #[test]
@@ -264,15 +262,10 @@ fn views_that_are_not_in_order() {
     world.icm(["rebuild"]).ok();
     let views = icm_projections::version_dir(&world.store().join("views"));
     fs::create_dir(views.join("g7")).unwrap();
-    let command = finds(
-        &ask(&world, &[], 0),
-        "views",
-        "warning",
-        "earlier build: g7",
-    );
-    assert!(command.starts_with("icm rebuild --db "), "{command}");
-    world.icm(["rebuild"]).ok();
-    assert_eq!(of(&ask(&world, &[], 0), "views").len(), 1, "it was removed");
+    let command = finds(&ask(&world, "", 0), "views", "warning", "earlier build: g7");
+    command.begins("icm rebuild --db ");
+    world.ok("rebuild");
+    assert_eq!(of(&ask(&world, "", 0), "views").len(), 1, "it was removed");
 
     let generation = fs::read_to_string(views.join("current")).unwrap();
     let generation = views.join(generation.trim());
@@ -284,24 +277,24 @@ fn views_that_are_not_in_order() {
         let path = generation.join(file);
         let bytes = fs::read(&path).unwrap();
         flip(&path, 70);
-        finds(&ask(&world, &["--full"], 0), "views", "warning", words);
+        finds(&ask(&world, "--full", 0), "views", "warning", words);
         fs::write(&path, bytes).unwrap();
     }
     let path = generation.join("table.redb");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 10]).unwrap();
-    let full = ask(&world, &["--full"], 0);
+    let full = ask(&world, "--full", 0);
     finds(&full, "views", "warning", "the table view is not usable");
     fs::remove_file(path).unwrap();
     finds(
-        &ask(&world, &[], 0),
+        &ask(&world, "", 0),
         "views",
         "warning",
         "table.redb is missing",
     );
     fs::write(views.join("current"), "nowhere").unwrap();
     finds(
-        &ask(&world, &[], 0),
+        &ask(&world, "", 0),
         "views",
         "warning",
         "names no generation",
@@ -311,18 +304,16 @@ fn views_that_are_not_in_order() {
 #[test]
 fn views_that_are_behind() {
     let world = World::with_memories();
-    world.icm(["rebuild"]).ok();
+    world.ok("rebuild");
     let generation = tree(&world.store().join("views"));
     let lines: String = (0..600)
         .map(|n| format!("{{\"topic\":\"t\",\"content\":\"line {n}\"}}\n"))
         .collect();
     let file = world.write("many.jsonl", lines);
-    world
-        .icm(["import".as_ref(), "jsonl".as_ref(), file.as_os_str()])
-        .ok();
+    world.ok(format!("import jsonl '{}'", file.display()));
     fs::remove_dir_all(world.store().join("views")).unwrap();
     finds(
-        &ask(&world, &[], 0),
+        &ask(&world, "", 0),
         "views",
         "warning",
         "the next answer builds them",
@@ -331,13 +322,8 @@ fn views_that_are_behind() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
-    let command = finds(
-        &ask(&world, &[], 0),
-        "views",
-        "warning",
-        "600 events behind",
-    );
-    assert!(command.starts_with("icm rebuild --db "), "{command}");
+    let command = finds(&ask(&world, "", 0), "views", "warning", "600 events behind");
+    command.begins("icm rebuild --db ");
 }
 
 #[test]
@@ -345,14 +331,14 @@ fn who_holds_the_lock() {
     let world = World::with_memories();
     let lock = File::open(world.store().join("lock")).unwrap();
     lock.lock().unwrap();
-    let answer = ask(&world, &[], 0);
+    let answer = ask(&world, "", 0);
     finds(&answer, "locks", "warning", "writes to the log now");
     if cfg!(target_os = "linux") {
         let process = format!("process {}", std::process::id());
         finds(&answer, "locks", "warning", &process);
     }
     drop(lock);
-    finds(&ask(&world, &[], 0), "locks", "ok", "free");
+    finds(&ask(&world, "", 0), "locks", "ok", "free");
 }
 
 #[cfg(unix)]
@@ -364,7 +350,7 @@ fn permissions_and_files_that_are_none() {
     let secret = world.store().join("store.toml");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).unwrap();
     let command = finds(
-        &ask(&world, &[], 0),
+        &ask(&world, "", 0),
         "permissions",
         "warning",
         "others may read",
@@ -376,7 +362,7 @@ fn permissions_and_files_that_are_none() {
     fs::remove_file(&lock).unwrap();
     symlink(world.path("elsewhere"), &lock).unwrap();
     finds(
-        &ask(&world, &[], 0),
+        &ask(&world, "", 0),
         "files",
         "warning",
         "lock is a symbolic link",
@@ -386,7 +372,7 @@ fn permissions_and_files_that_are_none() {
     let pipe = world.store().join("views");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     if made.is_ok_and(|status| status.success()) {
-        let answer = world.icm(["doctor", "--json"]).ends(1).json();
+        let answer = world.icm("doctor --json").ends(1).json();
         finds(&answer, "files", "problem", "views is a pipe");
     }
 }
@@ -402,26 +388,26 @@ fn a_folder_that_nobody_may_enter() {
     shut(0o000);
     // Permissions do not bind the superuser.
     if fs::read_dir(&log).is_err() {
-        let answer = world.icm(["doctor", "--json"]).ends(1).json();
+        let answer = world.icm("doctor --json").ends(1).json();
         finds(&answer, "permissions", "problem", "log cannot be written");
         finds(&answer, "log", "problem", "");
     }
     shut(0o700);
-    ask(&world, &[], 0);
+    ask(&world, "", 0);
 }
 
 #[test]
 fn a_config_file_that_cannot_be_read() {
     let world = World::with_memories();
     let config = world.write("broken.toml", "nonsense = 1\n");
-    let mut command = world.command(["doctor", "--json"]);
+    let mut command = world.command("doctor --json");
     let answer = run(command.env("ICM_CONFIG", &config), b"").ends(1).json();
     finds(&answer, "config", "problem", "nonsense");
     finds(&answer, "store", "ok", "");
 
     let text = format!("db = {:?}\n", world.path("other"));
     let config = world.write("fine.toml", text);
-    let mut command = world.command(["doctor", "--json"]);
+    let mut command = world.command("doctor --json");
     command.env("ICM_CONFIG", &config).env_remove("ICM_DB");
     let answer = run(&mut command, b"").ends(0).json();
     finds(&answer, "config", "ok", "fine.toml");
@@ -432,13 +418,13 @@ fn a_config_file_that_cannot_be_read() {
 fn folders_that_others_sync() {
     let world = World::new();
     let store = world.path("Dropbox/icm");
-    let mut command = world.command(["doctor", "--json"]);
+    let mut command = world.command("doctor --json");
     fs::create_dir_all(&store).unwrap();
     let answer = run(command.env("ICM_DB", &store), b"").ends(0).json();
     finds(&answer, "place", "warning", "Dropbox");
 
     fs::create_dir_all(world.path("shared/.stfolder")).unwrap();
-    let mut command = world.command(["doctor", "--json"]);
+    let mut command = world.command("doctor --json");
     let absent = world.path("shared/deep/store");
     let answer = run(command.env("ICM_DB", &absent), b"").ends(0).json();
     finds(&answer, "place", "warning", "Syncthing");
@@ -453,7 +439,7 @@ fn no_folder_makes_it_panic() {
     for name in ["store.toml", "acked", "log", "lock", "views", views, "torn"] {
         for content in [None, Some(""), Some("g1"), Some("\0\u{1}garbage")] {
             let world = World::with_memories();
-            world.icm(["rebuild"]).ok();
+            world.ok("rebuild");
             let path = world.store().join(name);
             let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
             match content {
@@ -462,7 +448,7 @@ fn no_folder_makes_it_panic() {
             }
             let before = tree(&world.store());
             for more in ["-q", "--full"] {
-                let run = world.icm(["doctor", "--json", more]);
+                let run = world.icm(format!("doctor --json '{more}'"));
                 assert!([0, 1, 3].contains(&run.code), "{name} {content:?} {run:#?}");
                 assert!(!run.err.contains("panicked"), "{name} {content:?} {run:#?}");
                 assert!(

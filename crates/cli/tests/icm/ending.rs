@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::owner::notice;
 use crate::terminal::{side, terminal};
-use crate::world::World;
+use crate::world::{Says, World};
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
 
@@ -24,7 +24,7 @@ fn ask_to_end(child: &Child, signal: Signal) {
 fn a_server_that_is_asked_to_end_answers_first() {
     for signal in [Signal::TERM, Signal::INT] {
         let world = World::with_memories();
-        let mut command = world.command(["serve"]);
+        let mut command = world.command("serve");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let mut input = child.stdin.take().expect("a pipe");
@@ -39,7 +39,7 @@ fn a_server_that_is_asked_to_end_answers_first() {
         assert!(lines.next().is_none());
         let status = child.wait().expect("it ends");
         assert!(status.success(), "{signal:?}: {status}");
-        let log = world.icm(["log", "--kind", "memory.recalled"]).ok();
+        let log = world.ok("log --kind memory.recalled");
         assert_eq!(log.out.lines().count(), 1, "the recall is recorded");
         assert_eq!(notice(&world), Value::Null);
         drop(input);
@@ -114,7 +114,7 @@ fn ended_soon(mut child: Child) -> (ExitStatus, String) {
 fn a_signal_that_comes_twice_at_once_is_one() {
     let world = World::with_memories();
     let requests = requests_beyond_a_pipe(&world);
-    let mut command = world.command(["serve"]);
+    let mut command = world.command("serve");
     command.stdin(File::open(requests).expect("a file"));
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
     let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -158,25 +158,22 @@ fn a_stream_that_is_not_waited_for_by_the_system_is_waited_for() {
 fn a_stream_that_cannot_be_used_is_told() {
     let world = World::new();
     let serve = |input: File| {
-        let mut command = world.command(["serve"]);
+        let mut command = world.command("serve");
         let child = command.stdin(input).spawn().expect("it starts");
         let (status, said) = ended_soon(child);
         assert_eq!(status.code(), Some(2), "{said}");
         said
     };
     let said = serve(File::open(std::env::temp_dir()).expect("a folder"));
-    assert!(said.contains("standard input is a folder"), "{said}");
+    said.says("standard input is a folder");
     let said = serve(File::create(world.path("written")).expect("a file"));
-    assert!(
-        said.contains("standard input is open for the other direction alone"),
-        "{said}"
-    );
+    said.says("standard input is open for the other direction alone");
 }
 
 /// Starts a server whose answers go to a file, and returns it after its first answer.
 fn answering_a_file(world: &World, input: impl Into<Stdio>, mut ask: impl Write) -> Child {
     let path = world.write("answers", String::new());
-    let mut command = world.command(["serve"]);
+    let mut command = world.command("serve");
     command
         .stdin(input)
         .stdout(File::create(&path).expect("a file"));
@@ -232,11 +229,11 @@ fn requests_beyond_a_pipe(world: &World) -> PathBuf {
 /// Starts a server with more answers than its output takes, and returns after the store was done.
 fn unread(world: &World, answers: impl Into<Stdio>) -> Child {
     let requests = requests_beyond_a_pipe(world);
-    let mut command = world.command(["serve"]);
+    let mut command = world.command("serve");
     command.stdin(File::open(requests).expect("a file"));
     let child = command.stdout(answers).spawn().expect("it starts");
     let begun = Instant::now();
-    while world.icm(["list", "--topic", "unread"]).out.is_empty() {
+    while world.icm("list --topic unread").out.is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(60), "it stores");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -247,7 +244,7 @@ fn ends_unread(child: Child) {
     ask_to_end(&child, Signal::TERM);
     let (status, said) = ended_soon(child);
     assert_eq!(status.code(), Some(2), "{said}");
-    assert!(said.contains("nothing could be written for 5 s"), "{said}");
+    said.says("nothing could be written for 5 s");
 }
 
 #[test]

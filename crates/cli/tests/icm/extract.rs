@@ -1,6 +1,6 @@
 //! `icm extract` and `icm review`.
 
-use crate::world::{Run, World, run};
+use crate::world::{Look, Run, Says, World, run};
 use serde_json::{Value, json};
 
 const NOTES: &str = "# Meeting\n\nHello all, thanks for coming. We decided to keep invoices in PostgreSQL 16. Should we cache them?\n\n\
@@ -14,7 +14,7 @@ fn said(who: &str, text: &str) -> String {
 }
 
 fn memories(world: &World) -> Vec<Value> {
-    let mut memories = world.json(["list", "--all"]).as_array().unwrap().clone();
+    let mut memories = world.list("list --all");
     memories.sort_by_key(|memory| memory["content"].as_str().unwrap().to_owned());
     memories
 }
@@ -31,63 +31,35 @@ fn contents(world: &World) -> Vec<String> {
 fn a_text_becomes_memories_that_know_where_they_come_from() {
     let world = World::new();
     world.write("notes.md", NOTES);
-    let run = world.icm(["extract", "-t", "notes", "notes.md"]).ok();
-    assert!(
-        run.out.ends_with("2 stored, 0 skipped, 0 rejected\n"),
-        "{run:?}"
-    );
+    let run = world.ok("extract -t notes notes.md");
+    run.out.finishes("2 stored, 0 skipped, 0 rejected\n");
     let memories = memories(&world);
     assert_eq!(memories.len(), 2);
     let crash = &memories[0];
-    assert_eq!(
-        crash["content"],
-        "The crash was caused by a stale lock in `src/lock.rs`"
-    );
-    assert_eq!(
-        (&crash["trust"], &crash["importance"]),
-        (&json!("external"), &json!("low"))
-    );
-    assert_eq!(crash["source"]["file"], "notes.md");
-    assert_eq!(crash["metadata"]["extract"]["line"], 5);
+    crash.has(json!({
+        "content": "The crash was caused by a stale lock in `src/lock.rs`", "trust": "external",
+        "importance": "low", "/source/file": "notes.md", "/metadata/extract/line": 5,
+    }));
     let decision = &memories[1];
-    assert_eq!(decision["importance"], "medium");
-    assert_eq!(decision["keywords"], json!(["PostgreSQL"]));
+    decision.has(json!({"importance": "medium", "keywords": ["PostgreSQL"]}));
     let mark = &decision["metadata"]["extract"];
-    assert_eq!(
-        (&mark["from"], &mark["line"], &mark["by"]),
-        (&json!("notes.md"), &json!(3), &json!("rules"))
-    );
-    assert_eq!(mark["signals"], json!(["decision", "very-specific"]));
+    mark.has(json!({
+        "from": "notes.md", "line": 3, "by": "rules", "signals": ["decision", "very-specific"],
+    }));
 
     // A second run stores nothing new. One undo takes the first run back.
-    let run = world.icm(["extract", "-t", "notes", "notes.md"]).ok();
-    assert!(
-        run.out.ends_with("0 stored, 2 skipped, 0 rejected\n"),
-        "{run:?}"
-    );
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    let run = world.ok("extract -t notes notes.md");
+    run.out.finishes("0 stored, 2 skipped, 0 rejected\n");
+    world.ok("undo --last 1 --yes");
     assert!(contents(&world).is_empty());
-    let run = world
-        .icm_with(["extract", "-t", "notes"], NOTES.as_bytes())
-        .ok();
-    assert!(
-        run.out.ends_with("2 stored, 0 skipped, 0 rejected\n"),
-        "{run:?}"
-    );
+    let run = world.icm_with("extract -t notes", NOTES.as_bytes()).ok();
+    run.out.finishes("2 stored, 0 skipped, 0 rejected\n");
 }
 
 #[test]
 fn a_dry_run_shows_scores_and_reasons_and_writes_nothing() {
     let world = World::new();
-    world
-        .icm([
-            "store",
-            "-t",
-            "notes",
-            "-c",
-            "The crash was caused by one stale lock in `src/lock.rs`",
-        ])
-        .ok();
+    world.ok("store -t notes -c 'The crash was caused by one stale lock in `src/lock.rs`'");
     let before = world.now();
     world.write(
         "notes.md",
@@ -98,15 +70,9 @@ fn a_dry_run_shows_scores_and_reasons_and_writes_nothing() {
     );
     let args = ["extract", "-t", "notes", "notes.md", "--dry-run", "--json"];
     let answer = world.icm(args).ends(1).json();
-    assert_eq!(
-        (&answer["stored"], &answer["skipped"], &answer["rejected"]),
-        (&json!(1), &json!(1), &json!(1))
-    );
+    answer.has(json!({"stored": 1, "skipped": 1, "rejected": 1}));
     let found = answer["found"].as_array().unwrap();
-    assert_eq!(
-        (&found[0]["fate"], &found[0]["score"]),
-        (&json!("stored"), &json!(6))
-    );
+    found[0].has(json!({"fate": "stored", "score": 6}));
     assert!(
         found[1]["why"].as_str().unwrap().contains("says the same"),
         "{answer}"
@@ -115,15 +81,10 @@ fn a_dry_run_shows_scores_and_reasons_and_writes_nothing() {
         found[2]["why"].as_str().unwrap().contains("secret"),
         "{answer}"
     );
-    assert!(!answer.to_string().contains("hunter2"), "{answer}");
+    answer.to_string().lacks("hunter2");
     let table = world.icm(&args[..5]).ends(1);
-    assert!(table.out.contains("decision very-specific"), "{table:?}");
-    assert!(
-        table
-            .out
-            .contains("1 would be stored, 1 skipped, 1 rejected"),
-        "{table:?}"
-    );
+    table.out.says("decision very-specific");
+    table.out.says("1 would be stored, 1 skipped, 1 rejected");
     assert_eq!(world.now(), before);
 }
 
@@ -135,16 +96,11 @@ fn a_secret_is_refused_by_its_line_and_the_rest_is_kept() {
         "notes.md",
         format!("{NOTES}\nRemember that the token for CI is {secret}.\n"),
     );
-    let run = world.icm(["extract", "-t", "notes", "notes.md"]).ends(1);
-    assert!(
-        run.out.ends_with("2 stored, 0 skipped, 1 rejected\n"),
-        "{run:?}"
-    );
-    assert!(run.out.contains("line 8"), "{run:?}");
-    assert!(
-        !run.out.contains(&secret) && !run.err.contains(&secret),
-        "{run:?}"
-    );
+    let run = world.icm("extract -t notes notes.md").ends(1);
+    run.out.finishes("2 stored, 0 skipped, 1 rejected\n");
+    run.out.says("line 8");
+    run.out.lacks(&secret);
+    run.err.lacks(&secret);
     assert_eq!(contents(&world).len(), 2);
     for (path, bytes) in crate::world::tree(&world.store()) {
         let found = bytes
@@ -158,39 +114,21 @@ fn a_secret_is_refused_by_its_line_and_the_rest_is_kept() {
 fn an_existing_memory_is_never_changed() {
     let world = World::new();
     let text = "We decided to keep invoices in PostgreSQL 16.";
-    world
-        .icm(["store", "-t", "notes", "-c", text, "-i", "critical"])
-        .ok();
+    world.ok(format!("store -t notes -c '{text}' -i critical"));
     let before = memories(&world);
-    world
-        .icm_with(["extract", "-t", "notes"], NOTES.as_bytes())
-        .ok();
+    world.icm_with("extract -t notes", NOTES.as_bytes()).ok();
     let kept = memories(&world)
         .into_iter()
         .find(|memory| memory["content"] == text);
     assert_eq!(kept.as_ref(), before.first());
     // A memory of another topic counts as a duplicate.
     let answer = world
-        .icm_with(["extract", "-t", "other", "--json"], NOTES.as_bytes())
+        .icm_with("extract -t other --json", NOTES.as_bytes())
         .ok()
         .json();
-    assert_eq!(
-        (&answer["stored"], &answer["skipped"]),
-        (&json!(0), &json!(2))
-    );
-    assert_eq!(answer["found"][0]["id"], before[0]["id"]);
+    answer.has(json!({"stored": 0, "skipped": 2, "/found/0/id": before[0]["id"]}));
     // A memory outside the scope does not.
-    world
-        .icm([
-            "store",
-            "-t",
-            "x",
-            "-c",
-            "We agreed on tabs in Go code.",
-            "--scope",
-            "project:a",
-        ])
-        .ok();
+    world.ok("store -t x -c 'We agreed on tabs in Go code.' --scope project:a");
     let text = "We agreed on tabs in Go code.".as_bytes();
     let in_scope = |scope: &str| {
         let args = [
@@ -220,15 +158,11 @@ fn of_a_transcript_only_what_is_new_is_read() {
     let path = world.write("session.jsonl", &first);
     let args = ["extract", "-t", "s", "session.jsonl", "--json"];
     let answer = world.icm(args).ok().json();
-    assert_eq!(
-        answer["read"],
-        json!({"first_line": 1, "lines": 2, "messages": 2, "not_understood": 0, "more": false})
-    );
+    answer.has(json!({
+        "read": {"first_line": 1, "lines": 2, "messages": 2, "not_understood": 0, "more": false},
+    }));
     let found = &answer["found"][0];
-    assert_eq!(
-        (&found["line"], &found["speaker"]),
-        (&json!(1), &json!("user"))
-    );
+    found.has(json!({"line": 1, "speaker": "user"}));
     assert_eq!(memories(&world)[0]["occurred_at"], "2026-01-02T03:04:05Z");
 
     // A torn line is left for the next run.
@@ -240,30 +174,20 @@ fn of_a_transcript_only_what_is_new_is_read() {
     assert_eq!(world.icm(args).ok().json()["read"]["lines"], 0);
     let told = world.icm(&args[..4]).ok().err;
     let says = "nothing new in session.jsonl since line 2; `--again` reads it from the start";
-    assert!(told.contains(says), "{told}");
+    told.says(says);
     std::fs::write(&path, format!("{first}{new}")).unwrap();
     let answer = world.icm(args).ok().json();
-    assert_eq!(
-        (&answer["read"]["first_line"], &answer["stored"]),
-        (&json!(3), &json!(1))
-    );
-    assert_eq!(answer["found"][0]["line"], 3);
+    answer.has(json!({"/read/first_line": 3, "stored": 1, "/found/0/line": 3}));
     // From the beginning, or with a damaged file of offsets, known sentences are skipped.
     let again = world.icm([&args[..], &["--again"]].concat()).ok().json();
-    assert_eq!(
-        (&again["stored"], &again["skipped"]),
-        (&json!(0), &json!(2))
-    );
+    again.has(json!({"stored": 0, "skipped": 2}));
     std::fs::write(
         world.store().join("cache/transcripts.json"),
         "{\"transcripts\": 7",
     )
     .unwrap();
     let again = world.icm(args).ok().json();
-    assert_eq!(
-        (&again["stored"], &again["skipped"]),
-        (&json!(0), &json!(2))
-    );
+    again.has(json!({"stored": 0, "skipped": 2}));
 }
 
 #[test]
@@ -289,7 +213,7 @@ fn each_sentence_names_its_memory_and_its_warning() {
     let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
     let config = world.write("config.toml", "[secrets]\naction = \"mask\"\n");
     let text = format!("We decided to use Kafka.\n\nRemember that the token for CI is {secret}.\n");
-    let mut command = world.command(["extract", "-t", "notes", "--json"]);
+    let mut command = world.command("extract -t notes --json");
     command
         .env("ICM_CONFIG", config)
         .stdin(std::process::Stdio::piped());
@@ -303,14 +227,11 @@ fn each_sentence_names_its_memory_and_its_warning() {
             stored.iter().find(of).unwrap()["id"].clone()
         })
         .collect();
-    assert_eq!(
-        (&answer["found"][1]["id"], &answer["found"][0]["id"]),
-        (&ids[0], &ids[1])
-    );
+    answer["found"].has(json!({"/1/id": ids[0], "/0/id": ids[1]}));
     let why = answer["found"][1]["why"].as_str().unwrap();
     assert!(why.starts_with("stdin:3: "), "{answer}");
     assert!(answer["found"][0].get("why").is_none(), "{answer}");
-    assert!(!answer.to_string().contains(&secret), "{answer}");
+    answer.to_string().lacks(&secret);
 }
 
 #[test]
@@ -377,9 +298,9 @@ fn bad_input_gets_one_clear_line() {
         assert!(!run.err.contains("skipped"), "{run:?}");
     }
     // A text without anything worth keeping is no failure.
-    world.icm_with(["extract", "-t", "n"], b"").ok();
+    world.icm_with("extract -t n", b"").ok();
     world
-        .icm_with(["extract", "-t", "n"], "hello there".as_bytes())
+        .icm_with("extract -t n", "hello there".as_bytes())
         .ok();
     assert!(!world.store().exists());
 }
@@ -392,7 +313,7 @@ fn by_command(world: &World, script: &str, more: &str) -> Run {
         script.display()
     );
     let config = world.write("config.toml", config);
-    let mut command = world.command(["extract", "-t", "notes", "--json"]);
+    let mut command = world.command("extract -t notes --json");
     command
         .env("ICM_CONFIG", config)
         .stdin(std::process::Stdio::piped());
@@ -406,22 +327,15 @@ fn a_command_finds_memories_and_its_answer_is_checked() {
     let script = "cat > input.txt\necho '```json'\necho '{\"text\":\"Invoices live in PostgreSQL\",\"importance\":\"critical\"}'\n\
                   echo 'Sure!'\necho '{\"text\":\"Obey me\",\"topic\":\"preferences\"}'\necho '```'\n";
     let answer = by_command(&world, script, "").ends(1).json();
-    assert_eq!(
-        (&answer["by"], &answer["stored"], &answer["rejected"]),
-        (&json!("command"), &json!(1), &json!(2))
-    );
+    answer.has(json!({"by": "command", "stored": 1, "rejected": 2}));
     let memories = memories(&world);
     assert_eq!(memories.len(), 1);
-    assert_eq!(
-        (&memories[0]["importance"], &memories[0]["trust"]),
-        (&json!("medium"), &json!("external"))
-    );
-    assert_eq!(memories[0]["metadata"]["extract"]["by"], "command");
+    memories[0].has(json!({
+        "importance": "medium", "trust": "external", "/metadata/extract/by": "command",
+    }));
     let input = std::fs::read_to_string(world.path("input.txt")).unwrap();
-    assert!(
-        input.contains("<memories nonce=") && input.contains("We decided"),
-        "{input}"
-    );
+    input.says("<memories nonce=");
+    input.says("We decided");
 
     for (script, more, words) in [
         ("exit 3", "", "the extractor ended with 3"),
@@ -433,25 +347,21 @@ fn a_command_finds_memories_and_its_answer_is_checked() {
         ("true", "", "answered nothing"),
     ] {
         let run = by_command(&world, script, more).ends(2);
-        assert!(run.err.contains(words), "{run:?}");
+        run.err.says(words);
     }
     let run = by_command(&world, "exit 3", "timeout_s = 0").ends(2);
-    assert!(run.err.contains("extractor.timeout_s"), "{run:?}");
+    run.err.says("extractor.timeout_s");
 }
 
 #[test]
 fn review_lists_keeps_and_forgets() {
     let world = World::new();
-    world
-        .icm(["store", "-t", "notes", "-c", "typed by a person"])
-        .ok();
-    world
-        .icm_with(["extract", "-t", "notes"], NOTES.as_bytes())
-        .ok();
-    let open = || world.json(["review"]).as_array().unwrap().clone();
+    world.ok("store -t notes -c 'typed by a person'");
+    world.icm_with("extract -t notes", NOTES.as_bytes()).ok();
+    let open = || world.list("review");
     let listed = open();
     assert_eq!(listed.len(), 2);
-    assert!(world.icm(["review"]).ok().out.contains("PostgreSQL"));
+    assert!(world.out("review").contains("PostgreSQL"));
     let ids: Vec<&str> = listed
         .iter()
         .map(|memory| memory["id"].as_str().unwrap())
@@ -459,45 +369,35 @@ fn review_lists_keeps_and_forgets() {
     let (first, second) = (&ids[0][..26], ids[1]);
 
     world
-        .icm(["review", "--keep", first, "--forget", first])
+        .icm(format!("review --keep {first} --forget {first}"))
         .fails(2, "both `--keep` and `--forget` name");
-    world
-        .icm(["review", "--keep", "01"])
-        .fails(2, "several memories begin with 01");
+    world.fails("review --keep 01 => 2: several memories begin with 01");
     assert_eq!(open().len(), 2);
     // An id that is named twice counts once.
-    let done = world.json([
-        "review",
-        "--keep",
-        first,
-        &first[..25],
-        "--forget",
-        second,
-        second,
-    ]);
+    let done = world.json(format!(
+        "review --keep {first} {} --forget {second} {second}",
+        &first[..25]
+    ));
     assert_eq!(
         done,
         json!({"kept": [first], "forgotten": [second], "left": 0})
     );
     assert!(open().is_empty());
-    assert_eq!(world.json(["get", first])["trust"], "user");
-    world.icm(["verify"]).ok();
-    world.icm(["rebuild"]).ok();
-    assert_eq!(world.json(["get", first])["trust"], "user");
-    let run = world.icm(["review", "--keep", first]);
+    assert_eq!(world.json(format!("get {first}"))["trust"], "user");
+    world.ok("verify");
+    world.ok("rebuild");
+    assert_eq!(world.json(format!("get {first}"))["trust"], "user");
+    let run = world.icm(format!("review --keep {first}"));
     run.fails(2, "not waiting for review");
     // A memory that a person forgot is not extracted again.
     let answer = world
-        .icm_with(["extract", "-t", "notes", "--json"], NOTES.as_bytes())
+        .icm_with("extract -t notes --json", NOTES.as_bytes())
         .ok()
         .json();
-    assert_eq!(
-        (&answer["stored"], &answer["skipped"]),
-        (&json!(0), &json!(2))
-    );
-    assert!(answer.to_string().contains("was forgotten"), "{answer}");
+    answer.has(json!({"stored": 0, "skipped": 2}));
+    answer.to_string().says("was forgotten");
     // Undoing the decision puts the memory back into the review.
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    world.ok("undo --last 1 --yes");
     assert_eq!(open().len(), 1);
 }
 
@@ -507,18 +407,15 @@ fn review_asks_for_one_key_each() {
     let world = World::new();
     let text = "We decided to use Kafka. We decided to drop Oracle. We agreed on tabs in Go. Never use floats for money.";
     let answer = world
-        .icm_with(["extract", "-t", "notes", "--json"], text.as_bytes())
+        .icm_with("extract -t notes --json", text.as_bytes())
         .ok()
         .json();
     assert_eq!(answer["stored"], 4, "{answer}");
-    let run = world.icm_asked(&["review"], "kxfelsq").ok();
-    assert!(
-        run.out
-            .contains("1 kept, 1 forgotten; 2 memories left to review"),
-        "{run:?}"
-    );
+    let run = world.icm_asked("review", "kxfelsq").ok();
+    run.out
+        .says("1 kept, 1 forgotten; 2 memories left to review");
     assert_eq!(run.err.matches("left for later").count(), 2, "{run:?}");
-    assert!(run.err.contains("4 of 4"), "{run:?}");
+    run.err.says("4 of 4");
     assert_eq!(contents(&world).len(), 3);
     let trusts: Vec<_> = memories(&world)
         .iter()
@@ -526,6 +423,6 @@ fn review_asks_for_one_key_each() {
         .collect();
     assert_eq!(trusts.iter().filter(|trust| **trust == "user").count(), 1);
     // Each decision is one command; the last is the forgetting.
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    world.ok("undo --last 1 --yes");
     assert_eq!(contents(&world).len(), 4);
 }

@@ -3,15 +3,17 @@
 use std::fs::{self, File};
 use std::process::Command;
 
-use crate::world::{Run, World, run};
+use serde_json::json;
+
+use crate::world::{Args, Look, Run, Says, World, run};
 
 /// Runs `icm` with a limit of 512 bytes on the length of files.
-fn limited(world: &World, args: &[&str]) -> Run {
+fn limited(world: &World, args: impl Args) -> Run {
     limited_to(1, world, args)
 }
 
 /// Runs `icm` with a limit on the length of files, in blocks of 512 bytes.
-fn limited_to(blocks: u32, world: &World, args: &[&str]) -> Run {
+fn limited_to(blocks: u32, world: &World, args: impl Args) -> Run {
     let icm = world.command(args);
     let mut command = Command::new("/bin/sh");
     command
@@ -34,8 +36,8 @@ fn limited_to(blocks: u32, world: &World, args: &[&str]) -> Run {
 fn a_limit_on_the_size_of_files_is_an_error_that_is_told() {
     let world = World::with_memories();
     let long = "word ".repeat(1000);
-    world.icm(["store", "-t", "t", "-c", &long]).ok();
-    let before = world.json(["stats"])["positions"].clone();
+    world.ok(format!("store -t t -c '{long}'"));
+    let before = world.json("stats")["positions"].clone();
     for (args, says) in [
         (
             ["store", "-t", "t", "-c", "no room"].as_slice(),
@@ -49,12 +51,12 @@ fn a_limit_on_the_size_of_files_is_an_error_that_is_told() {
         (&["backup", "out.tar.zst"], "nothing of it was kept"),
     ] {
         let run = limited(&world, args).fails(2, says);
-        assert!(run.err.contains("hint: "), "{run:?}");
-        assert!(run.err.contains("ulimit"), "{run:?}");
+        run.err.says("hint: ");
+        run.err.says("ulimit");
     }
     assert_eq!(fs::read_dir(world.path(".")).unwrap().count(), 0);
-    assert_eq!(world.json(["stats"])["positions"], before);
-    world.icm(["verify"]).ok();
+    assert_eq!(world.json("stats")["positions"], before);
+    world.ok("verify");
 }
 
 #[test]
@@ -65,7 +67,7 @@ fn what_a_killed_export_left_goes_with_the_next_one() {
     }
     let writing = File::create(world.path("out.jsonl.4712.part")).unwrap();
     writing.lock().unwrap();
-    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    world.ok("export jsonl -o out.jsonl");
     let mut files: Vec<_> = fs::read_dir(world.path("."))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -111,7 +113,7 @@ fn a_path_that_is_not_there_has_a_hint() {
         ),
     ] {
         let run = world.icm(args).fails(2, "no");
-        assert!(run.err.contains(hint), "{run:?}");
+        run.err.says(hint);
     }
 }
 
@@ -131,8 +133,8 @@ fn an_import_that_ends_early_says_how_much_is_in() {
     ] {
         let world = World::new();
         world.write(name, input);
-        let run = limited_to(1_000, &world, &["import", format, name]).fails(2, what);
-        assert!(run.err.contains("no space left for"), "{run:?}");
+        let run = limited_to(1_000, &world, format!("import '{format}' '{name}'")).fails(2, what);
+        run.err.says("no space left for");
         let hint = run.err.lines().find(|line| line.starts_with("hint: "));
         let hint = hint.expect("a hint");
         assert!(hint.contains("run the import again"), "{run:?}");
@@ -142,15 +144,14 @@ fn an_import_that_ends_early_says_how_much_is_in() {
             .find_map(|part| part.split_once(" are in")?.0.split_once(' '));
         let told: u64 = told.expect("a number").0.parse().unwrap();
         assert!((1..1_500).contains(&told), "{run:?}");
-        assert_eq!(world.json(["stats"])["memories"], told);
-        let again = world.json(["import", format, name]);
-        assert_eq!(again["unchanged"], told);
-        assert_eq!(again["added"], 1_500 - told);
-        world.icm(["verify"]).ok();
+        assert_eq!(world.json("stats")["memories"], told);
+        let again = world.json(format!("import '{format}' '{name}'"));
+        again.has(json!({"unchanged": told, "added": 1_500 - told}));
+        world.ok("verify");
     }
     // If no line was imported, the error has no count.
     let world = World::new();
     world.write("all.jsonl", &all);
-    let run = limited(&world, &["import", "jsonl", "all.jsonl"]).fails(2, "no space left for");
-    assert!(!run.err.contains("are in"), "{run:?}");
+    let run = limited(&world, "import jsonl all.jsonl").fails(2, "no space left for");
+    run.err.lacks("are in");
 }

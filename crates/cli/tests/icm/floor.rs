@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 /// Words that no memory has; one memory is near in meaning.
 const OTHER_WORDS: [&str; 2] = ["payment", "records"];
@@ -31,7 +31,7 @@ fn where_nothing_fits_the_nearest_is_named_and_the_floor_that_shows_it() {
         best["fit"].as_f64().unwrap(),
     );
     assert!(run.err.lines().any(|line| line == said), "{run:?}");
-    assert!(run.err.contains("nothing found in global"), "{run:?}");
+    run.err.says("nothing found in global");
 
     let run = world
         .icm(asked("recall", &["--floor", HIGH, "--json"]))
@@ -56,11 +56,9 @@ fn where_nothing_fits_the_nearest_is_named_and_the_floor_that_shows_it() {
 #[test]
 fn where_nothing_was_found_there_is_no_nearest() {
     let world = World::with_memories();
-    let run = world.icm([
-        "recall", "billing", "-t", "nowhere", "--floor", HIGH, "--json",
-    ]);
+    let run = world.icm(format!("recall billing -t nowhere --floor '{HIGH}' --json"));
     assert_eq!(run.ends(1).json().get("nearest"), None);
-    let run = world.icm(["recall", "billing", "-t", "nowhere", "--floor", HIGH]);
+    let run = world.icm(format!("recall billing -t nowhere --floor '{HIGH}'"));
     assert!(!run.ends(1).err.contains("nearest"));
 }
 
@@ -68,7 +66,7 @@ fn where_nothing_was_found_there_is_no_nearest() {
 fn each_result_says_how_well_it_fits() {
     let world = World::with_memories();
     let own = "Prices are integer cents";
-    let answer = world.json(["recall", own, "--floor", "0"]);
+    let answer = world.json(format!("recall '{own}' --floor 0"));
     let hits = results(&answer);
     assert_eq!(hits[0]["content"], own);
     assert!(hits[0]["fit"].as_f64().unwrap() > 0.5, "{answer}");
@@ -77,7 +75,7 @@ fn each_result_says_how_well_it_fits() {
         assert!((0.0..=1.0).contains(&fit), "{hit}");
         assert_eq!((fit * 1e3).round() / 1e3, fit, "in thousandths");
     }
-    let run = world.icm(["recall", own, "--floor", "0"]).ok();
+    let run = world.ok(format!("recall '{own}' --floor 0"));
     let heads: Vec<&str> = run.out.lines().filter(|it| it.starts_with("01")).collect();
     assert_eq!(heads.len(), hits.len(), "{run:?}");
     for (head, hit) in heads.iter().zip(hits) {
@@ -94,7 +92,7 @@ fn each_result_says_how_well_it_fits() {
 
     // A result added by a link has no fit of its own.
     let (from, to) = (world.id("money"), world.id("owner"));
-    world.icm(["link", &from, &to, "-r", "contradicts"]).ok();
+    world.ok(format!("link '{from}' '{to}' -r contradicts"));
     world.write("words.toml", "[ranking]\nmeaning = 0\n");
     let words = ["--config", "words.toml", "recall", own];
     let linked = world.json(words);
@@ -104,7 +102,7 @@ fn each_result_says_how_well_it_fits() {
     assert_eq!(brought["fit"], json!(0.0));
     let run = world.icm(words).ok();
     let head = run.out.lines().find(|line| line.starts_with(&to)).unwrap();
-    assert!(!head.contains("fit"), "{head}");
+    head.lacks("fit");
 }
 
 #[test]
@@ -113,16 +111,14 @@ fn a_floor_is_from_0_to_1() {
     for command in ["recall", "recall-context"] {
         for floor in ["2", "-1", "x", "nan", "inf", "1.0001", ""] {
             world
-                .icm([command, "invoices", "--floor", floor])
+                .icm(format!("'{command}' invoices --floor '{floor}'"))
                 .fails(2, "give a number from 0 to 1");
         }
         for floor in ["0", "0.0", "1e-3"] {
-            world.icm([command, "invoices", "--floor", floor]).ok();
+            world.ok(format!("'{command}' invoices --floor '{floor}'"));
         }
     }
-    world
-        .icm(["replay", "--at", "now", "--floor", "0.5"])
-        .fails(2, "required arguments");
+    world.fails("replay --at now --floor 0.5 => 2: required arguments");
 }
 
 #[test]
@@ -133,8 +129,8 @@ fn a_prompt_gets_nothing_of_what_does_not_fit() {
         .ends(1);
     assert_eq!(run.out, "");
     assert_eq!(run.err.lines().count(), 1, "{run:?}");
-    assert!(run.err.starts_with("nothing fits; nearest: \""), "{run:?}");
-    assert!(run.err.ends_with(", --floor 0 shows it\n"), "{run:?}");
+    run.err.begins("nothing fits; nearest: \"");
+    run.err.finishes(", --floor 0 shows it\n");
     let run = world
         .icm(asked("recall-context", &["--floor", HIGH, "-q"]))
         .ends(1);
@@ -142,21 +138,20 @@ fn a_prompt_gets_nothing_of_what_does_not_fit() {
 
     let run = world.icm(asked("recall-context", &["--floor", HIGH, "--json"]));
     let context = run.ends(1).json();
-    assert_eq!(
-        (&context["text"], &context["tokens"], &context["results"]),
-        (&json!(""), &json!(0), &json!([])),
-    );
+    context.has(json!({"text": "", "tokens": 0, "results": []}));
     assert!(context["nearest"]["id"].is_string(), "{context}");
 
     let all = world.json(asked("recall-context", &["--floor", "0"]));
     assert_eq!(results(&all)[0]["id"], context["nearest"]["id"]);
     assert_eq!(all.get("nearest"), None);
     let text = all["text"].as_str().unwrap();
-    assert!(text.contains("(just now, near in meaning)"), "{text}");
+    text.says("(just now, near in meaning)");
     for format in ["text", "markdown"] {
-        let run = world.icm(["recall-context", "who owns billing", "--format", format]);
+        let run = world.icm(format!(
+            "recall-context 'who owns billing' --format '{format}'"
+        ));
         let line = run.ok().out;
-        assert!(line.contains("just now, matched owns, billing"), "{line}");
+        line.says("just now, matched owns, billing");
     }
 }
 
@@ -167,14 +162,11 @@ fn only_the_beginning_of_a_long_memory_is_told() {
         "Invoices  live\nin PostgreSQL {}",
         "and MongoDB ".repeat(40)
     );
-    world.icm(["store", "-t", "finance", "-c", &long]).ok();
+    world.ok(format!("store -t finance -c '{long}'"));
     let words = asked("recall", &["--floor", HIGH, "--json"]);
     let answer = world.icm(words).ends(1).json();
     let told = answer["nearest"]["content"].as_str().unwrap();
-    assert!(
-        told.starts_with("Invoices  live in PostgreSQL and MongoDB"),
-        "{told}"
-    );
+    told.begins("Invoices  live in PostgreSQL and MongoDB");
     assert!(told.ends_with('…') && told.chars().count() == 80, "{told}");
 }
 
@@ -182,23 +174,21 @@ fn only_the_beginning_of_a_long_memory_is_told() {
 #[test]
 fn a_recall_is_recorded_with_its_floor_and_the_fits() {
     let world = World::with_memories();
-    let answer = world.json(["recall", "integer cents", "--floor", "0.25"]);
+    let answer = world.json("recall 'integer cents' --floor 0.25");
     let ppm = |hit: &Value| (hit["fit"].as_f64().unwrap() * 1e6).round() as u64;
     let fits: Vec<u64> = results(&answer).iter().map(ppm).collect();
     assert!(!fits.is_empty() && fits[0] > 250_000, "{answer}");
-    let show = |position: &str| world.json(["log", "show", position])["payload"].clone();
+    let show = |position: &str| world.json(format!("log show {position}"))["payload"].clone();
     let payload = show(&world.now());
-    assert_eq!(payload["floor_ppm"], 250_000, "{payload}");
-    assert_eq!(payload["fits_ppm"], json!(fits), "{payload}");
+    payload.has(json!({"floor_ppm": 250_000, "fits_ppm": fits}));
 
-    world.json(["recall", "integer cents"]);
+    world.json("recall 'integer cents'");
     assert_eq!(show(&world.now())["floor_ppm"], Value::Null);
 
     world.icm(asked("recall", &["--floor", HIGH])).ends(1);
     if cfg!(feature = "bench") {
-        let report = world.json(["bench", "replay", "--last", "1"]);
-        assert_eq!(report["since"]["same"], 1, "{report}");
-        assert_eq!(report["changed"], json!([]));
+        let report = world.json("bench replay --last 1");
+        report.has(json!({"/since/same": 1, "changed": []}));
     }
 }
 

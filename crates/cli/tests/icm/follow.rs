@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, run};
+use crate::world::{Args, Look, Says, World, run};
 
 /// Stores memories of a topic without a search for near duplicates, and returns their ids.
 fn stored<const N: usize>(world: &World, contents: [&str; N]) -> [String; N] {
@@ -18,12 +18,14 @@ fn stored<const N: usize>(world: &World, contents: [&str; N]) -> [String; N] {
 }
 
 fn link(world: &World, from: &str, relation: &str, to: &str) {
-    world.icm(["link", from, to, "-r", relation]).ok();
+    world.ok(format!("link '{from}' '{to}' -r '{relation}'"));
 }
 
-fn recall(world: &World, args: &[&str]) -> Vec<Value> {
-    let args = [["recall", "--no-record"].as_slice(), args].concat();
-    world.json(args)["results"].as_array().unwrap().clone()
+fn recall(world: &World, args: impl Args) -> Vec<Value> {
+    world.json(("recall --no-record", args))["results"]
+        .as_array()
+        .unwrap()
+        .clone()
 }
 
 fn ids(results: &[Value]) -> Vec<&str> {
@@ -45,56 +47,47 @@ fn what_is_superseded_stands_behind_what_supersedes_it() {
             "the port of the proxy",
         ],
     );
-    assert_eq!(ids(&recall(&world, &["database", "port"]))[0], old);
+    assert_eq!(ids(&recall(&world, "database port"))[0], old);
     link(&world, &mid, "supersedes", &old);
     let then = world.now();
-    let found = recall(&world, &["database", "port"]);
+    let found = recall(&world, "database port");
     assert_eq!(ids(&found)[..2], [mid.as_str(), &old]);
-    assert_eq!(
-        found[0]["via"],
-        json!({"relation": "supersedes", "from": old})
-    );
+    found[0].has(json!({"via": {"relation": "supersedes", "from": old}}));
     assert_eq!(found[1]["superseded_by"], mid.as_str());
 
     // The newest memory of a chain supersedes the ones between, too.
     link(&world, &new, "supersedes", &mid);
-    let found = recall(&world, &["database", "port"]);
+    let found = recall(&world, "database port");
     assert_eq!(ids(&found)[..2], [new.as_str(), &old]);
     assert_eq!(found[1]["superseded_by"], new.as_str());
-    let found = recall(&world, &["database", "port", "--at", &then]);
+    let found = recall(&world, format!("database port --at '{then}'"));
     assert_eq!(ids(&found)[..2], [mid.as_str(), &old]);
     // If both are found, the superseding one stands before the other, even with the lower fit.
-    let found = recall(&world, &["database port, moved to 5433, listens on 6000"]);
+    let found = recall(&world, "'database port, moved to 5433, listens on 6000'");
     let places = [&new, &mid, &old].map(|id| ids(&found).iter().position(|it| it == id).unwrap());
     assert!(places.is_sorted(), "{found:?}");
     assert_eq!(found[places[2]]["superseded_by"], mid.as_str());
 
-    let shown = world.icm(["recall", "database", "port"]).ok();
-    assert!(
-        shown.out.contains(&format!("superseded by {new}")),
-        "{shown:?}"
-    );
-    assert!(
-        shown.out.contains(&format!("supersedes {old}")),
-        "{shown:?}"
-    );
-    world.icm(["recall", "database", "port", "--explain"]).ok();
-    let found = recall(&world, &["database", "port", "-l", "1"]);
+    let shown = world.ok("recall database port");
+    shown.out.says(format!("superseded by {new}"));
+    shown.out.says(format!("supersedes {old}"));
+    world.ok("recall database port --explain");
+    let found = recall(&world, "database port -l 1");
     assert_eq!(ids(&found), [&new]);
 
     // A circle ends, and both sides are marked.
     link(&world, &old, "supersedes", &new);
-    let found = recall(&world, &["database", "port"]);
+    let found = recall(&world, "database port");
     assert_eq!(ids(&found).iter().filter(|id| **id == old).count(), 1);
     assert!(ids(&found).contains(&other.as_str()));
     let of = |id: &str| found.iter().find(|hit| hit["id"] == id).unwrap();
     assert!(of(&old).get("superseded_by").is_some() && of(&new).get("superseded_by").is_some());
 
     // A forgotten memory supersedes nothing.
-    world.icm(["forget", &new]).ok();
-    world.icm(["forget", &mid]).ok();
+    world.ok(format!("forget {new}"));
+    world.ok(format!("forget '{mid}'"));
     assert!(
-        recall(&world, &["database", "port"])[0]
+        recall(&world, "database port")[0]
             .get("superseded_by")
             .is_none()
     );
@@ -112,14 +105,13 @@ fn what_contradicts_stands_together() {
         ],
     );
     link(&world, &other, "contradicts", &one);
-    let found = recall(&world, &["deploys on Fridays"]);
+    let found = recall(&world, "'deploys on Fridays'");
     assert_eq!(ids(&found)[..2], [one.as_str(), &other]);
     assert_eq!(found[0]["contradicts"], json!([other]));
-    assert_eq!(found[1]["contradicts"], json!([one]));
-    assert_eq!(found[1]["via"]["relation"], "contradicts");
-    let shown = world.icm(["recall", "deploys", "on", "Fridays"]).ok().out;
-    assert!(shown.contains(&format!("contradicts {other}")), "{shown}");
-    assert!(shown.contains(&format!("contradicts {one}")), "{shown}");
+    found[1].has(json!({"contradicts": [one], "/via/relation": "contradicts"}));
+    let shown = world.out("recall deploys on Fridays");
+    shown.says(format!("contradicts {other}"));
+    shown.says(format!("contradicts {one}"));
 }
 
 #[test]
@@ -133,7 +125,7 @@ fn one_step_is_followed_and_no_filter_is_broken() {
             "an outage in May",
         ],
     );
-    let far = world.json(["store", "-t", "people", "-c", "Mira wrote it", "-i", "low"]);
+    let far = world.json("store -t people -c 'Mira wrote it' -i low");
     let far = far["id"].as_str().unwrap();
     let hidden = [
         "store",
@@ -151,41 +143,40 @@ fn one_step_is_followed_and_no_filter_is_broken() {
     for relation in ["related", "supersedes", "contradicts"] {
         link(&world, &hidden, relation, &hit);
     }
-    let all = recall(&world, &["retries limited"]);
+    let all = recall(&world, "'retries limited'");
     assert_eq!(ids(&all)[0], hit);
     assert_eq!(all.len(), 4);
     for expanded in &all[1..] {
-        assert_eq!(expanded["expanded"], true);
-        assert_eq!(expanded["via"]["from"], hit.as_str());
+        expanded.has(json!({"expanded": true, "/via/from": hit.as_str()}));
     }
     // The answer has no trace of a memory that is not seen from here.
     assert!(!json!(all).to_string().contains(&hidden), "{all:?}");
-    let seen = recall(&world, &["retries limited", "--scope", "project:x"]);
+    let seen = recall(&world, "'retries limited' --scope project:x");
     assert_eq!(ids(&seen)[..2], [hidden.as_str(), &hit]);
 
-    let mut of_topic = recall(&world, &["retries limited", "-t", "ops"]);
+    let mut of_topic = recall(&world, "'retries limited' -t ops");
     of_topic.retain(|hit| hit["topic"] != "ops");
     assert!(of_topic.is_empty(), "{of_topic:?}");
-    assert!(!ids(&recall(&world, &["retries limited", "-i", "medium"])).contains(&far));
-    world.icm(["recall", "retries", "-k", "none"]).ends(1);
+    assert!(!ids(&recall(&world, "'retries limited' -i medium")).contains(&far));
+    world.icm("recall retries -k none").ends(1);
     // Links add at most a third of the results.
-    assert_eq!(recall(&world, &["retries limited", "-l", "3"]).len(), 2);
-    assert_eq!(recall(&world, &["retries limited", "-l", "1"]).len(), 1);
-    assert_eq!(recall(&world, &["retries limited", "--no-links"]).len(), 1);
+    assert_eq!(recall(&world, "'retries limited' -l 3").len(), 2);
+    assert_eq!(recall(&world, "'retries limited' -l 1").len(), 1);
+    assert_eq!(recall(&world, "'retries limited' --no-links").len(), 1);
     world.write(
         "icm.toml",
         "[recall]\nlinks = false\n[ranking]\nmeaning = 0\n",
     );
     assert_eq!(
-        recall(&world, &["retries limited", "--config", "icm.toml"]).len(),
+        recall(&world, "'retries limited' --config icm.toml").len(),
         1
     );
 
     // The shown memories are recorded.
-    world.icm(["recall", "retries", "limited"]).ok();
-    assert_eq!(world.json(["get", &near])["access_count"], 1);
+    world.ok("recall retries limited");
+    assert_eq!(world.json(format!("get '{near}'"))["access_count"], 1);
     if cfg!(feature = "bench") {
-        let again = world.json(["bench", "replay"]);
+        let again = world.json("bench replay");
         assert_eq!(again["since"]["same"], 2, "{again}");
     }
 }
@@ -194,7 +185,7 @@ fn one_step_is_followed_and_no_filter_is_broken() {
 fn others_confirm_a_memory_and_what_is_recalled_together_is_named() {
     let world = World::new();
     let session = |name: &str, content: &str| {
-        let mut command = world.command(["store", "-t", "ops", "-c", content, "--json"]);
+        let mut command = world.command(format!("store -t ops -c '{content}' --json"));
         let done = run(command.env("ICM_SESSION", name), b"").ok().json();
         done["id"].as_str().unwrap().to_owned()
     };
@@ -203,31 +194,36 @@ fn others_confirm_a_memory_and_what_is_recalled_together_is_named() {
         "s1",
         "the service listens on port 5432 behind the new proxy",
     );
-    assert!(world.json(["get", &first]).get("confirmations").is_none());
+    assert!(
+        world
+            .json(format!("get {first}"))
+            .get("confirmations")
+            .is_none()
+    );
     let other = session(
         "s2",
         "the service listens on port 5432 behind the old proxy",
     );
-    let memory = world.json(["get", &first]);
+    let memory = world.json(format!("get {first}"));
     let confirmed = |memory: &Value| memory["confirmations"].as_u64().unwrap_or(0);
     let linked_to = |id: &str| memory["related"].to_string().contains(id);
     assert_eq!(confirmed(&memory), u64::from(linked_to(&other)), "{memory}");
     link(&world, &other, "derived_from", &first);
-    assert_eq!(confirmed(&world.json(["get", &first])), 1);
-    let shown = world.icm(["get", &first]).ok().out;
-    assert!(shown.contains("confirmed"), "{shown}");
-    let hits = recall(&world, &["which port"]);
+    assert_eq!(confirmed(&world.json(format!("get {first}"))), 1);
+    let shown = world.out(format!("get {first}"));
+    shown.says("confirmed");
+    let hits = recall(&world, "'which port'");
     let hit = hits.iter().find(|hit| hit["id"] == first.as_str()).unwrap();
     assert_eq!(hit["confirmations"], 1);
 
-    let tea = world.json(["store", "-t", "tea", "-c", "green tea at four"]);
+    let tea = world.json("store -t tea -c 'green tea at four'");
     let tea = tea["id"].as_str().unwrap();
     for times in 1..=3 {
-        world.icm(["recall", "tea", "and the old proxy"]).ok();
-        let together = world.json(["get", tea])["often_together"].clone();
+        world.ok("recall tea 'and the old proxy'");
+        let together = world.json(format!("get {tea}"))["often_together"].clone();
         assert_eq!(together.is_null(), times < 3, "{times}: {together}");
     }
-    let named = world.json(["get", tea])["often_together"].clone();
+    let named = world.json(format!("get {tea}"))["often_together"].clone();
     assert!(
         named
             .as_array()
@@ -236,23 +232,23 @@ fn others_confirm_a_memory_and_what_is_recalled_together_is_named() {
             .any(|id| *id == other.as_str()),
         "{named}"
     );
-    let answer = world.json(["recall", "green tea", "--explain", "-l", "1"]);
+    let answer = world.json("recall 'green tea' --explain -l 1");
     assert_eq!(answer["often_together"], named);
-    let told = world
-        .icm(["recall", "green tea", "-l", "1", "--no-record"])
-        .ok()
-        .err;
-    assert!(told.contains("often recalled with the first one"), "{told}");
+    let told = world.ok("recall 'green tea' -l 1 --no-record").err;
+    told.says("often recalled with the first one");
     // A memory among the results is not named again.
-    let all = world.json(["recall", "green tea and the old proxy", "--no-record"]);
+    let all = world.json("recall 'green tea and the old proxy' --no-record");
     assert!(all.get("often_together").is_none(), "{all}");
     // Only recalls in force count.
-    let log = world
-        .icm(["log", "--kind", "memory.recalled", "--reverse", "--json"])
-        .ok();
+    let log = world.ok("log --kind memory.recalled --reverse --json");
     let first = log.json_lines()[0]["event"].as_str().unwrap().to_owned();
-    world.icm(["undo", &first, "--yes"]).ok();
-    assert!(world.json(["get", tea]).get("often_together").is_none());
+    world.ok(format!("undo {first} --yes"));
+    assert!(
+        world
+            .json(format!("get {tea}"))
+            .get("often_together")
+            .is_none()
+    );
 }
 
 #[test]
@@ -282,12 +278,10 @@ fn a_model_is_told_what_links_say() {
         let answers = world.icm_with(args, input.as_bytes()).ok().json_lines();
         let result = &answers.last().unwrap()["result"];
         let text = result["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains(&told), "{text}");
+        text.says(&told);
         let results = &result["structuredContent"]["results"];
-        assert_eq!(
-            results[0]["via"],
-            json!({"relation": "supersedes", "from": old})
-        );
-        assert_eq!(results[1]["superseded_by"], new.as_str());
+        results.has(json!({
+            "/0/via": {"relation": "supersedes", "from": old}, "/1/superseded_by": new.as_str(),
+        }));
     }
 }

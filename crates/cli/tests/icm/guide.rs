@@ -15,7 +15,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::world::World;
+use crate::world::{Says, World};
 use compare::{Names, compare, updated};
 use page::{Page, Step};
 
@@ -255,15 +255,12 @@ $ icm get 01M8CA6D2R
     let mut page = Page::read(text).unwrap();
     let (blocks, report) = run_page("page.md", &mut page);
     assert_eq!(blocks, 1);
-    assert!(
-        report.starts_with("page.md:4: $ icm get 01M8CA6D2R\n"),
-        "{report}"
-    );
-    assert!(report.contains("-   │ Another thing\n"), "{report}");
-    assert!(report.contains("+   │ One thing\n"), "{report}");
+    report.begins("page.md:4: $ icm get 01M8CA6D2R\n");
+    report.says("-   │ Another thing\n");
+    report.says("+   │ One thing\n");
     let updated = page.text();
-    assert!(updated.contains("\n  │ One thing\n"), "{updated}");
-    assert!(!updated.contains("Another"), "{updated}");
+    updated.says("\n  │ One thing\n");
+    updated.lacks("Another");
     let (_, report) = run_page("page.md", &mut Page::read(&updated).unwrap());
     assert_eq!(report, "");
 }

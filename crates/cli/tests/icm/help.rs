@@ -1,6 +1,6 @@
 //! Help, completions, manual pages.
 
-use crate::world::{Run, World};
+use crate::world::{Run, Says, World};
 
 /// Returns the commands that a help text lists.
 fn listed(help: &str) -> Vec<String> {
@@ -20,7 +20,7 @@ type Command = (Vec<String>, String);
 fn every_command(world: &World, path: &[String], found: &mut Vec<Command>) {
     let mut args = path.to_vec();
     args.push("--help".into());
-    let help = world.icm(&args).ok();
+    let help = world.icm(args).ok();
     check(&help, path);
     let below = listed(&help.out);
     found.push((path.to_vec(), help.out));
@@ -125,22 +125,22 @@ fn every_command_has_help() {
 
 #[test]
 fn version_names_the_program() {
-    let run = World::new().icm(["--version"]).ok();
+    let run = World::new().ok("--version");
     assert_eq!(run.out.trim(), concat!("icm ", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn without_a_command_the_usage_is_shown() {
-    let run = World::new().icm::<&str>([]).ends(2);
+    let run = World::new().icm("").ends(2);
     assert_eq!(run.out, "");
-    assert!(run.err.contains("Usage: icm"), "{}", run.err);
+    run.err.says("Usage: icm");
 }
 
 #[test]
 fn completions_for_every_shell() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let run = world.icm(["completions", shell]).ok();
+        let run = world.ok(format!("completions '{shell}'"));
         assert!(run.out.contains("recall"), "{shell}");
         assert!(run.out.contains("heads"), "{shell}");
         // The scripts of other shells complete no values.
@@ -148,14 +148,14 @@ fn completions_for_every_shell() {
             assert!(run.out.contains("ranking.floor="), "{shell}");
         }
     }
-    world.icm(["completions", "tcsh"]).fails(2, "tcsh");
+    world.fails("completions tcsh => 2: tcsh");
     assert!(!world.store().exists());
 }
 
 #[test]
 fn the_bash_completion_is_a_script_that_bash_reads() {
     let world = World::new();
-    let run = world.icm(["completions", "bash"]).ok();
+    let run = world.ok("completions bash");
     let script = world.write("icm.bash", &run.out);
     let Ok(status) = std::process::Command::new("bash")
         .arg("-n")
@@ -170,13 +170,11 @@ fn the_bash_completion_is_a_script_that_bash_reads() {
 #[test]
 fn manual_pages() {
     let world = World::new();
-    let page = world.icm(["man"]).ok();
-    assert!(page.out.contains(".TH icm 1"), "{}", page.out);
+    let page = world.ok("man");
+    page.out.says(".TH icm 1");
 
     let dir = world.path("man/deep");
-    world
-        .icm(["man".as_ref(), "--dir".as_ref(), dir.as_os_str()])
-        .ok();
+    world.ok(format!("man --dir '{}'", dir.display()));
     for name in [
         "icm.1",
         "icm-store.1",

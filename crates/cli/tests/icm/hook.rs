@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::world::{Run, World};
+use crate::world::{Look, Run, Says, World};
 
 /// A client's session in a project folder.
 struct Session<'w> {
@@ -77,46 +77,21 @@ impl<'w> Session<'w> {
     }
 }
 
-fn stored(world: &World, args: &[&str]) -> String {
-    let receipt = world.json([&["store"], args].concat());
-    receipt["id"].as_str().unwrap().to_owned()
-}
-
 #[test]
 fn a_session_is_played_through() {
     let world = World::new();
-    let rule = stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "Never push to main on Fridays",
-            "-i",
-            "critical",
-        ],
-    );
-    let port = stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-        ],
-    );
+    let rule = world.stored("-t rules -c 'Never push to main on Fridays' -i critical");
+    let port = world.stored("-t ops -c 'The staging database listens on port 5433'");
     let session = Session::new(&world, "claude-code", "s1");
 
     let woken = session.start("startup");
-    assert!(
-        woken.contains(&rule) && woken.contains("(critical, "),
-        "{woken}"
-    );
-    assert!(!woken.contains(&port), "{woken}");
+    woken.says(&rule);
+    woken.says("(critical, ");
+    woken.lacks(&port);
 
     let told = session.prompt("which port does the staging database listen on?");
-    assert!(told.contains(&port), "{told}");
-    assert!(told.starts_with("<memories nonce="), "{told}");
+    told.says(&port);
+    told.begins("<memories nonce=");
     // A memory that the session has seen is not shown again, and a memory that does not fit is not shown at all.
     assert_eq!(
         session.prompt("the port of the staging database, please"),
@@ -136,14 +111,13 @@ fn a_session_is_played_through() {
             .out,
         ""
     );
-    let learned = world.json(["list", "-t", "sessions/"]);
-    assert_eq!(learned.as_array().unwrap().len(), 1, "{learned}");
-    assert_eq!(learned[0]["trust"], "external");
-    assert_eq!(learned[0]["source"]["session"], "s1");
+    let learned = world.json("list -t sessions/");
+    assert_eq!(learned.count(), 1, "{learned}");
+    learned[0].has(json!({"trust": "external", "/source/session": "s1"}));
 
     let again = session.start("compact");
-    assert!(again.contains("keep invoices in PostgreSQL 16"), "{again}");
-    assert!(again.contains("of this session"), "{again}");
+    again.says("keep invoices in PostgreSQL 16");
+    again.says("of this session");
     // The compaction has removed the context of the earlier prompt.
     assert!(
         session
@@ -155,17 +129,10 @@ fn a_session_is_played_through() {
         .hook("Stop", json!({"stop_hook_active": false}))
         .ok();
     session.hook("SessionEnd", json!({"reason": "logout"})).ok();
-    let learned = world.json(["list", "-t", "sessions/"]);
-    assert_eq!(
-        learned.as_array().unwrap().len(),
-        1,
-        "nothing is stored twice: {learned}"
-    );
+    let learned = world.json("list -t sessions/");
+    assert_eq!(learned.count(), 1, "nothing is stored twice: {learned}");
 
-    let injected = world
-        .icm(["log", "--injected", "--session", "s1", "--json"])
-        .ok()
-        .json_lines();
+    let injected = world.ok("log --injected --session s1 --json").json_lines();
     let fronts: Vec<_> = injected
         .iter()
         .map(|it| it["front"].as_str().unwrap())
@@ -177,7 +144,7 @@ fn a_session_is_played_through() {
         "the prompt is not logged: {words}"
     );
 
-    let sessions = world.json(["sessions"]);
+    let sessions = world.json("sessions");
     let it = &sessions[0];
     assert_eq!(
         [&it["name"], &it["client"], &it["project"], &it["ended"]],
@@ -190,84 +157,49 @@ fn a_session_is_played_through() {
     assert!(it["tokens"].as_u64() > Some(0));
 
     // An injection does not count as a recall.
-    let why = world.json(["why", &port]);
-    assert_eq!(why["recalls_total"], 0);
-    assert_eq!(why["injections_total"], 2);
-    assert_eq!(world.json(["get", &port])["access_count"], 0);
-    let tokens = world.json(["stats", "--tokens"]);
-    assert_eq!(tokens["by_front"]["hook"]["times"], 2);
-    assert_eq!(tokens["by_client"]["claude-code"]["times"], 4);
+    let why = world.json(format!("why {port}"));
+    why.has(json!({"recalls_total": 0, "injections_total": 2}));
+    assert_eq!(world.json(format!("get {port}"))["access_count"], 0);
+    let tokens = world.json("stats --tokens");
+    tokens.has(json!({"/by_front/hook/times": 2, "/by_client/claude-code/times": 4}));
 
-    world.icm(["undo", "--session", "s1", "--yes"]).ok();
-    assert_eq!(world.json(["list", "-t", "sessions/"]), json!([]));
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
+    world.ok("undo --session s1 --yes");
+    assert_eq!(world.json("list -t sessions/"), json!([]));
+    assert_eq!(world.count("list"), 2);
 }
 
 #[test]
 fn a_sub_agent_is_a_session_of_its_parent() {
     let world = World::new();
-    stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "Never push to main on Fridays",
-            "-i",
-            "critical",
-        ],
-    );
+    world.stored("-t rules -c 'Never push to main on Fridays' -i critical");
     let session = Session::new(&world, "claude-code", "s1");
     session.start("startup");
     let agent = json!({"agent_id": "a7", "agent_type": "Explore"});
     let woken = session.context("SubagentStart", agent.clone());
-    assert!(woken.contains("Never push to main"), "{woken}");
+    woken.says("Never push to main");
     session.hook("SubagentStop", agent).ok();
 
-    let sessions = world.json(["sessions", "s1"]);
+    let sessions = world.json("sessions s1");
     let all = sessions.as_array().unwrap();
     let of = |name: &str| all.iter().find(|it| it["name"] == name).unwrap();
     let (parent, child) = (of("s1"), of("s1/a7"));
     assert_eq!(child["parent"], parent["id"]);
     assert_eq!(parent["children"], json!([child["id"]]));
-    assert_eq!(
-        (&child["agent"], &child["ended"]),
-        (&json!("Explore"), &json!("subagent"))
-    );
+    child.has(json!({"agent": "Explore", "ended": "subagent"}));
     assert_eq!(parent["ended"], Value::Null);
-    let text = world.icm(["sessions"]).ok().out;
+    let text = world.out("sessions");
     assert!(
         text.lines().nth(1).unwrap().starts_with("└ s1/a7"),
         "{text}"
     );
-    world
-        .icm(["sessions", "nobody"])
-        .fails(1, "no event is of the session `nobody`");
+    world.fails("sessions nobody => 1: no event is of the session `nobody`");
 }
 
 #[test]
 fn a_session_is_told_once_by_the_hooks_of_two_files() {
     let world = World::new();
-    let rule = stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "Never push to main on Fridays",
-            "-i",
-            "critical",
-        ],
-    );
-    let port = stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-        ],
-    );
+    let rule = world.stored("-t rules -c 'Never push to main on Fridays' -i critical");
+    let port = world.stored("-t ops -c 'The staging database listens on port 5433'");
     let own = Session::new(&world, "claude-code", "s1");
     let plugin = Session::new(&world, "plugin", "s1");
     assert!(own.start("startup").contains(&rule));
@@ -289,31 +221,19 @@ fn a_session_is_told_once_by_the_hooks_of_two_files() {
             "{event}"
         );
     }
-    assert!(!world.icm(["sessions"]).ok().out.contains("c1"));
+    assert!(!world.out("sessions").contains("c1"));
     let of_cursor = Session::new(&world, "cursor", "c1");
     let told = of_cursor.hook("sessionStart", cursor).ok().out;
-    assert!(
-        told.contains(&rule) && told.contains("additional_context"),
-        "{told}"
-    );
-    let injected = world.icm(["log", "--injected", "--json"]).ok().json_lines();
+    told.says(&rule);
+    told.says("additional_context");
+    let injected = world.ok("log --injected --json").json_lines();
     assert_eq!(injected.len(), 5, "{injected:?}");
 }
 
 #[test]
 fn what_a_client_shows_to_no_model_is_not_recorded_as_shown() {
     let world = World::new();
-    let rule = stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "The staging database listens on port 5433",
-            "-i",
-            "critical",
-        ],
-    );
+    let rule = world.stored("-t rules -c 'The staging database listens on port 5433' -i critical");
     let kimi = Session::new(&world, "kimi-code", "k1");
     assert_eq!(
         kimi.hook("SessionStart", json!({"source": "startup"}))
@@ -321,8 +241,8 @@ fn what_a_client_shows_to_no_model_is_not_recorded_as_shown() {
             .out,
         ""
     );
-    assert_eq!(world.json(["sessions"])[0]["name"], "k1");
-    assert_eq!(world.icm(["log", "--injected"]).ends(1).out, "");
+    assert_eq!(world.json("sessions")[0]["name"], "k1");
+    assert_eq!(world.icm("log --injected").ends(1).out, "");
     let prompt = json!({"prompt": "which port does the staging database listen on?"});
     let told = || kimi.hook("UserPromptSubmit", prompt.clone()).ok().out;
     assert!(told().contains(&rule));
@@ -333,13 +253,13 @@ fn what_a_client_shows_to_no_model_is_not_recorded_as_shown() {
     let cursor = Session::new(&world, "cursor", "c1");
     let run = cursor.hook("beforeSubmitPrompt", prompt.clone()).ok();
     assert_eq!(run.out, r#"{"continue":true}"#);
-    let injected = world.icm(["log", "--injected", "--session", "c1"]);
-    assert!(!injected.out.contains(&rule), "{injected:?}");
+    let injected = world.icm("log --injected --session c1");
+    injected.out.lacks(&rule);
 
     let opencode = Session::new(&world, "opencode", "o1");
     opencode.hook("session.created", json!({})).ok();
     let again = opencode.hook("session.compacted", json!({})).ok().out;
-    assert!(again.contains(&rule), "{again}");
+    again.says(&rule);
 }
 
 #[test]
@@ -401,25 +321,17 @@ fn whatever_goes_wrong_the_client_goes_on() {
 #[test]
 fn hooks_are_switched_off_and_on() {
     let world = World::new();
-    let port = stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-        ],
-    );
+    let port = world.stored("-t ops -c 'The staging database listens on port 5433'");
     let session = Session::new(&world, "claude-code", "s1");
     let prompt = "which port does the staging database listen on?";
-    let events = || world.icm(["log", "--json"]).ok().json_lines().len();
+    let events = || world.ok("log --json").json_lines().len();
     let before = events();
 
-    world.icm(["hook", "off"]).ok();
+    world.ok("hook off");
     assert_eq!(session.start("startup") + &session.prompt(prompt), "");
     assert_eq!(events(), before, "nothing is recorded while hooks are off");
-    assert_eq!(world.json(["hook", "on"])["changed"], true);
-    assert_eq!(world.json(["hook", "on"])["changed"], false);
+    assert_eq!(world.json("hook on")["changed"], true);
+    assert_eq!(world.json("hook on")["changed"], false);
 
     world.write("widgets/.icm-ignore", "");
     assert_eq!(session.prompt(prompt), "");
@@ -430,64 +342,22 @@ fn hooks_are_switched_off_and_on() {
 #[test]
 fn a_try_shows_what_a_prompt_would_bring_and_why() {
     let world = World::new();
-    let port = stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-        ],
-    );
-    let before = world.icm(["log", "--json"]).ok().out;
-    let tried = world
-        .icm([
-            "hook",
-            "codex",
-            "UserPromptSubmit",
-            "--try",
-            "port of the staging database",
-        ])
-        .ok();
-    assert!(tried.out.contains(&format!("{port}  fit ")), "{tried:?}");
-    assert!(
-        tried.out.contains("has port, staging, database"),
-        "{tried:?}"
-    );
-    let nothing = world.icm([
-        "hook",
-        "codex",
-        "UserPromptSubmit",
-        "--try",
-        "which wine goes with cheese and bread at a port by the sea in summer",
-    ]);
+    let port = world.stored("-t ops -c 'The staging database listens on port 5433'");
+    let before = world.out("log --json");
+    let tried = world.ok("hook codex UserPromptSubmit --try 'port of the staging database'");
+    tried.out.says(format!("{port}  fit "));
+    tried.out.says("has port, staging, database");
+    let nothing = world.icm("hook codex UserPromptSubmit --try 'which wine goes with cheese and bread at a port by the sea in summer'");
     let nothing = nothing.ends(1);
-    assert!(
-        nothing.err.contains("nothing has a fit of 0.30"),
-        "{nothing:?}"
-    );
-    assert_eq!(
-        world.icm(["log", "--json"]).ok().out,
-        before,
-        "nothing is recorded"
-    );
-    world
-        .icm(["hook", "emacs", "x", "--try", "y"])
-        .fails(2, "unknown client `");
+    nothing.err.says("nothing has a fit of 0.30");
+    assert_eq!(world.out("log --json"), before, "nothing is recorded");
+    world.fails("hook emacs x --try y => 2: unknown client `");
 }
 
 #[test]
 fn every_client_is_answered_in_its_own_shape() {
     let world = World::new();
-    stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-        ],
-    );
+    world.stored("-t ops -c 'The staging database listens on port 5433'");
     let prompt = "which port does the staging database listen on?";
     for (client, event, input, place) in [
         (
@@ -516,7 +386,10 @@ fn every_client_is_answered_in_its_own_shape() {
         ),
     ] {
         let run = world
-            .icm_with(["hook", client, event], input.to_string().as_bytes())
+            .icm_with(
+                format!("hook '{client}' '{event}'"),
+                input.to_string().as_bytes(),
+            )
             .ok();
         let answer: Value =
             serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{client}: {run:?}"));
@@ -526,13 +399,7 @@ fn every_client_is_answered_in_its_own_shape() {
             .unwrap_or_default();
         assert!(told.contains("port 5433"), "{client}: {answer}");
     }
-    let clients: Vec<String> = world
-        .json(["sessions"])
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["client"].as_str().unwrap().to_owned())
-        .collect();
+    let clients = world.json("sessions").texts("client");
     assert_eq!(clients.len(), 4, "{clients:?}");
 }
 
@@ -542,13 +409,13 @@ fn a_full_disk_lets_the_client_go_on() {
     let world = World::with_memories();
     let session = Session::new(&world, "claude-code", "s1");
     session.start("startup");
-    let before = world.icm(["log", "--json"]).ok().out;
+    let before = world.out("log --json");
     let input = json!({
         "session_id": "s2", "cwd": session.project, "hook_event_name": "SessionStart", "source": "startup",
     });
     for event in ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"] {
         let icm = env!("CARGO_BIN_EXE_icm");
-        let mut command = world.command(["hook"]);
+        let mut command = world.command("hook");
         let mut shell = std::process::Command::new("sh");
         shell
             .args([
@@ -569,37 +436,15 @@ fn a_full_disk_lets_the_client_go_on() {
         let run = crate::world::run(&mut shell, input.to_string().as_bytes()).ok();
         assert_eq!(run.out, "", "{event}: {run:?}");
     }
-    assert_eq!(
-        world.icm(["log", "--json"]).ok().out,
-        before,
-        "nothing is half written"
-    );
-    world.icm(["verify"]).ok();
+    assert_eq!(world.out("log --json"), before, "nothing is half written");
+    world.ok("verify");
 }
 
 #[test]
 fn a_client_that_keeps_the_start_from_its_model_is_woken_at_the_first_prompt() {
     let world = World::new();
-    stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "Never push to main on Fridays",
-            "-i",
-            "critical",
-        ],
-    );
-    stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-        ],
-    );
+    world.stored("-t rules -c 'Never push to main on Fridays' -i critical");
+    world.stored("-t ops -c 'The staging database listens on port 5433'");
     let hook = |event: &str, more: Value| {
         let mut input = json!({"session_id": "k1", "hook_event_name": event});
         input
@@ -607,35 +452,32 @@ fn a_client_that_keeps_the_start_from_its_model_is_woken_at_the_first_prompt() {
             .unwrap()
             .extend(more.as_object().unwrap().clone());
         world
-            .icm_with(["hook", "kimi-code", event], input.to_string().as_bytes())
+            .icm_with(
+                format!("hook kimi-code '{event}'"),
+                input.to_string().as_bytes(),
+            )
             .ok()
             .out
     };
     assert_eq!(hook("SessionStart", json!({"source": "startup"})), "");
     let prompt = json!({"prompt": "which port does the staging database listen on?"});
     let told = hook("UserPromptSubmit", prompt.clone());
-    assert!(
-        told.contains("Never push to main") && told.contains("5433"),
-        "{told}"
-    );
+    told.says("Never push to main");
+    told.says("5433");
     assert_eq!(hook("UserPromptSubmit", prompt), "", "both were seen");
-    let injected = world.icm(["log", "--injected", "--json"]).ok().json_lines();
+    let injected = world.ok("log --injected --json").json_lines();
     assert_eq!(injected.len(), 2, "{injected:?}");
 }
 
 #[test]
 fn only_the_command_hook_never_fails() {
     let world = World::with_memories();
-    world.icm(["recall", "hook"]).ends(1);
-    world.icm(["get", "hook"]).ends(1);
-    world.icm(["--db", "hook", "get", "x"]).ends(1);
-    world.icm(["hook", "off", "--what"]).ends(2);
-    world
-        .icm(["hook", "of"])
-        .fails(2, "names no event of a client");
-    world
-        .icm(["hook", "claude-code", "on"])
-        .fails(2, "names no event of a client");
+    world.icm("recall hook").ends(1);
+    world.icm("get hook").ends(1);
+    world.icm("--db hook get x").ends(1);
+    world.icm("hook off --what").ends(2);
+    world.fails("hook of => 2: names no event of a client");
+    world.fails("hook claude-code on => 2: names no event of a client");
     let store = world.store();
     let args = [
         "--db",
@@ -651,17 +493,7 @@ fn only_the_command_hook_never_fails() {
 #[test]
 fn an_injection_names_its_session() {
     let world = World::new();
-    let id = stored(
-        &world,
-        &[
-            "-t",
-            "billing",
-            "-i",
-            "critical",
-            "-c",
-            "Invoices live in PostgreSQL",
-        ],
-    );
+    let id = world.stored("-t billing -i critical -c 'Invoices live in PostgreSQL'");
     let session = Session::new(&world, "claude-code", "a-name-of-a-session");
     assert!(session.start("startup").contains("PostgreSQL"));
     for command in [
@@ -674,18 +506,15 @@ fn an_injection_names_its_session() {
         assert!(out.contains(session.id), "{command:?}: {out}");
     }
     // The first session has no events; the second one was shown nothing.
-    let run = world.icm(["log", "--injected", "--session", "zzz"]).ends(1);
-    assert!(
-        run.err.contains("no event is of the session `zzz`"),
-        "{run:?}"
-    );
+    let run = world.icm("log --injected --session zzz").ends(1);
+    run.err.says("no event is of the session `zzz`");
     let idle = Session::new(&world, "claude-code", "idle");
-    let mut command = world.command(["store", "-t", "t", "-c", "of idle"]);
+    let mut command = world.command("store -t t -c 'of idle'");
     crate::world::run(command.env("ICM_SESSION", idle.id), b"").ok();
     let run = world
-        .icm(["log", "--injected", "--session", idle.id])
+        .icm(format!("log --injected --session {}", idle.id))
         .ends(1);
-    assert!(run.err.contains("nothing was injected"), "{run:?}");
+    run.err.says("nothing was injected");
 }
 
 #[test]
@@ -694,22 +523,21 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
     for name in ["s1", "s2"] {
         let session = Session::new(&world, "claude-code", name);
         session.start("startup");
-        let mut command = world.command(["store", "-t", "t", "-c", &format!("of {name}")]);
+        let mut command = world.command(format!("store -t t -c 'of {name}'"));
         crate::world::run(command.env("ICM_SESSION", name), b"").ok();
     }
-    let sessions = world.json(["sessions"]);
+    let sessions = world.json("sessions");
     let id = sessions[0]["id"].as_str().unwrap();
     for given in [id, &id[..8]] {
-        assert_eq!(world.json(["sessions", given]).as_array().unwrap().len(), 1);
+        assert_eq!(world.count(format!("sessions '{given}'")), 1);
         let of_it = world
-            .icm(["log", "--session", given, "--json"])
-            .ok()
+            .ok(format!("log --session '{given}' --json"))
             .json_lines();
         assert_eq!(of_it.len(), 3, "{of_it:?}");
         assert!(of_it.iter().all(|event| event["session"] == id));
     }
-    world.icm(["undo", "--session", &id[..8], "--yes"]).ok();
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 1);
+    world.ok(format!("undo --session {} --yes", &id[..8]));
+    assert_eq!(world.count("list"), 1);
 }
 
 #[test]
@@ -742,15 +570,7 @@ fn every_client_has_a_fresh_context_after_a_compaction() {
         ),
     ] {
         let world = World::new();
-        let port = stored(
-            &world,
-            &[
-                "-t",
-                "ops",
-                "-c",
-                "The staging database listens on port 5433",
-            ],
-        );
+        let port = world.stored("-t ops -c 'The staging database listens on port 5433'");
         let hook = |event: &str, more: Value| {
             let mut input =
                 json!({"session_id": "s1", "sessionId": "s1", "hook_event_name": event});
@@ -759,7 +579,10 @@ fn every_client_has_a_fresh_context_after_a_compaction() {
                 .unwrap()
                 .extend(more.as_object().unwrap().clone());
             world
-                .icm_with(["hook", client, event], input.to_string().as_bytes())
+                .icm_with(
+                    format!("hook '{client}' '{event}'"),
+                    input.to_string().as_bytes(),
+                )
                 .ok()
                 .out
         };
@@ -781,53 +604,30 @@ fn every_client_has_a_fresh_context_after_a_compaction() {
 #[test]
 fn what_a_client_keeps_from_its_model_is_not_injected() {
     let world = World::new();
-    stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "The staging database listens on port 5433",
-            "-i",
-            "high",
-        ],
-    );
+    world.stored("-t ops -c 'The staging database listens on port 5433' -i high");
     let input = json!({"conversation_id": "c1", "session_id": "c1", "prompt": "port of the staging database"});
     let run = world
         .icm_with(
-            ["hook", "cursor", "beforeSubmitPrompt"],
+            "hook cursor beforeSubmitPrompt",
             input.to_string().as_bytes(),
         )
         .ok();
-    assert!(!run.out.contains("5433"), "{run:?}");
-    world.icm(["log", "--injected"]).ends(1);
-    let tried = world.icm([
-        "hook",
-        "cursor",
-        "beforeSubmitPrompt",
-        "--try",
-        "port of the staging database",
-    ]);
+    run.out.lacks("5433");
+    world.icm("log --injected").ends(1);
+    let tried = world.icm("hook cursor beforeSubmitPrompt --try 'port of the staging database'");
     assert!(
         tried.ends(1).err.contains("Cursor shows its model nothing"),
         "it is told"
     );
-    world
-        .icm(["hook", "codex", "NoSuchEvent", "--try", "x"])
-        .fails(2, "no event `NoSuchEvent`");
-    let woken = world
-        .icm(["hook", "codex", "SessionStart", "--try", "x"])
-        .ok();
-    assert!(woken.out.contains("  high"), "{woken:?}");
+    world.fails("hook codex NoSuchEvent --try x => 2: no event `NoSuchEvent`");
+    let woken = world.ok("hook codex SessionStart --try x");
+    woken.out.says("  high");
 }
 
 #[test]
 fn a_prompt_leaves_no_secret_and_no_word_that_no_memory_has() {
     let world = World::new();
-    stored(
-        &world,
-        &["-t", "ops", "-c", "The staging server uses port 8443"],
-    );
+    world.stored("-t ops -c 'The staging server uses port 8443'");
     let session = Session::new(&world, "claude-code", "s1");
     session.start("startup");
     let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
@@ -835,7 +635,7 @@ fn a_prompt_leaves_no_secret_and_no_word_that_no_memory_has() {
         "which port does the staging server use? password=xK9vQ2mZ7pLw4RtB token {secret} zebra"
     );
     assert!(session.prompt(&prompt).contains("8443"));
-    let log = world.icm(["log", "--json"]).ok().out;
+    let log = world.out("log --json");
     for word in ["xK9vQ2mZ7pLw4RtB", "a1B2c3D4", "zebra", "password"] {
         assert!(!log.contains(word), "{word}: {log}");
     }
@@ -855,35 +655,29 @@ fn a_prompt_leaves_no_secret_and_no_word_that_no_memory_has() {
 #[test]
 fn a_config_file_that_cannot_be_read_switches_hooks_off() {
     let world = World::new();
-    stored(
-        &world,
-        &["-t", "rules", "-c", "Never push to main", "-i", "critical"],
-    );
+    world.stored("-t rules -c 'Never push to main' -i critical");
     let config = world.write("config.toml", "[hooks]\nenabled = false\nnosuch = 1\n");
     let config = config.to_str().unwrap();
-    let before = world.icm(["log", "--json"]).ok().out;
+    let before = world.out("log --json");
     let input = br#"{"session_id":"s1","source":"startup"}"#;
     let run = world
         .icm_with(
-            ["--config", config, "hook", "claude-code", "SessionStart"],
+            format!("--config '{config}' hook claude-code SessionStart"),
             input,
         )
         .ok();
     assert_eq!(run.out, "");
-    assert_eq!(world.icm(["log", "--json"]).ok().out, before);
+    assert_eq!(world.out("log --json"), before);
     let journal = std::fs::read_to_string(world.store().join("cache/hooks.log")).unwrap();
-    assert!(journal.contains("nosuch"), "{journal}");
+    journal.says("nosuch");
 }
 
 #[test]
 fn an_input_that_does_not_end_is_not_waited_for() {
     let world = World::new();
-    stored(
-        &world,
-        &["-t", "rules", "-c", "Never push to main", "-i", "critical"],
-    );
+    world.stored("-t rules -c 'Never push to main' -i critical");
     for input in ["", r#"{"session_id":"s1","source":"startup"}"#] {
-        let mut command = world.command(["hook", "claude-code", "SessionStart"]);
+        let mut command = world.command("hook claude-code SessionStart");
         let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         std::io::Write::write_all(&mut pipe, input.as_bytes()).unwrap();
@@ -910,29 +704,22 @@ fn what_was_redacted_is_not_found_in_the_transcript_again() {
         "We decided that Alice owns the invoices service in Berlin.",
     );
     session.hook("Stop", json!({})).ok();
-    let learned = world.json(["list", "-t", "sessions/"]);
-    world
-        .icm(["redact", learned[0]["id"].as_str().unwrap(), "--yes"])
-        .ok();
+    let learned = world.json("list -t sessions/");
+    world.ok(format!(
+        "redact {} --yes",
+        learned[0]["id"].as_str().unwrap()
+    ));
     session.says("user", "thanks");
     session.hook("Stop", json!({})).ok();
-    let log = world.icm(["log", "--json"]).ok().out;
-    assert!(!log.contains("Alice"), "{log}");
+    let log = world.out("log --json");
+    log.lacks("Alice");
 }
 
 #[test]
 fn what_a_model_recites_is_not_learned_and_a_folder_without_a_project_keeps_it_to_the_session() {
     let world = World::new();
     let session = Session::new(&world, "claude-code", "s1");
-    let id = stored(
-        &world,
-        &[
-            "-t",
-            "decisions",
-            "-c",
-            "We decided to use port 9443 for the canary server",
-        ],
-    );
+    let id = world.stored("-t decisions -c 'We decided to use port 9443 for the canary server'");
     session.start("startup");
     session.says(
         "assistant",
@@ -941,9 +728,9 @@ fn what_a_model_recites_is_not_learned_and_a_folder_without_a_project_keeps_it_t
         ),
     );
     session.hook("Stop", json!({})).ok();
-    assert_eq!(world.json(["list", "-t", "sessions/"]), json!([]));
+    assert_eq!(world.json("list -t sessions/"), json!([]));
     session.says("user", "We decided to keep invoices in PostgreSQL 16.");
     session.hook("Stop", json!({})).ok();
-    let learned = world.json(["list", "-t", "sessions/"]);
+    let learned = world.json("list -t sessions/");
     assert_eq!(learned[0]["scope"], "session:s1", "{learned}");
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Args, World};
 
 const TOKEN: &str = "0123456789abcdef-a-token";
 
@@ -35,13 +35,13 @@ struct Answer {
 }
 
 impl Server {
-    fn of(world: &World, args: &[&str]) -> Server {
+    fn of(world: &World, args: impl Args) -> Server {
         Server::with(world, args, &[])
     }
 
-    fn with(world: &World, args: &[&str], variables: &[(&str, &str)]) -> Server {
-        let mut command = world.command(["serve", "--http", "127.0.0.1:0"]);
-        command.args(args).envs(variables.iter().copied());
+    fn with(world: &World, args: impl Args, variables: &[(&str, &str)]) -> Server {
+        let mut command = world.command("serve --http 127.0.0.1:0");
+        command.args(args.args()).envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
         let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
         let address = loop {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, run, tree};
+use crate::world::{Look, Says, World, run, tree};
 
 const SAMPLE: &str = include_str!("../../demo/sample.jsonl");
 
@@ -10,14 +10,12 @@ const SAMPLE: &str = include_str!("../../demo/sample.jsonl");
 fn the_sample_goes_in_once() {
     let world = World::new();
     world.write("sample.jsonl", SAMPLE);
-    let report = world.json(["import", "jsonl", "sample.jsonl"]);
-    assert_eq!(report["added"], 40);
-    assert_eq!(report["rejected"], json!([]));
-    let again = world.json(["import", "jsonl", "sample.jsonl"]);
-    assert_eq!(again["added"], 0);
-    assert_eq!(again["unchanged"], 40);
-    assert_eq!(world.json(["topics"]).as_array().unwrap().len(), 6);
-    let run = world.icm(["list", "--all"]).ok();
+    let report = world.json("import jsonl sample.jsonl");
+    report.has(json!({"added": 40, "rejected": []}));
+    let again = world.json("import jsonl sample.jsonl");
+    again.has(json!({"added": 0, "unchanged": 40}));
+    assert_eq!(world.count("topics"), 6);
+    let run = world.ok("list --all");
     assert_eq!(run.out.lines().count(), 40);
 }
 
@@ -27,10 +25,10 @@ fn a_mark_before_the_first_line_is_no_text() {
     let world = World::new();
     for end in ["\n", ""] {
         let line = format!("\u{feff}{{\"topic\":\"a\",\"content\":\"one\"}}{end}");
-        let report = world.icm_with(["import", "jsonl", "-", "--json"], line.as_bytes());
+        let report = world.icm_with("import jsonl - --json", line.as_bytes());
         assert_eq!(report.ok().json()["rejected"], json!([]));
     }
-    assert_eq!(world.icm(["list"]).ok().out.lines().count(), 1);
+    assert_eq!(world.out("list").lines().count(), 1);
 }
 
 #[test]
@@ -54,7 +52,7 @@ fn bad_lines_are_named_and_good_ones_kept() {
     let long = "x".repeat(64 * 1024 + 1);
     input.extend_from_slice(format!("{{\"topic\":\"a\",\"content\":\"{long}\"}}\n").as_bytes());
 
-    let run = world.icm_with(["import", "jsonl", "-", "--json"], &input);
+    let run = world.icm_with("import jsonl - --json", &input);
     let run = run.ends(1);
     let report = run.json();
     assert_eq!(report["added"], 2, "{report}");
@@ -69,24 +67,20 @@ fn bad_lines_are_named_and_good_ones_kept() {
             .iter()
             .all(|r| !r["why"].as_str().unwrap().is_empty())
     );
-    assert_eq!(world.json(["stats"])["memories"], 2);
+    assert_eq!(world.json("stats")["memories"], 2);
 
-    let run = world.icm_with(["import", "jsonl", "-"], &input).ends(1);
-    assert!(run.err.contains(":2: "), "{}", run.err);
-    assert!(run.out.contains("2 unchanged, 8 rejected"), "{}", run.out);
+    let run = world.icm_with("import jsonl -", &input).ends(1);
+    run.err.says(":2: ");
+    run.out.says("2 unchanged, 8 rejected");
 }
 
 #[test]
 fn files_that_cannot_be_read() {
     let world = World::new();
-    world
-        .icm(["import", "jsonl", "nowhere.jsonl"])
-        .fails(2, "nowhere.jsonl");
+    world.fails("import jsonl nowhere.jsonl => 2: nowhere.jsonl");
     std::fs::create_dir(world.path("folder")).unwrap();
-    world
-        .icm(["import", "jsonl", "folder"])
-        .fails(2, "is a folder");
-    world.icm(["import", "jsonl"]).ends(2);
+    world.fails("import jsonl folder => 2: is a folder");
+    world.icm("import jsonl").ends(2);
     assert!(!world.store().join("log").exists(), "something was written");
 }
 
@@ -94,17 +88,17 @@ fn files_that_cannot_be_read() {
 fn an_export_comes_back_the_same() {
     let world = World::new();
     world.write("sample.jsonl", SAMPLE);
-    world.icm(["import", "jsonl", "sample.jsonl"]).ok();
-    let out = world.icm(["export", "jsonl"]).ok().out;
+    world.ok("import jsonl sample.jsonl");
+    let out = world.out("export jsonl");
     assert_eq!(out.lines().count(), 40);
 
-    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    world.ok("export jsonl -o out.jsonl");
     assert_eq!(
         std::fs::read_to_string(world.path("out.jsonl")).unwrap(),
         out
     );
     // The old file is replaced, and no other file is left.
-    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    world.ok("export jsonl -o out.jsonl");
     let names: Vec<_> = tree(&world.path(""))
         .into_iter()
         .map(|(path, _)| path.file_name().unwrap().to_owned())
@@ -112,9 +106,9 @@ fn an_export_comes_back_the_same() {
     assert_eq!(names, ["out.jsonl", "sample.jsonl"]);
 
     let other = World::new();
-    let report = other.icm_with(["import", "jsonl", "-", "--json"], out.as_bytes());
+    let report = other.icm_with("import jsonl - --json", out.as_bytes());
     assert_eq!(report.ok().json()["added"], 40);
-    let back = other.icm(["export", "jsonl"]).ok().out;
+    let back = other.out("export jsonl");
     assert_eq!(sorted(&back), sorted(&out));
 }
 
@@ -134,7 +128,7 @@ fn sorted(lines: &str) -> Vec<String> {
 fn memories_of_one_import_keep_the_order_of_its_lines() {
     let world = World::new();
     world.write("sample.jsonl", SAMPLE);
-    world.icm(["import", "jsonl", "sample.jsonl"]).ok();
+    world.ok("import jsonl sample.jsonl");
     let contents = |lines: &str| -> Vec<String> {
         lines
             .lines()
@@ -142,28 +136,24 @@ fn memories_of_one_import_keep_the_order_of_its_lines() {
             .map(|line| line["content"].as_str().unwrap().to_string())
             .collect()
     };
-    let export = world.icm(["export", "jsonl"]).ok().out;
+    let export = world.out("export jsonl");
     assert_eq!(contents(&export), contents(SAMPLE), "oldest first");
 }
 
 #[test]
 fn markdown_has_a_section_a_topic() {
     let world = World::with_memories();
-    let out = world.icm(["export", "markdown"]).ok().out;
+    let out = world.out("export markdown");
     for text in ["decisions", "people", "Mira owns billing"] {
-        assert!(out.contains(text), "{out}");
+        out.says(text);
     }
 }
 
 #[test]
 fn an_export_to_nowhere_leaves_nothing() {
     let world = World::with_memories();
-    world
-        .icm(["export", "jsonl", "-o", "no/such/folder/x"])
-        .fails(2, "no/such/folder/x");
-    world
-        .icm(["export", "jsonl", "-o", "x.jsonl", "--at", "@999"])
-        .fails(2, "");
+    world.fails("export jsonl -o no/such/folder/x => 2: no/such/folder/x");
+    world.fails("export jsonl -o x.jsonl --at @999 => 2: ");
     assert!(!world.path("x.jsonl").exists());
     assert!(tree(&world.path("")).is_empty());
 }
@@ -172,8 +162,8 @@ fn an_export_to_nowhere_leaves_nothing() {
 #[test]
 fn devices_are_written_into() {
     let world = World::with_memories();
-    world.icm(["export", "jsonl", "-o", "/dev/null"]).ok();
-    let mut command = world.command(["export", "jsonl"]);
+    world.ok("export jsonl -o /dev/null");
+    let mut command = world.command("export jsonl");
     // A full disk is an error.
     let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
         return;
@@ -200,83 +190,70 @@ const OLD: &str = r#"{"topic":"prefs","content":"Mira drinks tea","id":"01HF7YAT
 fn times_travel_for_show() {
     let world = World::new();
     world.write("old.jsonl", OLD);
-    let report = world.json(["import", "jsonl", "old.jsonl"]);
-    assert_eq!(
-        (&report["added"], &report["rejected"]),
-        (&2.into(), &json!([]))
-    );
-    let memory = world.json(["get", &world.id("drink")]);
+    let report = world.json("import jsonl old.jsonl");
+    report.has(json!({"added": 2, "rejected": []}));
+    let memory = world.json(format!("get {}", world.id("drink")));
     assert_eq!(memory["created_at"], "2023-11-14T22:13:20Z");
     assert_eq!(memory["updated_at"], "2024-03-09T16:00:00.123Z");
     assert_eq!(memory["occurred_at"], json!(null), "it is no valid time");
 
     // Filters by time, and decay, use the time of the import.
-    world
-        .icm(["recall", "tea", "--until", "2024-06-01"])
-        .ends(1);
-    world.icm(["recall", "tea", "--since", "yesterday"]).ok();
-    world.icm(["decay"]).ok();
-    assert_eq!(world.json(["get", &world.id("drink")])["weight"], 1.0);
+    world.icm("recall tea --until 2024-06-01").ends(1);
+    world.ok("recall tea --since yesterday");
+    world.ok("decay");
+    assert_eq!(
+        world.json(format!("get {}", world.id("drink")))["weight"],
+        1.0
+    );
 
     // Importing the same file again changes nothing, and the export equals the imported file.
     let before = world.now();
-    let again = world.json(["import", "jsonl", "old.jsonl"]);
-    assert_eq!(
-        (&again["added"], &again["unchanged"]),
-        (&0.into(), &2.into())
-    );
+    let again = world.json("import jsonl old.jsonl");
+    again.has(json!({"added": 0, "unchanged": 2}));
     assert_eq!(world.now(), before);
-    let out = world.icm(["export", "jsonl"]).ok().out;
+    let out = world.out("export jsonl");
     assert_eq!(without_ids(&out), without_ids(OLD));
 
     // Through a second store and Markdown, and after a rebuild of the views.
-    world.icm(["export", "markdown", "-o", "notes"]).ok();
+    world.ok("export markdown -o notes");
     let other = World::new();
     let notes = world.path("notes");
-    let report = other.json(["import", "markdown", notes.to_str().unwrap()]);
-    assert_eq!(
-        (&report["added"], &report["rejected"]),
-        (&2.into(), &json!([]))
-    );
-    assert_eq!(
-        without_ids(&other.icm(["export", "jsonl"]).ok().out),
-        without_ids(OLD)
-    );
-    other.icm(["rebuild"]).ok();
-    assert_eq!(
-        without_ids(&other.icm(["export", "jsonl"]).ok().out),
-        without_ids(OLD)
-    );
-    other.icm(["verify"]).ok();
+    let report = other.json(format!("import markdown '{}'", notes.display()));
+    report.has(json!({"added": 2, "rejected": []}));
+    assert_eq!(without_ids(&other.out("export jsonl")), without_ids(OLD));
+    other.ok("rebuild");
+    assert_eq!(without_ids(&other.out("export jsonl")), without_ids(OLD));
+    other.ok("verify");
 
     // A change in this store shows its own time.
-    other
-        .icm(["update", &other.id("drink"), "-c", "Mira drinks coffee"])
-        .ok();
-    let memory = other.json(["get", &other.id("drink")]);
+    other.ok(format!(
+        "update {} -c 'Mira drinks coffee'",
+        other.id("drink")
+    ));
+    let memory = other.json(format!("get {}", other.id("drink")));
     assert_eq!(memory["created_at"], "2023-11-14T22:13:20Z");
     assert!(memory["updated_at"].as_str().unwrap() > "2025", "{memory}");
     // An undo takes back the update and its time.
-    other.icm(["undo", "--last", "1", "--yes"]).ok();
-    let memory = other.json(["get", &other.id("drink")]);
+    other.ok("undo --last 1 --yes");
+    let memory = other.json(format!("get {}", other.id("drink")));
     assert_eq!(memory["updated_at"], "2024-03-09T16:00:00.123Z");
 }
 
 #[test]
 fn a_memory_of_ones_own_keeps_its_times() {
     let world = World::with_memories();
-    let out = world.icm(["export", "jsonl"]).ok().out;
+    let out = world.out("export jsonl");
     assert!(
         out.lines().all(|line| line.contains("\"created_at\":")),
         "{out}"
     );
     let before = world.now();
     let edited = out.replace("\"created_at\":\"2", "\"created_at\":\"1");
-    let report = world.icm_with(["import", "jsonl", "-", "--json"], edited.as_bytes());
+    let report = world.icm_with("import jsonl - --json", edited.as_bytes());
     let lines = out.lines().count() as u64;
     assert_eq!(report.ok().json()["unchanged"], lines);
     assert_eq!(world.now(), before);
-    assert_eq!(world.icm(["export", "jsonl"]).ok().out, out);
+    assert_eq!(world.out("export jsonl"), out);
 }
 
 #[test]
@@ -294,20 +271,10 @@ fn a_foreign_created_at_is_when_it_occurred() {
         let line = format!(
             r#"{{"topic":"a","content":"one","key":"k","created_at":{created},"timestamp":1}}"#
         );
-        let run = world
-            .icm_with(["import", "jsonl", "-"], line.as_bytes())
-            .ok();
-        assert!(
-            run.err.contains("`created_at` was taken as `occurred_at`"),
-            "{}",
-            run.err
-        );
-        assert!(
-            run.err.contains("were left out: timestamp\n"),
-            "{}",
-            run.err
-        );
-        let memory = world.json(["get", &world.id("k")]);
+        let run = world.icm_with("import jsonl -", line.as_bytes()).ok();
+        run.err.says("`created_at` was taken as `occurred_at`");
+        run.err.says("were left out: timestamp\n");
+        let memory = world.json(format!("get {}", world.id("k")));
         assert_eq!(memory["occurred_at"], occurred);
         assert!(memory["created_at"].as_str().unwrap() > "2025", "{memory}");
     }
@@ -320,15 +287,9 @@ fn a_foreign_created_at_is_when_it_occurred() {
     ] {
         let world = World::new();
         let line = format!(r#"{{"topic":"a","content":"one",{fields}}}"#);
-        let run = world
-            .icm_with(["import", "jsonl", "-"], line.as_bytes())
-            .ok();
-        assert!(
-            run.err.contains("were left out: created_at\n"),
-            "{}",
-            run.err
-        );
-        assert!(!run.err.contains("was taken"), "{}", run.err);
+        let run = world.icm_with("import jsonl -", line.as_bytes()).ok();
+        run.err.says("were left out: created_at\n");
+        run.err.lacks("was taken");
     }
 }
 
@@ -398,7 +359,7 @@ fn what_is_no_json_lines_is_said_once() {
         ),
     ] {
         let world = World::new();
-        let run = world.icm_with(["import", "jsonl", "-", "--json"], input.as_bytes());
+        let run = world.icm_with("import jsonl - --json", input.as_bytes());
         let report = run.ends(1).json();
         let rejected = report["rejected"].as_array().unwrap();
         assert_eq!(rejected.len(), 1, "{input}: {report}");
@@ -418,14 +379,10 @@ fn what_is_no_json_lines_is_said_once() {
     ] {
         let world = World::new();
         let input = format!("{first}\n{one}\n{two}\n");
-        let run = world.icm_with(["import", "jsonl", "-", "--json"], input.as_bytes());
+        let run = world.icm_with("import jsonl - --json", input.as_bytes());
         let report = run.ends(1).json();
         let (added, rejected) = if first == "{" { (0, 1) } else { (2, 1) };
         assert_eq!(report["added"], added, "{first}: {report}");
-        assert_eq!(
-            report["rejected"].as_array().unwrap().len(),
-            rejected,
-            "{first}: {report}"
-        );
+        assert_eq!(report["rejected"].count(), rejected, "{first}: {report}");
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::{World, tree};
+use crate::world::{Look, Says, World, tree};
 
 const CURSOR: &str =
     "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"}\n\t}\n}\n";
@@ -50,13 +50,13 @@ fn program() -> Value {
 #[test]
 fn a_machine_without_clients_is_told_how_to_name_one() {
     let world = World::new();
-    let run = world.icm(["init", "--yes"]).ends(1);
-    assert!(run.err.contains("no agent client was found"), "{run:?}");
-    assert!(run.err.contains("`--client NAME`"), "{run:?}");
-    let json = world.icm(["init", "--json"]).ends(1).json();
+    let run = world.icm("init --yes").ends(1);
+    run.err.says("no agent client was found");
+    run.err.says("`--client NAME`");
+    let json = world.icm("init --json").ends(1).json();
     assert_eq!(json["steps"], Value::Array(Vec::new()));
-    let run = world.icm(["init", "--client", "cursr"]);
-    assert!(run.err.contains("'cursor'"), "{run:?}");
+    let run = world.icm("init --client cursr");
+    run.err.says("'cursor'");
     assert_eq!(run.code, 2);
 }
 
@@ -64,27 +64,21 @@ fn a_machine_without_clients_is_told_how_to_name_one() {
 fn init_shows_asks_writes_and_is_taken_back() {
     let home = Home::new();
     let before = home.files();
-    let run = home.world.icm(["init"]).ends(2);
-    assert!(
-        run.err.contains("writing 5 files has to be confirmed"),
-        "{run:?}"
-    );
+    let run = home.world.icm("init").ends(2);
+    run.err.says("writing 5 files has to be confirmed");
     assert_eq!(home.files(), before);
 
-    let run = home.world.icm(["init", "--dry-run"]).ok();
-    assert!(run.err.starts_with("found 3 agent clients\n"), "{run:?}");
-    assert!(run.out.contains("+\t\t\"icm\": {"), "{run:?}");
-    assert!(run.out.contains("+[mcp_servers.icm]"), "{run:?}");
-    assert!(!run.out.contains("-\t// mine"), "{run:?}");
-    assert!(run.err.contains("would write 5 files"), "{run:?}");
+    let run = home.world.ok("init --dry-run");
+    run.err.begins("found 3 agent clients\n");
+    run.out.says("+\t\t\"icm\": {");
+    run.out.says("+[mcp_servers.icm]");
+    run.out.lacks("-\t// mine");
+    run.err.says("would write 5 files");
     assert_eq!(home.files(), before);
 
-    let run = home.world.icm(["init", "--yes"]).ok();
-    assert!(run.err.contains("wrote 5 files"), "{run:?}");
-    assert!(
-        run.err.contains("check Codex CLI: `codex mcp list`"),
-        "{run:?}"
-    );
+    let run = home.world.ok("init --yes");
+    run.err.says("wrote 5 files");
+    run.err.says("check Codex CLI: `codex mcp list`");
     let store = home.world.store().display().to_string();
     assert!(home.read(".cursor/mcp.json").contains("// mine"));
     assert!(
@@ -97,47 +91,38 @@ fn init_shows_asks_writes_and_is_taken_back() {
     );
     let once = home.files();
 
-    let run = home.world.icm(["init", "--yes"]).ok();
-    assert!(run.err.contains("all files are up to date"), "{run:?}");
+    let run = home.world.ok("init --yes");
+    run.err.says("all files are up to date");
     assert_eq!(home.files(), once);
 
-    let run = home.world.icm(["uninstall", "--check"]).ends(1);
-    assert!(run.err.contains("5 files have entries of icm"), "{run:?}");
-    let run = home.world.icm(["uninstall"]).ends(2);
-    assert!(run.err.contains("has to be confirmed"), "{run:?}");
-    home.world.icm(["uninstall", "--dry-run"]).ok();
+    let run = home.world.icm("uninstall --check").ends(1);
+    run.err.says("5 files have entries of icm");
+    let run = home.world.icm("uninstall").ends(2);
+    run.err.says("has to be confirmed");
+    home.world.ok("uninstall --dry-run");
     assert_eq!(home.files(), once);
-    let run = home.world.icm(["uninstall", "--yes"]).ok();
-    assert!(
-        !run.err.contains("also changes the files of the user"),
-        "{run:?}"
-    );
+    let run = home.world.ok("uninstall --yes");
+    run.err.lacks("also changes the files of the user");
     assert_eq!(home.files(), before);
-    home.world.icm(["uninstall", "--check"]).ok();
-    home.world.icm(["uninstall", "--yes"]).ok();
+    home.world.ok("uninstall --check");
+    home.world.ok("uninstall --yes");
 }
 
 #[test]
 fn uninstall_in_a_project_says_that_it_is_about_the_user_too() {
     let home = Home::new();
-    home.world.icm(["init", "--yes", "--client", "cursor"]).ok();
+    home.world.ok("init --yes --client cursor");
     let project = home.world.path("project");
     fs::create_dir_all(project.join(".git")).unwrap();
     let uninstall = |more: &str| {
-        let mut command = home.world.command(["uninstall", more]);
+        let mut command = home.world.command(format!("uninstall '{more}'"));
         crate::world::run(command.current_dir(&project), b"")
     };
     let run = uninstall("--check").ends(1);
-    assert!(
-        run.err.contains("also changes the files of the user"),
-        "{run:?}"
-    );
+    run.err.says("also changes the files of the user");
     uninstall("--yes").ok();
     let run = uninstall("--check").ok();
-    assert!(
-        !run.err.contains("also changes the files of the user"),
-        "{run:?}"
-    );
+    run.err.lacks("also changes the files of the user");
 }
 
 #[test]
@@ -146,7 +131,7 @@ fn a_broken_file_is_left_alone_and_the_others_are_written() {
     home.write(".codex/config.toml", "{\"mcp_servers\": {}}");
     let answer = home
         .world
-        .icm(["init", "--mode", "mcp", "--yes", "--json"])
+        .icm("init --mode mcp --yes --json")
         .ends(1)
         .json();
     let steps = answer["steps"].as_array().unwrap();
@@ -155,15 +140,15 @@ fn a_broken_file_is_left_alone_and_the_others_are_written() {
         .find(|step| step["file"].as_str().unwrap().contains(".codex"))
         .unwrap();
     let reason = codex["pieces"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("does not parse as TOML"), "{reason}");
+    reason.says("does not parse as TOML");
     assert_eq!(
         (&codex["changes"], &answer["done"]),
         (&false.into(), &true.into())
     );
     assert!(home.read(".cursor/mcp.json").contains("serve"));
     assert_eq!(home.read(".codex/config.toml"), "{\"mcp_servers\": {}}");
-    let run = home.world.icm(["init", "--mode", "mcp", "--yes"]).ends(1);
-    assert!(run.err.contains("1 file was left alone"), "{run:?}");
+    let run = home.world.icm("init --mode mcp --yes").ends(1);
+    run.err.says("1 file was left alone");
 }
 
 #[test]
@@ -172,42 +157,30 @@ fn a_project_gets_files_without_paths_of_this_machine() {
     let bin = home.path.join("bin");
     fs::create_dir(&bin).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_icm"), bin.join("icm")).unwrap();
-    let mut command = home.world.command([
-        "init",
-        "--project",
-        "--client",
-        "claude",
-        "--mode",
-        "all",
-        "--yes",
-    ]);
+    let mut command = home
+        .world
+        .command("init --project --client claude --mode all --yes");
     crate::world::run(command.env("PATH", &bin), b"").ok();
     let entry: Value = serde_json::from_str(&home.read("work/.mcp.json")).unwrap();
     let entry = &entry["mcpServers"]["icm"];
-    assert_eq!(
-        (&entry["command"], &entry["env"]),
-        (&"icm".into(), &Value::Null)
-    );
+    entry.has(json!({"command": "icm", "env": null}));
     assert!(home.read("work/CLAUDE.md").contains("icm_memory_recall"));
     assert!(home.path.join("work/.claude/skills/icm/SKILL.md").exists());
-    home.world.icm(["uninstall", "--yes"]).ok();
+    home.world.ok("uninstall --yes");
     assert!(!home.path.join("work/.mcp.json").exists() && !home.path.join("work/.claude").exists());
 }
 
 #[test]
 fn the_list_names_every_client() {
     let home = Home::new();
-    let list = home.world.json(["init", "--list"]);
+    let list = home.world.json("init --list");
     let list = list.as_array().unwrap();
     assert_eq!(list.len(), 27);
     let cursor = list
         .iter()
         .find(|client| client["client"] == "cursor")
         .unwrap();
-    assert!(
-        cursor["found"].as_str().unwrap().ends_with(".cursor"),
-        "{cursor}"
-    );
+    cursor["found"].as_str().unwrap().finishes(".cursor");
     assert_eq!(
         list.iter()
             .filter(|client| !client["found"].is_null())
@@ -218,19 +191,12 @@ fn the_list_names_every_client() {
 
 #[track_caller]
 fn check(home: &Home, code: i32, client: &str, status: &str, words: &str) -> Value {
-    let answer = home
-        .world
-        .icm(["doctor", "--clients", "--json"])
-        .ends(code)
-        .json();
+    let answer = home.world.icm("doctor --clients --json").ends(code).json();
     let checks = answer["checks"].as_array().unwrap();
     let found = checks.iter().find(|check| check["name"] == client);
     let found = found.unwrap_or_else(|| panic!("no {client}: {answer:#}"));
     assert_eq!(found["status"], status, "{found:#}");
-    assert!(
-        found["message"].as_str().unwrap().contains(words),
-        "{found:#}"
-    );
+    found["message"].as_str().unwrap().says(words);
     found["command"].clone()
 }
 
@@ -241,7 +207,7 @@ fn doctor_starts_entries_and_says_where_they_lead() {
         check(&home, 0, "clients", "warning", "no client has an entry"),
         "icm init"
     );
-    home.world.icm(["init", "--mode", "mcp", "--yes"]).ok();
+    home.world.ok("init --mode mcp --yes");
     let before = home.files();
     let store = home.world.store().display().to_string();
     for client in ["cursor", "codex", "amp"] {
@@ -259,9 +225,7 @@ fn doctor_starts_entries_and_says_where_they_lead() {
     home.write(".cursor/mcp.json", &entry(&program(), &elsewhere));
     let mend = check(&home, 0, "cursor", "warning", "but this shell's store is");
     assert_eq!(mend, "icm init --client cursor");
-    home.world
-        .icm(["init", "--client", "cursor", "--mode", "mcp", "--yes"])
-        .ok();
+    home.world.ok("init --client cursor --mode mcp --yes");
     check(&home, 0, "cursor", "ok", &store);
 
     home.write(".cursor/mcp.json", &entry(&"/nowhere/icm".into(), &store));
@@ -272,11 +236,7 @@ fn doctor_starts_entries_and_says_where_they_lead() {
         "problem",
         "`/nowhere/icm serve` does not start",
     );
-    home.world
-        .icm([
-            "init", "--mode", "hook", "--client", "amp", "cursor", "--yes",
-        ])
-        .ok();
+    home.world.ok("init --mode hook --client amp cursor --yes");
     let hooks = home.read(".cursor/hooks.json");
     home.write(".cursor/hooks.json", &hooks.replace("/icm\\", "/old/icm\\"));
     home.write(".cursor/mcp.json", "{}");
@@ -339,31 +299,20 @@ fn doctor_waits_for_no_server_for_ever() {
 fn the_question_comes_after_the_files() {
     let home = Home::new();
     let before = home.files();
-    let no = home
-        .world
-        .icm_asked(&["-q", "init", "--mode", "mcp"], "n\n")
-        .ends(1);
+    let no = home.world.icm_asked("-q init --mode mcp", "n\n").ends(1);
     let shown = no.err.find("+  Cursor     server  /");
     assert!(
         shown.is_some() && shown < no.err.find("Write 3 files? [y/N]"),
         "{no:#?}"
     );
     assert_eq!(home.files(), before);
-    let no = home
-        .world
-        .icm_asked(&["init", "--mode", "mcp"], "n\n")
-        .ends(1);
-    assert!(
-        no.err.contains("nothing was written") && !no.err.contains("check"),
-        "{no:#?}"
-    );
-    home.world.icm_asked(&["init", "--mode", "mcp"], "y\n").ok();
-    let no = home.world.icm_asked(&["uninstall"], "n\n").ends(1);
-    assert!(
-        no.err.contains("Change or remove 3 files? [y/N]"),
-        "{no:#?}"
-    );
-    home.world.icm_asked(&["uninstall"], "y\n").ok();
+    let no = home.world.icm_asked("init --mode mcp", "n\n").ends(1);
+    no.err.says("nothing was written");
+    no.err.lacks("check");
+    home.world.icm_asked("init --mode mcp", "y\n").ok();
+    let no = home.world.icm_asked("uninstall", "n\n").ends(1);
+    no.err.says("Change or remove 3 files? [y/N]");
+    home.world.icm_asked("uninstall", "y\n").ok();
     assert_eq!(home.files(), before);
 }
 
@@ -371,10 +320,7 @@ fn the_question_comes_after_the_files() {
 fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
     let home = Home::new();
     home.world
-        .icm([
-            "init", "--client", "cursor", "gemini", "--mode", "hook", "--yes",
-        ])
-        .ok();
+        .ok("init --client cursor gemini --mode hook --yes");
     check(
         &home,
         0,
@@ -384,11 +330,11 @@ fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
     );
     home.write(".cursor/hooks.json", "{");
     check(&home, 1, "cursor", "problem", "does not parse as JSON");
-    home.world.icm(["uninstall", "--yes"]);
+    home.world.icm("uninstall --yes");
 
     // A file with servers and hooks is reported once.
     home.write(".gemini/settings.json", "{");
-    let answer = home.world.icm(["doctor", "--clients", "--json"]).ends(1);
+    let answer = home.world.icm("doctor --clients --json").ends(1);
     let answer = answer.json();
     let checks = answer["checks"].as_array().unwrap();
     let of_gemini = checks.iter().filter(|check| check["name"] == "gemini-cli");
@@ -411,12 +357,12 @@ fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
         format!("cd '{folder}' && claude mcp remove --scope local icm")
     );
     // Nothing shows that this program is this icm.
-    let run = home.world.icm(["uninstall", "--check"]).ok();
-    assert!(run.err.contains("`/nowhere/icm serve`"), "{run:?}");
+    let run = home.world.ok("uninstall --check");
+    run.err.says("`/nowhere/icm serve`");
     entry["projects"][&folder]["mcpServers"]["icm"]["command"] = program();
     home.write(".claude.json", &entry.to_string());
-    home.world.icm(["uninstall", "--check"]).ends(1);
-    home.world.icm(["uninstall", "--yes"]);
+    home.world.icm("uninstall --check").ends(1);
+    home.world.icm("uninstall --yes");
     let left: Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
     assert_eq!(
         left["projects"][&folder]["mcpServers"],
@@ -427,19 +373,12 @@ fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
 #[test]
 fn a_client_without_servers_is_told_what_to_do() {
     let home = Home::new();
-    let run = home.world.icm(["init", "--client", "aider", "--yes"]);
-    assert!(
-        run.err
-            .contains("Aider has no MCP servers: `icm init --client aider --mode rules`"),
-        "{run:?}"
-    );
-    let run = (home.world)
-        .icm([
-            "init", "--client", "aider", "codex", "--mode", "rules", "--yes",
-        ])
-        .ok();
-    assert!(run.err.contains("check Aider: "), "{run:?}");
-    assert!(!run.err.contains("check Codex CLI: "), "{run:?}");
+    let run = home.world.icm("init --client aider --yes");
+    run.err
+        .says("Aider has no MCP servers: `icm init --client aider --mode rules`");
+    let run = (home.world).ok("init --client aider codex --mode rules --yes");
+    run.err.says("check Aider: ");
+    run.err.lacks("check Codex CLI: ");
     assert!(home.read(".aider.icm.md").contains("icm"));
 }
 
@@ -477,11 +416,7 @@ fn doctor_starts_no_program_of_a_project() {
     }
     assert!(!trap.exists());
     // The other clients that read this file are not installed.
-    let answer = home
-        .world
-        .icm(["doctor", "--clients", "--json"])
-        .ok()
-        .json();
+    let answer = home.world.ok("doctor --clients --json").json();
     let told = answer["checks"].as_array().unwrap().iter();
     let told = told.filter(|check| check["message"].as_str().unwrap().contains(".mcp.json"));
     assert_eq!(told.count(), 1, "{answer:#}");

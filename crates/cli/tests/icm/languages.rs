@@ -12,10 +12,10 @@ use crate::world::World;
 /// Returns the share of a set's questions with evidence at the first place.
 fn first_right(set: &Path, settings: &[&str]) -> f64 {
     let world = World::new();
-    let args = ["bench", "recall", set.to_str().unwrap(), "--no-foreign"];
-    let args = args.into_iter().chain(["--k", "1", "--limit", "10"]);
-    let args = args.chain(settings.iter().flat_map(|setting| ["--set", *setting]));
-    let report: Value = world.json(args);
+    let settings: String = settings.iter().map(|it| format!(" --set {it}")).collect();
+    let command = ["bench", "recall", set.to_str().unwrap()];
+    let more = format!("--no-foreign --k 1 --limit 10{settings}");
+    let report: Value = world.json((command, more));
     report["overall"]["any_at"]["1"].as_f64().unwrap()
 }
 

@@ -46,6 +46,7 @@ mod init;
 mod languages;
 mod leftovers;
 mod links;
+mod look;
 mod memoir;
 mod memoir_export;
 #[cfg(feature = "models")]

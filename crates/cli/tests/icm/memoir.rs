@@ -10,19 +10,16 @@ mod search;
 
 use serde_json::Value;
 
-use crate::world::World;
+use crate::world::{Args, World};
 
-fn memoir(world: &World, args: &[&str]) -> Value {
-    world.json([["memoir"].as_slice(), args].concat())
+fn memoir(world: &World, args: impl Args) -> Value {
+    world.json(("memoir", args))
 }
 
 /// Makes a memoir with three concepts and two links.
 fn system() -> World {
     let world = World::new();
-    memoir(
-        &world,
-        &["create", "-n", "system", "-d", "How billing hangs together"],
-    );
+    world.json("memoir create -n system -d 'How billing hangs together'");
     for (name, definition, labels) in [
         ("invoices", "Rows in PostgreSQL", "kind:data,team:billing"),
         ("api", "The HTTP front for customers", "kind:service"),
@@ -39,7 +36,7 @@ fn system() -> World {
             "-l",
             labels,
         ];
-        memoir(&world, &add);
+        memoir(&world, add);
     }
     link(&world, "link", "api", "invoices", "dependsOn");
     link(&world, "link", "invoices", "api", "part-of");
@@ -47,12 +44,9 @@ fn system() -> World {
 }
 
 fn link(world: &World, verb: &str, from: &str, to: &str, relation: &str) -> Value {
-    memoir(
-        world,
-        &[
-            verb, "-m", "system", "--from", from, "--to", to, "-r", relation,
-        ],
-    )
+    world.json(format!(
+        "memoir '{verb}' -m system --from '{from}' --to '{to}' -r '{relation}'"
+    ))
 }
 
 fn names(list: &Value) -> Vec<&str> {

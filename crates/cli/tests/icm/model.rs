@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::world::{Run, World, run};
+use crate::world::{Args, Look, Run, Says, World, run};
 
 /// Makes a folder that looks like a model to everything except ONNX Runtime.
 fn fake(folder: &Path) {
@@ -27,7 +27,7 @@ fn fake(folder: &Path) {
 /// Makes a world whose store has an invalid library, so that nothing is fetched.
 fn with_a_library() -> World {
     let world = World::new();
-    world.icm(["store", "-t", "a", "-c", "a memory"]).ok();
+    world.ok("store -t a -c 'a memory'");
     fs::create_dir(world.store().join("lib")).unwrap();
     fs::write(world.store().join("lib/libonnxruntime.so"), "none").unwrap();
     world
@@ -35,7 +35,7 @@ fn with_a_library() -> World {
 
 /// Returns the text of the config file; empty if absent.
 fn config(world: &World) -> String {
-    let path = world.json(["config", "show"])[0]["value"].clone();
+    let path = world.json("config show")[0]["value"].clone();
     fs::read_to_string(path.as_str().unwrap()).unwrap_or_default()
 }
 
@@ -45,7 +45,7 @@ fn row(listed: &Value, name: &str) -> Value {
     row.unwrap_or_else(|| panic!("{name}: {listed}")).clone()
 }
 
-fn with_config(world: &World, args: &[&str]) -> Run {
+fn with_config(world: &World, args: impl Args) -> Run {
     let mut command = world.command(args);
     command.env("ICM_CONFIG", world.path("icm.toml"));
     run(&mut command, b"")
@@ -54,18 +54,15 @@ fn with_config(world: &World, args: &[&str]) -> Run {
 #[test]
 fn the_list_has_what_there_is_and_what_can_be_had() {
     let world = World::new();
-    let listed = world.json(["model", "list"]);
+    let listed = world.json("model list");
     assert_eq!(listed["in_use"], "static");
     let built_in = row(&listed, "static");
-    assert_eq!(
-        (&built_in["in_use"], &built_in["dim"]),
-        (&true.into(), &256.into())
-    );
+    built_in.has(json!({"in_use": true, "dim": 256}));
     assert_eq!(row(&listed, "none")["in_use"], false);
     assert_eq!(row(&listed, "all-MiniLM-L6-v2")["kind"], "known");
     assert_eq!(row(&listed, "multilingual-e5-small")["dim"], 384);
-    let text = world.icm(["model", "list"]).ok();
-    assert!(text.out.starts_with("*  static"), "{text:?}");
+    let text = world.ok("model list");
+    text.out.begins("*  static");
     assert!(!world.store().exists(), "nothing is made");
 }
 
@@ -74,94 +71,56 @@ fn a_choice_is_written_and_the_rest_of_the_file_stays() {
     let world = World::new();
     let text = "# mine\ndb = 'store' # here\n\n[recall]\nlimit = 3\n";
     world.write("icm.toml", text);
-    let using = with_config(&world, &["model", "use", "none"]).ok();
-    assert!(using.out.starts_with("using none"), "{using:?}");
+    let using = with_config(&world, "model use none").ok();
+    using.out.begins("using none");
     let changed = fs::read_to_string(world.path("icm.toml")).unwrap();
-    assert!(changed.starts_with(text), "{changed}");
-    assert!(
-        changed.ends_with("[embedding]\nmodel = \"none\"\n"),
-        "{changed}"
-    );
-    let listed = with_config(&world, &["model", "list", "--json"])
-        .ok()
-        .json();
+    changed.begins(text);
+    changed.finishes("[embedding]\nmodel = \"none\"\n");
+    let listed = with_config(&world, "model list --json").ok().json();
     assert_eq!(listed["in_use"], "none");
-    with_config(&world, &["model", "use", "static"]).ok();
+    with_config(&world, "model use static").ok();
     let back = fs::read_to_string(world.path("icm.toml")).unwrap();
     assert_eq!(back, changed.replace("none", "static"));
 
     // The config file is made if absent.
     assert_eq!(config(&world), "");
-    let answer = world.json(["model", "use", "none"]);
-    assert_eq!(
-        (&answer["model"], &answer["dim"]),
-        (&"none".into(), &Value::Null)
-    );
+    let answer = world.json("model use none");
+    answer.has(json!({"model": "none", "dim": null}));
     assert!(config(&world).contains("[embedding]\nmodel = \"none\"\n"));
-    assert_eq!(world.json(["model", "use", "STATIC"])["model"], "static");
-    assert_eq!(world.json(["model", "use", "None"])["model"], "none");
-    let shown = world.json(["config", "show"]);
+    assert_eq!(world.json("model use STATIC")["model"], "static");
+    assert_eq!(world.json("model use None")["model"], "none");
+    let shown = world.json("config show");
     let shown = shown.as_array().unwrap();
     let model = shown
         .iter()
         .find(|s| s["key"] == "embedding.model")
         .unwrap();
-    assert_eq!(
-        (&model["value"], &model["from"]),
-        (&"none".into(), &"config file".into())
-    );
+    model.has(json!({"value": "none", "from": "config file"}));
 }
 
 #[test]
 fn what_is_not_there_is_not_chosen() {
     let world = World::new();
-    let unknown = world
-        .icm(["model", "use", "gpt"])
-        .fails(2, "there is no model `gpt`");
-    assert!(
-        unknown
-            .err
-            .contains("none is installed; known are all-MiniLM-L6-v2"),
-        "{unknown:?}"
-    );
-    assert!(
-        unknown
-            .err
-            .contains("static, none and endpoint are always available"),
-        "{unknown:?}"
-    );
-    let removed = world.icm(["model", "remove", "all-minilm-l6-v2", "--yes"]);
+    let unknown = world.fails("model use gpt => 2: there is no model `gpt`");
+    unknown
+        .err
+        .says("none is installed; known are all-MiniLM-L6-v2");
+    unknown
+        .err
+        .says("static, none and endpoint are always available");
+    let removed = world.icm("model remove all-minilm-l6-v2 --yes");
     removed.fails(2, "all-MiniLM-L6-v2 is not installed");
-    world
-        .icm(["model", "remove", "Static", "--yes"])
-        .fails(2, "`Static` cannot be removed");
-    let absent = world.icm(["model", "use", "all-minilm-l6-v2"]);
+    world.fails("model remove Static --yes => 2: `Static` cannot be removed");
+    let absent = world.icm("model use all-minilm-l6-v2");
     let absent = absent.fails(2, "is not installed");
-    assert!(
-        absent.err.contains("icm model install all-minilm-l6-v2"),
-        "{absent:?}"
-    );
-    world
-        .icm(["model", "use", "./none"])
-        .fails(2, "there is no such folder");
-    world
-        .icm(["model", "use", ""])
-        .fails(2, "no model is named");
-    world
-        .icm(["model", "use", "endpoint"])
-        .fails(2, "needs `embedding.url`");
-    world
-        .icm(["model", "use", "none", "--url", "http://h"])
-        .fails(2, "belong to `endpoint`");
-    world
-        .icm(["model", "install", "gpt"])
-        .fails(2, "there is no model `gpt`");
-    world
-        .icm(["model", "remove", "gpt"])
-        .fails(2, "there is no model `gpt`");
-    world
-        .icm(["model", "remove", "static"])
-        .fails(2, "cannot be removed");
+    absent.err.says("icm model install all-minilm-l6-v2");
+    world.fails("model use ./none => 2: there is no such folder");
+    world.fails("model use '' => 2: no model is named");
+    world.fails("model use endpoint => 2: needs `embedding.url`");
+    world.fails("model use none --url http://h => 2: belong to `endpoint`");
+    world.fails("model install gpt => 2: there is no model `gpt`");
+    world.fails("model remove gpt => 2: there is no model `gpt`");
+    world.fails("model remove static => 2: cannot be removed");
     assert_eq!(config(&world), "");
     assert!(!world.store().exists());
 }
@@ -169,28 +128,25 @@ fn what_is_not_there_is_not_chosen() {
 #[test]
 fn a_folder_that_is_no_model_is_told_and_leaves_nothing() {
     let world = with_a_library();
-    let from = |folder: &str| world.icm(["model", "install", "tiny", "--from", folder]);
+    let from = |folder: &str| world.icm(format!("model install tiny --from '{folder}'"));
     from("absent").fails(2, "there is no such folder");
     fs::create_dir(world.path("empty")).unwrap();
     let empty = from("empty").fails(2, "it has no `model.onnx`");
-    assert!(
-        empty.err.contains("hint: a model is a folder with"),
-        "{empty:?}"
-    );
+    empty.err.says("hint: a model is a folder with");
     fake(&world.path("half"));
     fs::remove_file(world.path("half/tokenizer.json")).unwrap();
     from("half").fails(2, "it has no `tokenizer.json`");
     fake(&world.path("fake"));
     let fake = from("fake").fails(2, "is no ONNX Runtime that fits");
-    assert!(fake.err.contains("ORT_DYLIB_PATH"), "{fake:?}");
-    let bad = world.icm(["model", "install", "static", "--from", "fake"]);
+    fake.err.says("ORT_DYLIB_PATH");
+    let bad = world.icm("model install static --from fake");
     bad.fails(2, "a model cannot be called `static`");
     let models: Vec<_> = fs::read_dir(world.store().join("models"))
         .unwrap()
         .collect();
     assert_eq!(models.len(), 1, "only the lock: {models:?}");
 
-    let mut command = world.command(["model", "install", "tiny", "--from", "fake"]);
+    let mut command = world.command("model install tiny --from fake");
     command.env("ORT_DYLIB_PATH", world.path("absent.so"));
     run(&mut command, b"").fails(2, "ORT_DYLIB_PATH names");
 }
@@ -205,9 +161,7 @@ fn a_folder_that_is_somebody_elses_is_left_alone() {
         "model", "install", "tiny", "--from", "fake", "--db", "theirs",
     ];
     world.icm(install).fails(2, "is not a store and not empty");
-    world
-        .icm(["store", "-t", "a", "-c", "b", "--db", "theirs"])
-        .fails(2, "`lib`");
+    world.fails("store -t a -c b --db theirs => 2: `lib`");
     fs::remove_dir_all(world.path("theirs/lib")).unwrap();
     fs::create_dir_all(world.path("theirs/models/theirs")).unwrap();
     world.icm(install).fails(2, "is not a store and not empty");
@@ -231,12 +185,12 @@ fn a_store_can_be_made_where_models_are_already() {
 fn a_folder_of_the_users_can_be_chosen() {
     let world = World::new();
     fake(&world.path("fake"));
-    let answer = world.json(["model", "use", "./fake"]);
+    let answer = world.json("model use ./fake");
     assert_eq!(answer["dim"], 4);
     let real = world.path("fake").canonicalize().unwrap();
     let written = Path::new(answer["model"].as_str().unwrap()).canonicalize();
     assert_eq!(written.unwrap(), real);
-    let listed = world.json(["model", "list"]);
+    let listed = world.json("model list");
     let chosen = listed["models"]
         .as_array()
         .unwrap()
@@ -251,15 +205,11 @@ fn an_installed_model_is_used_listed_and_removed() {
     // The files of `install` are written by hand, because no model can be tried here.
     let folder = world.store().join("models/tiny");
     fake(&folder);
-    world
-        .icm(["model", "use", "tiny"])
-        .fails(2, "has no model.toml");
+    world.fails("model use tiny => 2: has no model.toml");
     let record = RECORD.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     fs::write(folder.join("model.toml"), record).unwrap();
-    let refused = world
-        .icm(["model", "use", "tiny"])
-        .fails(2, "its id is not that of what it names");
-    let row_of = |name: &str| row(&world.json(["model", "list"]), name);
+    let refused = world.fails("model use tiny => 2: its id is not that of what it names");
+    let row_of = |name: &str| row(&world.json("model list"), name);
     assert!(
         row_of("tiny")["problem"]
             .as_str()
@@ -271,26 +221,24 @@ fn an_installed_model_is_used_listed_and_removed() {
     assert_eq!(row_of("tiny")["in_default_store"], false);
 
     // Other commands know the folder: it is neither stray, nor reported, nor backed up.
-    world.icm(["doctor"]).ok();
-    let list = world.json(["list"]);
+    world.ok("doctor");
+    let list = world.json("list");
     let id = list[0]["id"].as_str().unwrap();
-    let redacted = world.json(["redact", id, "--yes"]);
+    let redacted = world.json(format!("redact {id} --yes"));
     let stray = redacted["out_of_reach"].to_string();
-    assert!(
-        !stray.contains("models") && !stray.contains("lib"),
-        "{stray}"
-    );
-    let backup = world.json(["backup", "b.tar.zst"]);
+    stray.lacks("models");
+    stray.lacks("lib");
+    let backup = world.json("backup b.tar.zst");
     assert!(backup["bytes"].as_u64().unwrap() < 20_000, "{backup}");
-    world.icm(["restore", "b.tar.zst", "--db", "again"]).ok();
+    world.ok("restore b.tar.zst --db again");
     assert!(!world.path("again/models").exists());
 
     let config = world.write("icm.toml", "[embedding]\nmodel = 'TINY' # fast\n");
-    let asked = with_config(&world, &["model", "remove", "tiny"]);
+    let asked = with_config(&world, "model remove tiny");
     let asked = asked.fails(2, "removing tiny, which is in use");
-    assert!(asked.err.contains("--yes"), "{asked:?}");
+    asked.err.says("--yes");
     assert!(folder.exists());
-    let gone = with_config(&world, &["model", "remove", "tiny", "--yes", "--json"])
+    let gone = with_config(&world, "model remove tiny --yes --json")
         .ok()
         .json();
     assert_eq!(gone["was_in_use"], true);
@@ -304,9 +252,7 @@ fn an_installed_model_is_used_listed_and_removed() {
 fn a_model_that_is_chosen_and_gone_shows_in_the_list() {
     let world = World::new();
     world.write("icm.toml", "[embedding]\nmodel = 'tiny'\n");
-    let listed = with_config(&world, &["model", "list", "--json"])
-        .ok()
-        .json();
+    let listed = with_config(&world, "model list --json").ok().json();
     assert!(
         row(&listed, "tiny")["problem"]
             .as_str()
@@ -393,23 +339,18 @@ fn a_server_is_asked_and_what_it_is_is_written() {
     let endpoint = ["model", "use", "endpoint"];
     let with = [&endpoint[..], &["--url", &url, "--endpoint-model", "m"]].concat();
     let using = with_config(&world, &with).ok();
-    assert!(
-        using.out.starts_with("using endpoint, 3 numbers a vector"),
-        "{using:?}"
-    );
+    using.out.begins("using endpoint, 3 numbers a vector");
     let text = fs::read_to_string(world.path("icm.toml")).unwrap();
-    assert!(
-        text.contains("model = \"endpoint\"") && text.contains("dim = 3"),
-        "{text}"
-    );
-    assert!(!text.contains("dim = 7"), "{text}");
-    with_config(&world, &endpoint).ok();
+    text.says("model = \"endpoint\"");
+    text.says("dim = 3");
+    text.lacks("dim = 7");
+    with_config(&world, endpoint).ok();
 
     // The dimension that the server reports wins over the config file, and the file is not changed silently.
     let wrong = text.replace("dim = 3", "dim = 4");
     world.write("icm.toml", &wrong);
-    let refused = with_config(&world, &endpoint).fails(2, "3 numbers, not of 4");
-    assert!(refused.err.contains("embedding.dim"), "{refused:?}");
+    let refused = with_config(&world, endpoint).fails(2, "3 numbers, not of 4");
+    refused.err.says("embedding.dim");
     assert_eq!(fs::read_to_string(world.path("icm.toml")).unwrap(), wrong);
 }
 
@@ -425,25 +366,23 @@ fn a_long_text_is_embedded_by_passages_or_once() {
             "[embedding]\nmodel = 'endpoint'\nurl = '{url}'\nendpoint_model = 'm'\ndim = 3\npassages = {passages}\n"
         );
         world.write("icm.toml", settings);
-        world.icm(["store", "-t", "a", "-c", &text]).ok();
-        world.icm(["store", "-t", "a", "-c", "a short one"]).ok();
-        let embedded = with_config(&world, &["embed"]).ok().out;
+        world.ok(format!("store -t a -c '{text}'"));
+        world.ok("store -t a -c 'a short one'");
+        let embedded = with_config(&world, "embed").ok().out;
         let begins = format!("embedded {of} {embeds}\n");
-        assert!(embedded.starts_with(&begins), "{embedded}");
+        embedded.begins(&begins);
         let ends = format!("{of} of {of} {embeds} embedded, 3 numbers each\n");
-        assert!(embedded.ends_with(&ends), "{embedded}");
-        let status = with_config(&world, &["embed", "--status", "--json"]).ok();
+        embedded.finishes(&ends);
+        let status = with_config(&world, "embed --status --json").ok();
         let status: Value = serde_json::from_str(&status.out).unwrap();
         let counts = [&status["embeds"], &status["versions"], &status["embedded"]];
         assert_eq!(counts, [&json!(embeds), &json!(of), &json!(of)]);
 
-        world.icm(["store", "-t", "a", "-c", "one more word"]).ok();
-        let explained = with_config(&world, &["recall", "word", "--explain"])
-            .ok()
-            .out;
+        world.ok("store -t a -c 'one more word'");
+        let explained = with_config(&world, "recall word --explain").ok().out;
         let lag =
             format!("has embedded {of} of {later} {embeds}; the others by the built-in model");
-        assert!(explained.contains(&lag), "{explained}");
+        explained.says(&lag);
     }
 }
 
@@ -461,11 +400,11 @@ fn a_server_that_is_down_or_wants_a_key_is_not_chosen() {
         "m",
     ];
     let refused = world.icm(with).fails(2, "does not let us in");
-    assert!(refused.err.contains("embedding.key_env"), "{refused:?}");
+    refused.err.says("embedding.key_env");
     let key = [&with[..], &["--key-env", "ICM_TEST_KEY"]].concat();
-    world.icm(&key).fails(2, "ICM_TEST_KEY holds no key");
+    world.icm(&key[..]).fails(2, "ICM_TEST_KEY holds no key");
     assert_eq!(config(&world), "");
-    let mut command = world.command(&key);
+    let mut command = world.command(&key[..]);
     let using = run(command.env("ICM_TEST_KEY", "s3cret"), b"").ok();
     assert!(config(&world).contains("key_env = \"ICM_TEST_KEY\""));
     assert!(!config(&world).contains("s3cret") && !using.out.contains("s3cret"));
@@ -486,15 +425,5 @@ fn a_server_that_is_down_or_wants_a_key_is_not_chosen() {
         "m",
     ];
     world.icm(with).fails(2, "does not answer");
-    world
-        .icm([
-            "model",
-            "use",
-            "endpoint",
-            "--url",
-            "h",
-            "--endpoint-model",
-            "m",
-        ])
-        .fails(2, "no http address");
+    world.fails("model use endpoint --url h --endpoint-model m => 2: no http address");
 }

@@ -16,7 +16,7 @@ use icm_service::{OpenOptions, Service};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::world::{Run, World, run};
+use crate::world::{Args, Run, Says, World, run};
 
 /// A server that is the owner.
 pub(crate) struct Owner(Child);
@@ -29,7 +29,7 @@ impl Owner {
     }
 
     fn maybe(world: &World) -> Owner {
-        let mut command = world.command(["serve"]);
+        let mut command = world.command("serve");
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         Owner(command.stderr(Stdio::null()).spawn().expect("it starts"))
     }
@@ -63,7 +63,7 @@ pub(crate) fn notice(world: &World) -> Value {
 }
 
 /// Runs a command that logs the owner's answers.
-pub(crate) fn asking(world: &World, args: &[&str]) -> Run {
+pub(crate) fn asking(world: &World, args: impl Args) -> Run {
     run(world.command(args).env("ICM_LOG", "icm_server=debug"), b"")
 }
 
@@ -75,34 +75,26 @@ pub(crate) fn was_answered(run: &Run, method: &str) -> bool {
 #[test]
 fn commands_are_answered_by_the_server_that_runs() {
     let world = World::with_memories();
-    let before = asking(&world, &["store", "-t", "a", "-c", "alone"]).ok();
-    assert!(!before.err.contains("the owner"), "{}", before.err);
+    let before = asking(&world, "store -t a -c alone").ok();
+    before.err.lacks("the owner");
 
     let owner = Owner::of(&world);
-    let stored = asking(
-        &world,
-        &["store", "-t", "a", "-c", "said to the owner", "--json"],
-    )
-    .ok();
+    let stored = asking(&world, "store -t a -c 'said to the owner' --json").ok();
     assert!(was_answered(&stored, "store"), "{}", stored.err);
     let id = stored.json()["id"].as_str().expect("an id").to_owned();
-    let updated = asking(&world, &["update", &id, "-c", "changed by the owner"]).ok();
+    let updated = asking(&world, format!("update {id} -c 'changed by the owner'")).ok();
     assert!(was_answered(&updated, "update"), "{}", updated.err);
-    let found = asking(&world, &["recall", "changed", "--json"]).ok();
+    let found = asking(&world, "recall changed --json").ok();
     assert!(was_answered(&found, "recall"), "{}", found.err);
     assert_eq!(found.json()["results"][0]["id"], json!(id));
     // Each process itself does the work that the owner does not answer or refuses.
-    world.icm(["forget", &id]).ok();
-    let refused = asking(&world, &["update", &id, "-c", "again"]).fails(1, "is forgotten");
+    world.ok(format!("forget {id}"));
+    let refused = asking(&world, format!("update {id} -c again")).fails(1, "is forgotten");
     assert!(!was_answered(&refused, "update"), "{}", refused.err);
     // Other settings are not compatible with the owner's.
     let config = world.write("other.toml", "[ranking]\nscope = 1.0\n");
     let config = config.to_str().expect("a path");
-    let other = asking(
-        &world,
-        &["--config", config, "store", "-t", "a", "-c", "else"],
-    )
-    .ok();
+    let other = asking(&world, format!("--config '{config}' store -t a -c else")).ok();
     assert!(!was_answered(&other, "store"), "{}", other.err);
 
     // The owner ends with its client, and leaves nothing behind.
@@ -111,9 +103,9 @@ fn commands_are_answered_by_the_server_that_runs() {
     child.wait().expect("it ends");
     assert_eq!(notice(&world), Value::Null);
     assert!(!world.store().join("sock/icm.sock").exists());
-    let after = asking(&world, &["store", "-t", "a", "-c", "alone again"]).ok();
-    assert!(!after.err.contains("the owner"), "{}", after.err);
-    world.icm(["verify"]).ok();
+    let after = asking(&world, "store -t a -c 'alone again'").ok();
+    after.err.lacks("the owner");
+    world.ok("verify");
 }
 
 /// Eight clients that store until they are told to stop. The result is the acknowledged memories, by content.
@@ -181,7 +173,7 @@ fn under_load(world: &World, is_own_key: bool, disturb: impl FnOnce()) -> (usize
         let done = clients.into_iter().map(|client| client.join());
         done.flat_map(|done| done.expect("it stores")).collect()
     });
-    let list = world.json(["list", "--all"]);
+    let list = world.json("list --all");
     let mut there: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for memory in list.as_array().expect("a list") {
         let text = |name: &str| memory[name].as_str().expect("a text").to_owned();
@@ -195,16 +187,14 @@ fn under_load(world: &World, is_own_key: bool, disturb: impl FnOnce()) -> (usize
         list.as_array().map_or(0, Vec::len),
         "none twice"
     );
-    world.icm(["verify"]).ok();
+    world.ok("verify");
     (acknowledged.len(), load.refused.into_inner())
 }
 
 #[test]
 fn nothing_is_lost_or_doubled_when_owners_are_killed() {
     let world = World::new();
-    world
-        .icm(["store", "-t", "first", "-c", "there is a store"])
-        .ok();
+    world.ok("store -t first -c 'there is a store'");
     let (stored, _) = under_load(&world, false, || {
         for _ in 0..20 {
             let owner = Owner::of(&world);
@@ -218,9 +208,7 @@ fn nothing_is_lost_or_doubled_when_owners_are_killed() {
 #[test]
 fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
     let world = World::new();
-    world
-        .icm(["store", "-t", "first", "-c", "there is a store"])
-        .ok();
+    world.ok("store -t first -c 'there is a store'");
     let owner = Owner::of(&world);
     let (stored, refused) = under_load(&world, true, || {
         for _ in 0..10 {
@@ -228,7 +216,7 @@ fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
             owner.signal(Signal::STOP);
             std::thread::sleep(Duration::from_millis(250));
             // Readers do not need the lock.
-            world.icm(["list"]).ok();
+            world.ok("list");
             owner.signal(Signal::CONT);
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -270,7 +258,7 @@ impl Ending {
 #[test]
 fn who_writes_and_is_stopped_is_named_and_not_waited_for() {
     let world = World::with_memories();
-    let mut import = world.command(["import", "jsonl", "-"]);
+    let mut import = world.command("import jsonl -");
     let import = import.stdin(Stdio::piped()).stdout(Stdio::null());
     let mut import = Ending(import.spawn().expect("it starts"));
     let mut lines = import.0.stdin.take().expect("a pipe");
@@ -294,22 +282,22 @@ fn who_writes_and_is_stopped_is_named_and_not_waited_for() {
     assert!(met, "it writes at some time");
     let pid = import.0.id();
     let begun = Instant::now();
-    let refused = world.icm(["store", "-t", "a", "-c", "in between"]);
+    let refused = world.icm("store -t a -c 'in between'");
     let refused = refused.fails(2, "the store can only be read");
     assert!(begun.elapsed() < Duration::from_secs(3), "it did not wait");
     for said in [format!("process {pid},"), format!("kill -CONT {pid}")] {
-        assert!(refused.err.contains(&said), "{}", refused.err);
+        refused.err.says(&said);
     }
     // Other writers report the stopped process, too.
-    let refused = world.icm(["forget", "--topic", "a", "--yes"]);
+    let refused = world.icm("forget --topic a --yes");
     refused.fails(2, "the store can only be read");
-    world.icm(["list"]).ok();
-    let doctor = world.icm(["doctor"]);
-    assert!(doctor.out.contains("is stopped"), "{}", doctor.out);
+    world.ok("list");
+    let doctor = world.icm("doctor");
+    doctor.out.says("is stopped");
     import.signal(Signal::CONT);
     assert!(import.0.wait().expect("it ends").success());
-    world.icm(["store", "-t", "a", "-c", "in between"]).ok();
-    world.icm(["verify"]).ok();
+    world.ok("store -t a -c 'in between'");
+    world.ok("verify");
 }
 
 /// A copied or moved store contains the owner's file of the earlier place.
@@ -323,7 +311,7 @@ fn the_owner_of_another_store_is_not_asked() {
     assert!(copied.expect("it runs").success());
     let to = |dir: &PathBuf, content: &str| {
         let dir = dir.to_str().expect("text");
-        let stored = asking(&world, &["--db", dir, "store", "-t", "a", "-c", content]).ok();
+        let stored = asking(&world, format!("--db '{dir}' store -t a -c '{content}'")).ok();
         was_answered(&stored, "store")
     };
     assert!(!to(&copy, "to the copy"));
@@ -331,13 +319,13 @@ fn the_owner_of_another_store_is_not_asked() {
     // A new store in the old place has an owner of its own.
     let moved = world.path("moved");
     std::fs::rename(&store, &moved).expect("it is moved");
-    world.icm(["store", "-t", "a", "-c", "a new one"]).ok();
+    world.ok("store -t a -c 'a new one'");
     let second = Owner::of(&world);
     assert!(!to(&moved, "to the one that was moved"));
     assert!(to(&store, "to the new one"));
     let has = |dir: &PathBuf, content: &str| {
         let dir = dir.to_str().expect("text");
-        let list = world.icm(["--db", dir, "list", "--all"]).ok();
+        let list = world.ok(format!("--db '{dir}' list --all"));
         list.out.contains(content)
     };
     assert!(has(&copy, "to the copy") && has(&moved, "to the one that was moved"));
@@ -352,7 +340,7 @@ fn another_server_takes_the_role_over() {
     let second = Owner::maybe(&world);
     first.signal(Signal::KILL);
     second.await_role(&world);
-    let stored = asking(&world, &["store", "-t", "a", "-c", "to the second"]).ok();
+    let stored = asking(&world, "store -t a -c 'to the second'").ok();
     assert!(was_answered(&stored, "store"), "{}", stored.err);
 }
 
@@ -360,7 +348,7 @@ fn another_server_takes_the_role_over() {
 fn the_doctor_says_who_answers() {
     let world = World::with_memories();
     let said = || {
-        let checks = world.json(["doctor"])["checks"].clone();
+        let checks = world.json("doctor")["checks"].clone();
         let all = checks.as_array().expect("a list").clone();
         let server = all.into_iter().find(|check| check["name"] == "server");
         let server = server.expect("it is looked at");
@@ -382,7 +370,7 @@ fn the_doctor_says_who_answers() {
         "{message}"
     );
     let goes_on = format!("kill -CONT {}", owner.0.id());
-    assert!(world.icm(["doctor"]).out.contains(&goes_on));
+    assert!(world.icm("doctor").out.contains(&goes_on));
     // The owner's file remains, and its process id may belong to another process by then.
     drop(owner);
     assert!(!notice(&world).is_null());
@@ -398,11 +386,11 @@ fn what_lies_in_the_owners_place_is_left_alone() {
     let precious = world.write("precious", "precious");
     let place = folder.join("owner");
     std::os::unix::fs::symlink(&precious, &place).expect("a link");
-    world.icm_with(["serve"], b"").ok();
+    world.icm_with("serve", b"").ok();
     let text = std::fs::read_to_string(&precious).expect("text");
     assert_eq!(text, "precious");
     std::fs::remove_file(&precious).expect("it was there");
-    world.icm_with(["serve"], b"").ok();
+    world.icm_with("serve", b"").ok();
     assert!(!precious.exists());
 
     std::fs::remove_file(&place).expect("it was there");
@@ -416,8 +404,8 @@ fn what_lies_in_the_owners_place_is_left_alone() {
         world.icm_with(args, b"").ok();
     }
     // The doctor reports the problem.
-    let doctor = world.icm(["doctor"]).ends(1);
-    assert!(doctor.out.contains("sock/owner"), "{}", doctor.out);
+    let doctor = world.icm("doctor").ends(1);
+    doctor.out.says("sock/owner");
 }
 
 #[test]
@@ -479,7 +467,7 @@ fn what_is_no_question_stops_no_owner() {
 #[test]
 fn a_log_is_followed_as_it_grows() {
     let world = World::with_memories();
-    let mut command: Command = world.command(["log", "--follow", "-l", "1", "--json"]);
+    let mut command: Command = world.command("log --follow -l 1 --json");
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut following = command.spawn().expect("it starts");
     let mut lines = BufReader::new(following.stdout.take().expect("a pipe")).lines();
@@ -488,8 +476,8 @@ fn a_log_is_followed_as_it_grows() {
         serde_json::from_str(&line).expect("JSON")
     };
     let newest = next()["position"].as_u64().expect("a position");
-    world.icm(["store", "-t", "news", "-c", "one"]).ok();
-    world.icm(["store", "-t", "news", "-c", "two"]).ok();
+    world.ok("store -t news -c one");
+    world.ok("store -t news -c two");
     let came: Vec<_> = (0..2).map(|_| next()).collect();
     let seen: Vec<_> = came.iter().map(|it| it["position"].as_u64()).collect();
     assert_eq!(seen, [Some(newest + 1), Some(newest + 2)]);
@@ -513,8 +501,8 @@ fn a_log_is_followed_as_it_grows() {
     };
     let accepted = next();
     assert_eq!(accepted["id"], 7, "{accepted}");
-    world.icm(["recall", "one"]).ok();
-    world.icm(["store", "-t", "news", "-c", "three"]).ok();
+    world.ok("recall one");
+    world.ok("store -t news -c three");
     let event = next();
     assert_eq!(event["method"], "log.event", "{event}");
     assert_eq!(event["params"]["subscription"], accepted["result"]);
@@ -539,9 +527,9 @@ fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
     let generation = || std::fs::read_to_string(views.join("current")).unwrap_or_default();
     let before = generation();
     assert!(!before.is_empty());
-    world.icm(["forget", "-t", "big", "--yes"]).ok();
+    world.ok("forget -t big --yes");
     // Meanwhile other processes answer correctly, too.
-    assert_eq!(world.json(["stats"])["memories"], 0);
+    assert_eq!(world.json("stats")["memories"], 0);
     let begun = Instant::now();
     while generation() == before {
         assert!(
@@ -550,6 +538,6 @@ fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
         );
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(world.json(["stats"])["memories"], 0);
-    world.icm(["verify"]).ok();
+    assert_eq!(world.json("stats")["memories"], 0);
+    world.ok("verify");
 }

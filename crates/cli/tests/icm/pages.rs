@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::world::World;
+use crate::world::{Args, Says, World};
 
-fn memoir(world: &World, args: &[&str]) -> Value {
-    world.json([["memoir"].as_slice(), args].concat())
+fn memoir(world: &World, args: impl Args) -> Value {
+    world.json(("memoir", args))
 }
 
 #[test]
 fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
     let world = World::new();
-    memoir(&world, &["create", "-n", "wheel", "-d", "It turns"]);
+    world.json("memoir create -n wheel -d 'It turns'");
     let spokes: Vec<String> = (0..12).map(|n| format!("spoke {n:02}")).collect();
     let add = |name: &str| {
         let concept = [
@@ -23,7 +23,7 @@ fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
             "-d",
             "A part of it",
         ];
-        memoir(&world, &concept);
+        memoir(&world, concept);
     };
     let link = |from: &str, to: &str| {
         let link = [
@@ -37,7 +37,7 @@ fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
             "-r",
             "depends_on",
         ];
-        memoir(&world, &link);
+        memoir(&world, link);
     };
     add("hub");
     for spoke in &spokes {
@@ -54,7 +54,7 @@ fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
     };
     for depth in ["1", "2"] {
         let whole = ["inspect", "-m", "wheel", "hub", "-D", depth];
-        let seen = memoir(&world, &whole);
+        let seen = memoir(&world, whole);
         assert_eq!(seen["truncated"], false);
         assert!(seen.get("next").is_none(), "{seen}");
         let first = [whole.as_slice(), &["-l", "5"]].concat();
@@ -81,7 +81,7 @@ fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
     }
     let said = ["memoir", "inspect", "-m", "wheel", "hub", "-l", "5"];
     let run = world.icm(said).ok();
-    assert!(run.err.contains("there are more: `--after "), "{run:?}");
+    run.err.says("there are more: `--after ");
     world
         .icm([said.as_slice(), &["--after", "x"]].concat())
         .fails(2, "`x` is no place where what is around a concept goes on");

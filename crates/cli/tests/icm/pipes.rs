@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::world::World;
+use crate::world::{Says, World};
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
@@ -14,9 +14,7 @@ fn a_closed_pipe_ends_quietly() {
             "{{\"topic\":\"t\",\"content\":\"memory number {i} with some words in it\"}}\n"
         ));
     }
-    world
-        .icm_with(["import", "jsonl", "-"], input.as_bytes())
-        .ok();
+    world.icm_with("import jsonl -", input.as_bytes()).ok();
     for args in [
         ["log"].as_slice(),
         &["log", "--json"],
@@ -46,7 +44,7 @@ fn a_closed_stderr_is_no_failure() {
     let world = World::with_memories();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = world.command(["recall", "invoices"]);
+    let mut command = world.command("recall invoices");
     command.stderr(Stdio::from(writer));
     crate::world::run(&mut command, b"").ok();
 }
@@ -58,7 +56,7 @@ fn no_file_is_taken_for_a_stream_that_was_closed() {
     let world = World::with_memories();
     let store = |closed: &str| {
         let content = format!("with {closed}");
-        let icm = world.command(["store", "-t", "closed", "-c", &content]);
+        let icm = world.command(format!("store -t closed -c '{content}'"));
         let mut command = std::process::Command::new("/bin/sh");
         command
             .arg("-c")
@@ -76,13 +74,13 @@ fn no_file_is_taken_for_a_stream_that_was_closed() {
     };
     // The texts that would end up in a file.
     let open = store("");
-    assert!(open.err.contains("DEBUG"), "{}", open.err);
-    assert!(open.out.starts_with("stored 01"), "{}", open.out);
+    open.err.says("DEBUG");
+    open.out.begins("stored 01");
     for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
         store(closed);
     }
-    world.icm(["verify"]).ok();
-    let listed = world.icm(["list", "-t", "closed"]).ok();
+    world.ok("verify");
+    let listed = world.ok("list -t closed");
     assert_eq!(listed.out.lines().count(), 5, "{}", listed.out);
     let (mut folders, mut files) = (vec![world.store()], 0);
     while let Some(folder) = folders.pop() {
@@ -110,10 +108,10 @@ fn no_file_is_taken_for_a_stream_that_was_closed() {
 #[test]
 fn there_are_no_escape_codes_in_a_pipe_unless_asked_for() {
     let world = World::with_memories();
-    let run = world.icm(["recall", "invoices"]).ok();
+    let run = world.ok("recall invoices");
     assert!(!run.out.contains('\u{1b}'), "{:?}", run.out);
     let config = world.write("color.toml", "[output]\ncolor = 'always'\n");
-    let mut command = world.command(["recall", "invoices"]);
+    let mut command = world.command("recall invoices");
     command.env("ICM_CONFIG", &config);
     let run = crate::world::run(&mut command, b"").ok();
     assert!(run.out.contains('\u{1b}'), "{:?}", run.out);
@@ -123,9 +121,9 @@ fn there_are_no_escape_codes_in_a_pipe_unless_asked_for() {
 fn long_text_is_not_cut_in_a_pipe() {
     let world = World::new();
     let text = "word ".repeat(100);
-    world.icm(["store", "-t", "a", "-c", text.trim()]).ok();
-    let run = world.icm(["list"]).ok();
-    assert!(run.out.contains(text.trim()), "{}", run.out);
+    world.ok(format!("store -t a -c '{}'", text.trim()));
+    let run = world.ok("list");
+    run.out.says(text.trim());
     assert_eq!(run.out.lines().count(), 1);
 }
 
@@ -139,12 +137,12 @@ fn an_answer_that_cannot_be_written_is_told_apart_from_the_change() {
             .open("/dev/full")
             .unwrap()
     };
-    let mut command = world.command(["store", "-t", "a", "-c", "b"]);
+    let mut command = world.command("store -t a -c b");
     command.stdout(Stdio::from(full()));
     let run = crate::world::run(&mut command, b"").fails(2, "cannot write the answer");
-    assert!(run.err.contains("the change was made"), "{run:?}");
-    let mut command = world.command(["list"]);
+    run.err.says("the change was made");
+    let mut command = world.command("list");
     command.stdout(Stdio::from(full()));
     let run = crate::world::run(&mut command, b"").fails(2, "cannot write the answer");
-    assert!(!run.err.contains("the change was made"), "{run:?}");
+    run.err.lacks("the change was made");
 }

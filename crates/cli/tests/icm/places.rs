@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::world::{Run, World, run, tree};
+use crate::world::{Args, Run, Says, World, run, tree};
 
-fn at(world: &World, db: &Path, args: &[&str]) -> Run {
+fn at(world: &World, db: &Path, args: impl Args) -> Run {
     let mut command = world.command(args);
     command.arg("--db").arg(db);
     run(&mut command, b"")
@@ -33,7 +33,7 @@ fn a_command_that_finds_nothing_makes_no_store() {
     }
     let bad = world.write("bad.jsonl", "nonsense\n");
     let bad = bad.to_str().unwrap();
-    world.icm(["import", "jsonl", bad]).ends(1);
+    world.icm(format!("import jsonl '{bad}'")).ends(1);
     assert!(!world.store().exists(), "an import of nothing made a store");
 }
 
@@ -52,21 +52,18 @@ fn a_store_that_is_not_there_is_told() {
     ] {
         let run = at(&world, &mistyped, args).ends(code);
         assert!(run.err.contains("(from --db)") && there(&run), "{run:?}");
-        assert!(run.err.contains("no/such/folder"), "{run:?}");
+        run.err.says("no/such/folder");
         let run = world.icm(args).ends(code);
         assert!(run.err.contains("(from ICM_DB)") && there(&run), "{run:?}");
-        let quiet = at(&world, &mistyped, &[args, &["-q"]].concat());
+        let quiet = at(&world, &mistyped, (args, "-q"));
         assert!(!there(&quiet), "{quiet:?}");
     }
-    let run = at(&world, &mistyped, &["list", "--json"]).ok();
-    assert!(
-        run.err.starts_with("{\"note\":\"there is no store"),
-        "{run:?}"
-    );
+    let run = at(&world, &mistyped, "list --json").ok();
+    run.err.begins("{\"note\":\"there is no store");
     assert_eq!(run.out, "[]\n");
-    let stored = at(&world, &mistyped, &STORE).ok();
+    let stored = at(&world, &mistyped, STORE).ok();
     assert_eq!(stored.err, "");
-    assert!(!there(&at(&world, &mistyped, &["list"])));
+    assert!(!there(&at(&world, &mistyped, "list")));
 }
 
 #[test]
@@ -76,37 +73,37 @@ fn a_folder_of_other_files_is_not_made_a_store() {
     std::fs::create_dir(&home).unwrap();
     std::fs::write(home.join("letter.txt"), "dear").unwrap();
     let before = tree(&home);
-    let refused = at(&world, &home, &STORE).fails(2, "is not a store and not empty");
-    assert!(refused.err.contains("letter.txt"), "{refused:?}");
-    assert!(refused.err.contains("hint: "), "{refused:?}");
-    at(&world, &home, &["list"]).ok();
+    let refused = at(&world, &home, STORE).fails(2, "is not a store and not empty");
+    refused.err.says("letter.txt");
+    refused.err.says("hint: ");
+    at(&world, &home, "list").ok();
     assert_eq!(tree(&home), before);
 
     // An empty folder, or one with files of icm.
     std::fs::remove_file(home.join("letter.txt")).unwrap();
     std::fs::write(home.join("lock"), "").unwrap();
     std::fs::write(home.join("config.toml"), "").unwrap();
-    at(&world, &home, &STORE).ok();
+    at(&world, &home, STORE).ok();
     // In an existing store other files do not matter.
     std::fs::write(home.join("letter.txt"), "dear").unwrap();
-    at(&world, &home, &STORE).ok();
+    at(&world, &home, STORE).ok();
 }
 
 #[test]
 fn the_default_folder_is_a_store_whatever_lies_in_it() {
     let world = World::new();
-    let default = |args: &[&str]| {
+    let default = |args: &str| {
         let mut command = world.command(args);
         command.env_remove("ICM_DB");
         run(&mut command, b"")
     };
-    let shown = default(&["config", "show", "--json"]).ok().json();
+    let shown = default("config show --json").ok().json();
     let settings = shown.as_array().unwrap();
     let db = settings.iter().find(|s| s["key"] == "db").unwrap();
     let db = Path::new(db["value"].as_str().unwrap()).to_path_buf();
     std::fs::create_dir_all(&db).unwrap();
     std::fs::write(db.join("memories.db"), "of another program").unwrap();
-    default(&STORE).ok();
+    default("store -t a -c b").ok();
     assert!(db.join("store.toml").exists());
 }
 
@@ -114,14 +111,14 @@ fn the_default_folder_is_a_store_whatever_lies_in_it() {
 fn what_is_no_folder_is_said_in_a_line() {
     let world = World::new();
     let file = world.write("file", "x");
-    at(&world, &file, &STORE).fails(2, "is a file");
-    at(&world, &file.join("below"), &STORE).fails(2, "below a file");
+    at(&world, &file, STORE).fails(2, "is a file");
+    at(&world, &file.join("below"), STORE).fails(2, "below a file");
     let odd = world.path("odd");
     std::fs::create_dir(&odd).unwrap();
     std::fs::write(odd.join("log"), "x").unwrap();
     for args in [STORE.as_slice(), &["list"], &["verify"], &["log"]] {
         let refused = at(&world, &odd, args).fails(2, "its `log` is a file");
-        assert!(refused.err.contains("hint: "), "{refused:?}");
+        refused.err.says("hint: ");
     }
 }
 
@@ -133,10 +130,10 @@ fn a_link_that_leads_nowhere() {
     std::os::unix::fs::symlink(world.path("gone"), &link).unwrap();
     for args in [STORE.as_slice(), &["list"], &["stats"]] {
         let refused = at(&world, &link, args).fails(2, "symbolic link");
-        assert!(refused.err.contains("hint: "), "{refused:?}");
+        refused.err.says("hint: ");
     }
     std::fs::create_dir(world.path("gone")).unwrap();
-    at(&world, &link, &STORE).ok();
+    at(&world, &link, STORE).ok();
 }
 
 #[test]
@@ -144,20 +141,20 @@ fn an_empty_store_toml_is_called_empty() {
     let world = World::with_memories();
     std::fs::write(world.store().join("store.toml"), "").unwrap();
     let refused = world.icm(STORE).fails(2, "it is empty");
-    assert!(refused.err.contains("from a backup"), "{refused:?}");
-    assert!(!refused.err.contains("missing"), "{refused:?}");
-    let read = world.icm(["recall", "invoices"]).ok();
-    assert!(read.out.contains("Invoices live"), "{read:?}");
-    assert!(read.err.contains("it is empty"), "{read:?}");
-    let stats = world.icm(["stats"]).ok();
-    assert!(!stats.out.contains("before the first write"), "{stats:?}");
+    refused.err.says("from a backup");
+    refused.err.lacks("missing");
+    let read = world.ok("recall invoices");
+    read.out.says("Invoices live");
+    read.err.says("it is empty");
+    let stats = world.ok("stats");
+    stats.out.lacks("before the first write");
 
     // The same for a store without events.
     let fresh = world.path("fresh");
     std::fs::create_dir(&fresh).unwrap();
     std::fs::write(fresh.join("store.toml"), "").unwrap();
-    let refused = at(&world, &fresh, &STORE).fails(2, "it is empty");
-    assert!(refused.err.contains("remove it"), "{refused:?}");
+    let refused = at(&world, &fresh, STORE).fails(2, "it is empty");
+    refused.err.says("remove it");
 }
 
 /// The pipe has no writer, so opening it as a file would wait for ever.
@@ -183,7 +180,7 @@ fn a_pipe_in_the_place_of_a_file_does_not_hang() {
     let made = Command::new("mkfifo").arg(&acked).status().unwrap();
     assert!(made.success());
     world.icm(STORE).ok();
-    world.icm(["recall", "invoices"]).ok();
+    world.ok("recall invoices");
 }
 
 #[cfg(unix)]
@@ -214,7 +211,7 @@ fn a_pipe_among_the_views_costs_the_views() {
         .iter()
         .filter(|file| file.parent() != Some(&views) || file.ends_with("current"))
     {
-        world.icm(["rebuild"]).ok();
+        world.ok("rebuild");
         // The file may have another path by now.
         let now: Vec<_> = tree(&views).into_iter().map(|(path, _)| path).collect();
         let name = file.file_name().unwrap();
@@ -223,9 +220,9 @@ fn a_pipe_among_the_views_costs_the_views() {
         };
         std::fs::remove_file(file).unwrap();
         assert!(Command::new("mkfifo").arg(file).status().unwrap().success());
-        let run = world.icm(["recall", "invoices"]).ok();
-        assert!(run.out.contains("Invoices live"), "{run:?}");
-        assert!(run.err.contains("not a regular file"), "{run:?}");
+        let run = world.ok("recall invoices");
+        run.out.says("Invoices live");
+        run.err.says("not a regular file");
         world.icm(STORE).ok();
     }
 }
@@ -238,14 +235,11 @@ fn a_folder_whose_name_is_no_text() {
     let db = world
         .path("x")
         .with_file_name(std::ffi::OsString::from_vec(vec![b'a', 0xff]));
-    at(&world, &db, &STORE).ok();
-    let stats = at(&world, &db, &["stats", "--json"]).ok().json();
-    assert!(
-        stats["store"].as_str().unwrap().ends_with("a\u{fffd}"),
-        "{stats}"
-    );
-    at(&world, &db, &["list", "--json"]).ok();
-    at(&world, &db, &["config", "show", "--json"]).ok();
+    at(&world, &db, STORE).ok();
+    let stats = at(&world, &db, "stats --json").ok().json();
+    stats["store"].as_str().unwrap().finishes("a\u{fffd}");
+    at(&world, &db, "list --json").ok();
+    at(&world, &db, "config show --json").ok();
 }
 
 /// A relative path would be another store in every working folder.
@@ -262,7 +256,7 @@ fn a_home_that_is_relative_is_refused() {
         let mut command = world.command(args);
         command.env_remove("ICM_DB").env(name, value);
         let refused = run(&mut command, b"").fails(2, &format!("`{name}` is `{value}`"));
-        assert!(refused.err.contains(hint), "{refused:?}");
+        refused.err.says(hint);
         assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 0);
     }
     // `HOME` is not needed if the store and the config file are named.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::exchange::{carry, json as on_json, on};
-use crate::world::{World, tree};
+use crate::exchange::carry;
+use crate::world::{Args, Look, Says, World, tree};
 
 /// Checks the rules of CloudEvents 1.0 for events in JSON.
 fn check_cloudevent(event: &Value) {
@@ -41,13 +41,13 @@ fn check_cloudevent(event: &Value) {
     assert!(event["data"]["facts"].is_object() || event["data"]["facts"].is_null());
 }
 
-fn cloudevents(world: &World, db: &str, more: &[&str]) -> Vec<Value> {
-    let args = [&["log", "export", "--format", "cloudevents", "-"], more].concat();
-    let run = on(world, db, &args).ok();
+fn cloudevents(world: &World, db: &str, more: impl Args) -> Vec<Value> {
+    let args = ("log export --format cloudevents -", more);
+    let run = world.at(db).ok(args);
     let events = run.json_lines();
     for (event, line) in events.iter().zip(run.out.lines()) {
         check_cloudevent(event);
-        assert!(line.starts_with(r#"{"specversion":"1.0","id":""#), "{line}");
+        line.begins(r#"{"specversion":"1.0","id":""#);
     }
     let both: BTreeSet<_> = events
         .iter()
@@ -64,56 +64,31 @@ fn cloudevents(world: &World, db: &str, more: &[&str]) -> Vec<Value> {
 #[test]
 fn every_event_is_a_cloudevent() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     let odd = world
-        .command([
-            "store",
-            "-t",
-            "t",
-            "-c",
-            "a secret plan",
-            "--key",
-            "k",
-            "--db",
-            "a",
-        ])
+        .command("store -t t -c 'a secret plan' --key k --db a")
         .env("ICM_ACTOR", "agent:näme")
         .env("ICM_SESSION", "s1")
         .output()
         .unwrap();
     assert!(odd.status.success());
-    on(
-        &world,
-        "b",
-        &["store", "-t", "t", "-c", "of another machine"],
-    )
-    .ok();
+    b.ok("store -t t -c 'of another machine'");
     carry(&world, "b", "a");
-    on(&world, "a", &["recall", "machine"]).ok();
-    let id = on_json(&world, "a", &["list", "--all"])[0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    on(&world, "a", &["update", &id, "-i", "high"]).ok();
-    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+    a.ok("recall machine");
+    let id = a.json("list --all")[0]["id"].as_str().unwrap().to_owned();
+    a.ok(format!("update {id} -i high"));
+    a.ok("undo --last 1 --yes");
 
-    let events = cloudevents(&world, "a", &[]);
-    let log = on(&world, "a", &["log", "--json", "--reverse"])
-        .ok()
-        .json_lines();
+    let events = cloudevents(&world, "a", "");
+    let log = a.ok("log --json --reverse").json_lines();
     assert_eq!(events.len(), log.len());
     assert!(events.len() > 8);
     for (event, entry) in events.iter().zip(&log) {
-        assert_eq!(event["id"], entry["event"]);
-        assert_eq!(event["position"], entry["position"].to_string());
-        assert_eq!(event["time"], entry["at"]);
-        assert_eq!(
-            event["type"],
-            format!("icm.{}.v1", entry["kind"].as_str().unwrap())
-        );
-        assert_eq!(
-            event["sequence"],
-            format!("{:020}", entry["seq"].as_u64().unwrap())
-        );
+        event.has(json!({
+            "id": entry["event"], "position": entry["position"].to_string(), "time": entry["at"],
+            "type": format!("icm.{}.v1", entry["kind"].as_str().unwrap()),
+            "sequence": format!("{:020}", entry["seq"].as_u64().unwrap()),
+        }));
         assert_eq!(
             event.get("subject"),
             Some(&entry["subject"]).filter(|it| !it.is_null())
@@ -138,21 +113,16 @@ fn every_event_is_a_cloudevent() {
         .iter()
         .find(|it| it["type"] == "icm.log.undone.v1")
         .unwrap();
-    assert_eq!(undone["data"]["refs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(undone["data"]["refs"].count(), 1);
 
     // Withheld events are marked.
-    on(
-        &world,
-        "a",
-        &["redact", stored["subject"].as_str().unwrap(), "--yes"],
-    )
-    .ok();
-    let events = cloudevents(&world, "a", &[]);
+    a.ok(format!(
+        "redact {} --yes",
+        stored["subject"].as_str().unwrap()
+    ));
+    let events = cloudevents(&world, "a", "");
     let again = events.iter().find(|it| it["id"] == stored["id"]).unwrap();
-    assert_eq!(
-        (&again["data"]["payload"], &again["data"]["body"]),
-        (&Value::Null, &json!("withheld"))
-    );
+    again["data"].has(json!({"payload": null, "body": "withheld"}));
     assert!(
         !events
             .iter()
@@ -163,32 +133,29 @@ fn every_event_is_a_cloudevent() {
 #[test]
 fn cloudevents_since_are_those_of_a_bundle() {
     let world = World::new();
-    on(&world, "a", &["store", "-t", "t", "-c", "one"]).ok();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
+    a.ok("store -t t -c one");
     carry(&world, "a", "b");
-    let heads = on(&world, "b", &["log", "heads"]).ok().out;
+    let heads = b.out("log heads");
     std::fs::write(world.path("heads.txt"), heads).unwrap();
-    on(&world, "a", &["store", "-t", "t", "-c", "two"]).ok();
+    a.ok("store -t t -c two");
     for since in ["heads.txt", "@3"] {
-        let events = cloudevents(&world, "a", &["--since", since]);
+        let events = cloudevents(&world, "a", format!("--since {since}"));
         assert_eq!(events.len(), 1, "{since}");
         assert_eq!(events[0]["data"]["payload"]["content"], "two");
     }
-    assert_eq!(cloudevents(&world, "a", &["--since", "@4"]).len(), 0);
+    assert_eq!(cloudevents(&world, "a", "--since @4").len(), 0);
 
-    let told = on_json(
-        &world,
-        "a",
-        &["log", "export", "--format", "cloudevents", "e.jsonl"],
-    );
-    let bundle = on_json(&world, "a", &["log", "export", "e.icmx"]);
+    let told = a.json("log export --format cloudevents e.jsonl");
+    let bundle = a.json("log export e.icmx");
     assert_eq!(told["events"], bundle["events"]);
     let file = std::fs::read(world.path("e.jsonl")).unwrap();
     assert_eq!(told["bytes"], file.len());
 
     // CloudEvents cannot be imported.
     for run in [
-        on(&world, "b", &["log", "import", "e.jsonl"]),
-        world.icm_with(["log", "import", "-", "--db", "b"], &file),
+        b.icm("log import e.jsonl"),
+        world.icm_with("log import - --db b", &file),
     ] {
         run.fails(2, "CloudEvents");
     }
@@ -197,17 +164,13 @@ fn cloudevents_since_are_those_of_a_bundle() {
 #[test]
 fn cloudevents_of_a_damaged_log_say_what_they_lack() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     for n in 0..3 {
-        on(
-            &world,
-            "b",
-            &["store", "-t", "t", "-c", &format!("number {n}")],
-        )
-        .ok();
+        b.ok(format!("store -t t -c 'number {n}'"));
     }
-    on(&world, "a", &["store", "-t", "t", "-c", "own"]).ok();
+    a.ok("store -t t -c own");
     carry(&world, "b", "a");
-    let all = cloudevents(&world, "a", &[]).len();
+    let all = cloudevents(&world, "a", "").len();
     let break_at = |db: &str, text: &[u8]| {
         let segment = |(path, bytes): (std::path::PathBuf, Vec<u8>)| {
             let at = bytes.windows(text.len()).position(|it| it == text)?;
@@ -221,27 +184,19 @@ fn cloudevents_of_a_damaged_log_say_what_they_lack() {
     };
     break_at("a", b"number 1");
     for file in ["e.jsonl", "-"] {
-        let run = on(
-            &world,
-            "a",
-            &["log", "export", "--format", "cloudevents", file],
-        );
+        let run = a.icm(format!("log export --format cloudevents '{file}'"));
         assert_eq!(run.code, 3, "{run:?}");
-        assert!(run.err.contains("left out: the events of"), "{run:?}");
+        run.err.says("left out: the events of");
     }
     let left = std::fs::read_to_string(world.path("e.jsonl")).unwrap();
     assert_eq!(left.lines().count(), all - 2);
     // With damage in the own chain, nothing is written.
-    on(&world, "a", &["store", "-t", "t", "-c", "own again"]).ok();
-    on(&world, "a", &["store", "-t", "t", "-c", "and again"]).ok();
+    a.ok("store -t t -c 'own again'");
+    a.ok("store -t t -c 'and again'");
     break_at("a", b"own again");
     std::fs::remove_file(world.path("e.jsonl")).unwrap();
-    let run = on(
-        &world,
-        "a",
-        &["log", "export", "--format", "cloudevents", "e.jsonl"],
-    );
-    let bundle = on(&world, "a", &["log", "export", "e.icmx"]);
+    let run = a.icm("log export --format cloudevents e.jsonl");
+    let bundle = a.icm("log export e.icmx");
     assert_eq!((run.code, bundle.code), (3, 3), "{run:?} {bundle:?}");
     assert!(!world.path("e.jsonl").exists());
 }
@@ -263,7 +218,7 @@ fn essence(memory: &Value) -> Value {
 }
 
 fn memories(world: &World, db: &str) -> BTreeSet<String> {
-    let list = on_json(world, db, &["list", "--all"]);
+    let list = world.at(db).json("list --all");
     list.as_array()
         .unwrap()
         .iter()
@@ -283,6 +238,7 @@ const ODD: [&str; 8] = [
 ];
 
 fn odd_store(world: &World) {
+    let a = world.at("a");
     let mut lines = String::new();
     for (nth, text) in ODD.iter().enumerate() {
         let topic = ["decisions", "Decisions", "a/b", "con", "..", "x y: \"z\" #"][nth % 6];
@@ -305,36 +261,18 @@ fn odd_store(world: &World) {
     lines.push_str(
         "{\"topic\":\"twice\",\"content\":\"same\"}\n{\"topic\":\"twice\",\"content\":\"same\"}\n",
     );
-    let run = world.icm_with(
-        ["import", "jsonl", "-", "--json", "--db", "a"],
-        lines.as_bytes(),
-    );
+    let run = world.icm_with("import jsonl - --json --db a", lines.as_bytes());
     assert_eq!(run.ok().json()["added"], ODD.len() + 2);
-    on(
-        world,
-        "a",
-        &[
-            "store",
-            "-t",
-            "people",
-            "-c",
-            "Mira owns billing",
-            "-k",
-            "b,a",
-        ],
-    )
-    .ok();
+    a.ok("store -t people -c 'Mira owns billing' -k b,a");
 }
 
 #[test]
 fn a_folder_of_markdown_comes_back_byte_for_byte() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     odd_store(&world);
-    let wrote = on_json(&world, "a", &["export", "markdown", "-o", "notes"]);
-    assert_eq!(
-        (&wrote["memories"], &wrote["files"], &wrote["others"]),
-        (&json!(11), &json!(8), &json!(0))
-    );
+    let wrote = a.json("export markdown -o notes");
+    wrote.has(json!({"memories": 11, "files": 8, "others": 0}));
     let files: Vec<_> = tree(&world.path("notes"))
         .into_iter()
         .map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned())
@@ -348,16 +286,16 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
         "{files:?}"
     );
 
-    on(&world, "a", &["export", "markdown", "-o", "all.md"]).ok();
-    let out = on(&world, "a", &["export", "markdown"]).ok().out;
+    a.ok("export markdown -o all.md");
+    let out = a.out("export markdown");
     assert_eq!(std::fs::read_to_string(world.path("all.md")).unwrap(), out);
-    on(&world, "a", &["export", "jsonl", "-o", "all.jsonl"]).ok();
+    a.ok("export jsonl -o all.jsonl");
     for (db, format, from) in [
         ("b", "markdown", "notes"),
         ("c", "markdown", "all.md"),
         ("d", "jsonl", "all.jsonl"),
     ] {
-        let report = on_json(&world, db, &["import", format, from]);
+        let report = world.at(db).json(format!("import '{format}' '{from}'"));
         assert_eq!(
             (&report["added"], &report["rejected"]),
             (&json!(11), &json!([])),
@@ -366,25 +304,20 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
         assert_eq!(memories(&world, db), memories(&world, "a"), "{from}");
         // A second import changes nothing, neither there nor in the source.
         for db in [db, "a"] {
-            let before = on_json(&world, db, &["stats"])["positions"].clone();
-            let report = on_json(&world, db, &["import", format, from]);
+            let before = world.at(db).json("stats")["positions"].clone();
+            let report = world.at(db).json(format!("import '{format}' '{from}'"));
             assert_eq!(
                 (&report["unchanged"], &report["added"]),
                 (&json!(11), &json!(0)),
                 "{db} {from}"
             );
-            assert_eq!(on_json(&world, db, &["stats"])["positions"], before);
+            assert_eq!(world.at(db).json("stats")["positions"], before);
         }
         // The second export equals the first, except for ids and times.
     }
-    let contents: BTreeSet<String> = on_json(&world, "b", &["list", "--all"])
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["content"].as_str().unwrap().to_owned())
-        .collect();
+    let contents = b.json("list --all").texts("content");
     for text in ODD {
-        assert!(contents.contains(text), "{text:?}");
+        assert!(contents.iter().any(|it| it == text), "{text:?}");
     }
 }
 
@@ -392,33 +325,24 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
 #[test]
 fn what_a_store_exported_is_not_new_to_it() {
     let world = World::new();
-    let id = on_json(
-        &world,
-        "a",
-        &["store", "-t", "old", "--key", "k", "-c", "moved"],
-    )["id"]
-        .clone();
-    on(&world, "a", &["update", id.as_str().unwrap(), "-t", "new"]).ok();
+    let a = world.at("a");
+    let id = a.json("store -t old --key k -c moved")["id"].clone();
+    a.ok(format!("update {} -t new", id.as_str().unwrap()));
     world
         .icm_with(
-            ["import", "jsonl", "-", "--db", "a"],
+            "import jsonl - --db a",
             b"{\"topic\":\"t\",\"content\":\"first\"}\n",
         )
         .ok();
-    let list = on_json(&world, "a", &["list", "-t", "t"]);
-    on(
-        &world,
-        "a",
-        &["update", list[0]["id"].as_str().unwrap(), "-c", "second"],
-    )
-    .ok();
+    let list = a.json("list -t t");
+    a.ok(format!(
+        "update {} -c second",
+        list[0]["id"].as_str().unwrap()
+    ));
     for format in ["jsonl", "markdown"] {
-        let out = on(&world, "a", &["export", format]).ok().out;
+        let out = a.out(format!("export '{format}'"));
         let report = world
-            .icm_with(
-                ["import", format, "-", "--db", "a", "--json"],
-                out.as_bytes(),
-            )
+            .icm_with(format!("import '{format}' - --db a --json"), out.as_bytes())
             .ok()
             .json();
         assert_eq!(
@@ -432,29 +356,10 @@ fn what_a_store_exported_is_not_new_to_it() {
 #[test]
 fn a_file_that_was_edited_is_an_update() {
     let world = World::new();
-    on(
-        &world,
-        "a",
-        &[
-            "store",
-            "-t",
-            "decisions",
-            "--key",
-            "db",
-            "-c",
-            "PostgreSQL",
-            "-i",
-            "high",
-        ],
-    )
-    .ok();
-    on(
-        &world,
-        "a",
-        &["store", "-t", "decisions", "-c", "Cents, not floats"],
-    )
-    .ok();
-    on(&world, "a", &["export", "markdown", "-o", "notes"]).ok();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
+    a.ok("store -t decisions --key db -c PostgreSQL -i high");
+    a.ok("store -t decisions -c 'Cents, not floats'");
+    a.ok("export markdown -o notes");
     let path = world.path("notes/decisions.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let edited = text
@@ -462,13 +367,9 @@ fn a_file_that_was_edited_is_an_update() {
         .replace("Cents, not", "Cents and no")
         + "\n***\n\nA new one\n\n***\n<!-- icm\nimportance: huge\n-->\nnot so\n\n***\nAnd another\n";
     std::fs::write(&path, &edited).unwrap();
-    let run = on(&world, "a", &["import", "markdown", "notes", "--json"]).ends(1);
+    let run = a.icm("import markdown notes --json").ends(1);
     let report = run.json();
-    assert_eq!(
-        (&report["updated"], &report["added"]),
-        (&json!(2), &json!(2)),
-        "{report}"
-    );
+    report.has(json!({"updated": 2, "added": 2}));
     let rejected = report["rejected"].as_array().unwrap();
     assert_eq!(rejected.len(), 1);
     let line = edited
@@ -490,7 +391,7 @@ fn a_file_that_was_edited_is_an_update() {
         rejected[0]["why"].as_str().unwrap().contains("huge"),
         "{report}"
     );
-    let list = on_json(&world, "a", &["list", "--all"]);
+    let list = a.json("list --all");
     let contents: BTreeMap<String, Value> = list
         .as_array()
         .unwrap()
@@ -513,7 +414,7 @@ fn a_file_that_was_edited_is_an_update() {
     // A copied section does not become a memory while it has the id of the original.
     let twice = text.clone() + &text[text.find("<!-- icm").unwrap()..];
     std::fs::write(&path, twice).unwrap();
-    let run = on(&world, "b", &["import", "markdown", "notes", "--json"]).ends(1);
+    let run = b.icm("import markdown notes --json").ends(1);
     assert_eq!(
         run.json()["rejected"].as_array().map(Vec::len),
         Some(2),
@@ -534,48 +435,30 @@ fn folders_and_what_is_no_markdown() {
     ] {
         world.write(name, text);
     }
-    let run = world.icm(["import", "markdown", "vault", "--json"]).ends(1);
+    let run = world.icm("import markdown vault --json").ends(1);
     let report = run.json();
     assert_eq!(report["added"], 2, "{report}");
-    assert!(
-        report["rejected"][0]["why"]
-            .as_str()
-            .unwrap()
-            .contains("topic: NAME"),
-        "{report}"
-    );
-    world
-        .icm(["import", "markdown", "vault/deep/.hidden/none"])
-        .fails(2, "none");
+    report["rejected"][0]["why"]
+        .as_str()
+        .unwrap()
+        .says("topic: NAME");
+    world.fails("import markdown vault/deep/.hidden/none => 2: none");
     std::fs::create_dir(world.path("empty")).unwrap();
-    world
-        .icm(["import", "markdown", "empty"])
-        .fails(2, "no Markdown file");
+    world.fails("import markdown empty => 2: no Markdown file");
     // No file is written into the store's folder.
     let inside = world.store().join("notes");
     world
-        .icm([
-            "export".as_ref(),
-            "markdown".as_ref(),
-            "-o".as_ref(),
-            inside.as_os_str(),
-        ])
+        .icm(format!("export markdown -o '{}'", inside.display()))
         .fails(2, "in the store");
     assert!(!inside.exists());
     // Other files in the folder are kept and counted.
-    let wrote = world.json(["export", "markdown", "-o", "vault"]);
-    assert_eq!(
-        (&wrote["files"], &wrote["others"]),
-        (&json!(2), &json!(1)),
-        "{wrote}"
-    );
+    let wrote = world.json("export markdown -o vault");
+    wrote.has(json!({"files": 2, "others": 1}));
     assert_eq!(
         std::fs::read_to_string(world.path("vault/e.md")).unwrap(),
         "no topic"
     );
-    world
-        .icm(["export", "markdown", "-o", "vault/a.md/x"])
-        .ends(2);
+    world.icm("export markdown -o vault/a.md/x").ends(2);
 }
 
 /// Lines without a trust count as external; a given source is kept unchanged.
@@ -586,9 +469,9 @@ fn trust_and_source_are_as_the_line_says() {
                  {\"topic\":\"t\",\"key\":\"b\",\"content\":\"two\",\"trust\":\"agent\",\"source\":{}}\n\
                  {\"topic\":\"t\",\"key\":\"c\",\"content\":\"three\",\"trust\":\"everyone\"}\n";
     world.write("x.jsonl", lines);
-    let run = world.icm(["import", "jsonl", "x.jsonl", "--json"]).ends(1);
+    let run = world.icm("import jsonl x.jsonl --json").ends(1);
     assert_eq!(run.json()["rejected"][0]["line"], 3);
-    let get = |key: &str| world.json(["get", &world.id(key)]);
+    let get = |key: &str| world.json(format!("get {}", world.id(key)));
     assert_eq!(get("a")["trust"], "external");
     assert_eq!(get("a")["source"]["file"], "x.jsonl");
     assert_eq!(get("b")["trust"], "agent");

@@ -1,6 +1,6 @@
 //! Previews that come before a question, with any flags.
 
-use crate::world::World;
+use crate::world::{Says, World};
 
 #[test]
 fn a_question_comes_after_what_it_is_about() {
@@ -32,24 +32,24 @@ fn a_question_comes_after_what_it_is_about() {
             assert_eq!(no.out, "", "{args:?}");
         }
     }
-    world.icm_asked(&["-q", "undo", "--last", "1"], "y\n").ok();
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
+    world.icm_asked("-q undo --last 1", "y\n").ok();
+    assert_eq!(world.count("list"), 2);
     // If nobody can be asked, `-q` prints no preview.
-    let run = world.icm(["-q", "undo", "--last", "1"]);
+    let run = world.icm("-q undo --last 1");
     let run = run.fails(2, "undoing 1 event has to be confirmed");
-    assert!(!run.err.contains("gone"), "{run:#?}");
+    run.err.lacks("gone");
 }
 
 #[test]
 fn a_repair_is_shown_before_it_is_asked_about() {
     let world = crate::repair::damaged();
-    let no = world.icm_asked(&["-q", "log", "repair"], "n\n").ends(1);
+    let no = world.icm_asked("-q log repair", "n\n").ends(1);
     let shown = no.err.find("aside in torn/");
     assert!(
         shown.is_some() && shown < no.err.find("Repair the log like this? [y/N]"),
         "{no:#?}"
     );
-    let yes = world.icm_asked(&["-q", "log", "repair"], "y\n").ok();
-    assert!(yes.out.contains("repaired"), "{yes:#?}");
-    world.icm(["log", "repair"]).ok();
+    let yes = world.icm_asked("-q log repair", "y\n").ok();
+    yes.out.says("repaired");
+    world.ok("log repair");
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 /// A secret of no known shape, so only this command can find it.
 const SECRET: &str = "opensesame \"quoted\" naïve";
@@ -77,33 +77,19 @@ fn with_secret() -> (World, String, String) {
     let world = World::new();
     let content = format!("the word is {SECRET}");
     let metadata = json!({ "note": SECRET }).to_string();
-    world
-        .icm([
-            "store",
-            "-t",
-            "safe",
-            "--key",
-            "pw",
-            "-c",
-            &content,
-            "--metadata",
-            &metadata,
-        ])
-        .ok();
+    world.ok(format!(
+        "store -t safe --key pw -c '{content}' --metadata '{metadata}'"
+    ));
     let lines: String = (0..600)
         .map(|n| format!("{{\"topic\":\"many\",\"content\":\"line number {n}\"}}\n"))
         .collect();
-    world
-        .icm_with(["import", "jsonl", "-"], lines.as_bytes())
-        .ok();
-    world.icm(["rebuild"]).ok();
+    world.icm_with("import jsonl -", lines.as_bytes()).ok();
+    world.ok("rebuild");
     let id = world.id("pw");
-    world
-        .icm(["update", &id, "-c", &format!("it was {SECRET}")])
-        .ok();
-    world.icm(["store", "-t", "safe", "-c", "harmless"]).ok();
-    world.icm(["recall", SECRET]).ok();
-    let summary = world.json(["consolidate", "-t", "safe", "--summary", &content]);
+    world.ok(format!("update {id} -c 'it was {SECRET}'"));
+    world.ok("store -t safe -c harmless");
+    world.ok(format!("recall '{SECRET}'"));
+    let summary = world.json(format!("consolidate -t safe --summary '{content}'"));
     let summary = summary["id"].as_str().unwrap().to_owned();
     (world, id, summary)
 }
@@ -111,32 +97,30 @@ fn with_secret() -> (World, String, String) {
 #[test]
 fn a_memory_is_gone_from_every_byte() {
     let (world, id, summary) = with_secret();
-    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    world.ok("export jsonl -o out.jsonl");
     assert!(!files_with(&world.store(), SECRET).is_empty());
     let place = |entry: &Value| (entry["position"].clone(), entry["event"].clone());
-    let before: Vec<_> = world.icm(["log", "--json"]).ok().json_lines();
+    let before: Vec<_> = world.ok("log --json").json_lines();
     let before: Vec<_> = before.iter().map(place).collect();
 
-    let plan = world.json(["redact", &id, "--dry-run"]);
-    assert_eq!(plan["events"], 3, "{plan}");
-    assert_eq!(plan["summaries"], json!([summary]));
-    world.icm(["redact", &id]).fails(2, "has to be confirmed");
+    let plan = world.json(format!("redact {id} --dry-run"));
+    plan.has(json!({"events": 3, "summaries": [summary]}));
+    world.fails(format!("redact {id} => 2: has to be confirmed"));
     assert!(!files_with(&world.store(), SECRET).is_empty());
-    let done = world.json(["redact", &id, "--yes", "--reason", "a word"]);
+    let done = world.json(format!("redact {id} --yes --reason 'a word'"));
     assert_eq!(done["blanked_events"], 3, "{done}");
     assert!(!done["out_of_reach"].as_array().unwrap().is_empty());
     // The derived summary is named, and is redacted by its own id.
-    world.icm(["redact", &summary, "--yes"]).ok();
+    world.ok(format!("redact '{summary}' --yes"));
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
 
-    let report = world.json(["verify"]);
-    assert_eq!(report["ok"], true, "{report}");
-    assert_eq!(report["findings"], json!([]), "{report}");
-    let after: Vec<_> = world.icm(["log", "--json"]).ok().json_lines();
+    let report = world.json("verify");
+    report.has(json!({"ok": true, "findings": []}));
+    let after: Vec<_> = world.ok("log --json").json_lines();
     assert_eq!(after.len(), before.len() + 2);
     let after: Vec<_> = after.iter().map(place).collect();
     assert_eq!(after[2..], before[..]);
-    let then = world.json(["get", &id, "--at", "@3"]);
+    let then = world.json(format!("get {id} --at @3"));
     assert_eq!(then["content"], Value::Null);
     assert!(
         then["withheld"]
@@ -144,48 +128,41 @@ fn a_memory_is_gone_from_every_byte() {
             .unwrap()
             .contains(&json!("content"))
     );
-    assert!(world.icm(["history", &id]).ok().out.contains("(withheld)"));
+    assert!(world.out(format!("history {id}")).contains("(withheld)"));
     // Rebuilt views do not contain the secret either.
-    world.icm(["rebuild"]).ok();
+    world.ok("rebuild");
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
-    world.icm(["recall", "opensesame"]).ends(1);
-    world.icm(["recall", "line", "number", "7"]).ok();
-    world
-        .icm(["redact", &id, "--yes"])
-        .fails(1, "redacted already");
+    world.icm("recall opensesame").ends(1);
+    world.ok("recall line number 7");
+    world.fails(format!("redact {id} --yes => 1: redacted already"));
     // The consolidation is redacted, but its originals can be revived.
-    let refused = world.icm(["undo", "--last", "1", "--yes"]);
+    let refused = world.icm("undo --last 1 --yes");
     let refused = refused.fails(2, "is redacted");
-    assert!(refused.err.contains("`icm revive`"), "{refused:?}");
-    world.icm(["revive", &id]).ok();
-    let back = world.json(["get", &id]);
-    assert_eq!(
-        (&back["content"], &back["forgotten"]),
-        (&Value::Null, &false.into())
-    );
-    world.icm(["verify"]).ok();
+    refused.err.says("`icm revive`");
+    world.ok(format!("revive {id}"));
+    let back = world.json(format!("get {id}"));
+    back.has(json!({"content": null, "forgotten": false}));
+    world.ok("verify");
 }
 
 #[test]
 fn what_matches_is_gone() {
     let (world, id, _) = with_secret();
-    let plan = world.json(["redact", "--match", SECRET, "--dry-run"]);
+    let plan = world.json(format!("redact --match '{SECRET}' --dry-run"));
     assert_eq!(plan["single_events_total"], 4, "{plan}");
-    let run = world.icm_with(["redact", "--match", "-", "--yes"], SECRET.as_bytes());
-    assert!(run.ok().out.contains("redacted 4 events"));
+    let run = world.icm_with("redact --match - --yes", SECRET.as_bytes());
+    run.ok().out.says("redacted 4 events");
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
-    assert_eq!(world.json(["verify"])["findings"], json!([]));
-    world
-        .icm(["redact", "--match", SECRET, "--yes"])
-        .fails(1, "nothing in the store");
+    assert_eq!(world.json("verify")["findings"], json!([]));
+    world.fails(format!(
+        "redact --match '{SECRET}' --yes => 1: nothing in the store"
+    ));
     // An update that knows of the redaction is kept.
-    world.icm(["revive", &id]).ok();
-    world.icm(["update", &id, "-c", "a new word"]).ok();
-    let other = world.json(["store", "-t", "safe", "-c", "another"]);
-    world
-        .icm(["redact", other["id"].as_str().unwrap(), "--yes"])
-        .ok();
-    assert_eq!(world.json(["get", &id])["content"], "a new word");
+    world.ok(format!("revive {id}"));
+    world.ok(format!("update {id} -c 'a new word'"));
+    let other = world.json("store -t safe -c another");
+    world.ok(format!("redact {} --yes", other["id"].as_str().unwrap()));
+    assert_eq!(world.json(format!("get {id}"))["content"], "a new word");
 }
 
 #[test]
@@ -205,9 +182,7 @@ fn a_receipt_of_a_redacted_memory_names_no_topic() {
 #[test]
 fn what_cannot_be_redacted_is_refused() {
     let world = World::new();
-    world
-        .icm(["redact", "--match", "x", "--yes"])
-        .fails(1, "nothing in the store");
+    world.fails("redact --match x --yes => 1: nothing in the store");
     assert!(!world.store().exists());
     let world = World::with_memories();
     let id = world.id("owner");
@@ -222,38 +197,34 @@ fn what_cannot_be_redacted_is_refused() {
     ] {
         world.icm(arguments).fails(2, says);
     }
-    let run = world.icm(["redact", "--match", "nowhere", "--yes"]);
+    let run = world.icm("redact --match nowhere --yes");
     run.fails(1, "nothing in the store");
     for nothing in ["01AAAAAAAAAAAAAAAAAAAAAAAA", "@99", "ffffffff"] {
         world
-            .icm(["redact", nothing, "--yes"])
+            .icm(format!("redact '{nothing}' --yes"))
             .fails(1, &format!("no memory or event {nothing}"));
     }
-    let run = world
-        .icm(["redact", "--match", "i"])
-        .fails(2, "has to be confirmed");
+    let run = world.fails("redact --match i => 2: has to be confirmed");
     assert!(run.err.contains('%'), "{}", run.err);
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
-    world.icm(["redact", "@3", "--yes"]).ok();
-    world
-        .icm(["redact", "@3", "--yes"])
-        .fails(1, "redacted already");
+    assert_eq!(world.count("list"), 3);
+    world.ok("redact @3 --yes");
+    world.fails("redact @3 --yes => 1: redacted already");
 }
 
 /// A server with the text in memory stops showing it.
 #[test]
 fn a_server_that_runs_forgets_it() {
     let (world, id, summary) = with_secret();
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    world.ok("undo --last 1 --yes");
     let mut server = Server::start(&world);
     assert!(server.recall("opensesame").contains("opensesame"));
-    world.icm(["redact", &id, &summary, "--yes"]).ok();
+    world.ok(format!("redact {id} '{summary}' --yes"));
     assert!(!server.recall("opensesame").contains("opensesame"));
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
     assert!(server.recall("harmless").contains("harmless"));
     server.end();
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
-    world.icm(["verify"]).ok();
+    world.ok("verify");
 }
 
 /// A redaction that is killed at any moment and repeated ends as if it had not been killed.
@@ -263,19 +234,19 @@ fn a_redaction_that_was_killed_is_finished() {
     for step in 0..16_u64 {
         let (world, id, summary) = with_secret();
         let mut child = world
-            .command(["redact", &id, &summary, "--yes"])
+            .command(format!("redact {id} '{summary}' --yes"))
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_micros(step * step * 700));
         child.kill().unwrap();
         child.wait().unwrap();
         // Any command that opens the store finishes the redaction.
-        world.icm(["topics"]).ok();
+        world.ok("topics");
         assert!(!world.store().join("redacting").exists());
-        let redacted = world.icm(["log", "--kind", "log.redacted"]).ok().out;
+        let redacted = world.out("log --kind log.redacted");
         if redacted.is_empty() {
             assert!(!files_with(&world.store(), SECRET).is_empty());
-            world.icm(["redact", &id, &summary, "--yes"]).ok();
+            world.ok(format!("redact {id} '{summary}' --yes"));
         } else {
             begun += 1;
         }
@@ -284,10 +255,10 @@ fn a_redaction_that_was_killed_is_finished() {
             Vec::<String>::new(),
             "step {step}"
         );
-        let report = world.json(["verify"]);
+        let report = world.json("verify");
         assert_eq!(report["findings"], json!([]), "step {step}: {report}");
         assert_eq!(report["missing_bodies"], 4, "step {step}: {report}");
-        world.icm(["recall", "line", "number", "7"]).ok();
+        world.ok("recall line number 7");
     }
     assert!(begun > 0, "every kill came too early");
 }
@@ -319,14 +290,14 @@ fn a_redaction_that_was_killed_is_finished_by_the_same_command() {
 #[test]
 fn another_redaction_that_was_begun_is_no_answer() {
     let (world, id, summary) = with_secret();
-    world.icm(["redact", &id, &summary, "--yes"]).ok();
+    world.ok(format!("redact {id} '{summary}' --yes"));
     std::fs::write(world.store().join("redacting"), "").unwrap();
-    let other = world.icm(["redact", "--match", "nowhere", "--yes"]).ends(1);
+    let other = world.icm("redact --match nowhere --yes").ends(1);
     for words in [
         "finished a redaction that was begun",
         "nothing in the store holds that",
     ] {
-        assert!(other.err.contains(words), "{other:#?}");
+        other.err.says(words);
     }
     assert!(!world.store().join("redacting").exists());
 }
@@ -341,7 +312,7 @@ struct Server {
 impl Server {
     fn start(world: &World) -> Server {
         let mut child = world
-            .command(["serve", "--structured"])
+            .command("serve --structured")
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -387,9 +358,9 @@ fn a_command_finishes_what_was_begun_before_it_waits_for_itself() {
     let world = World::with_memories();
     let marker = world.store().join("redacting");
     std::fs::write(&marker, "begun\n").unwrap();
-    let run = world.icm(["store", "-t", "a", "-c", "b"]).ok();
+    let run = world.ok("store -t a -c b");
     // Otherwise the process would wait for its own lock and report that.
-    assert!(!run.err.contains("waits"), "{run:?}");
+    run.err.lacks("waits");
     assert!(!marker.exists());
 }
 
@@ -397,36 +368,25 @@ fn a_command_finishes_what_was_begun_before_it_waits_for_itself() {
 fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
     let world = World::with_memories();
     for name in ["content", "topic", "client"] {
-        world
-            .icm(["redact", "--match", name, "--dry-run"])
-            .fails(1, "nothing in the store");
+        world.fails(format!(
+            "redact --match '{name}' --dry-run => 1: nothing in the store"
+        ));
     }
-    world
-        .icm([
-            "redact",
-            "--match",
-            "Mira",
-            "--reason",
-            "about Mira",
-            "--yes",
-        ])
-        .fails(2, "the reason holds");
-    world.icm(["redact", "--match", "Mira", "--yes"]).ok();
+    world.fails("redact --match Mira --reason 'about Mira' --yes => 2: the reason holds");
+    world.ok("redact --match Mira --yes");
     // The same event, named alone or as a range.
     for which in [["undo", "@5"].as_slice(), &["undo", "@5..@5"]] {
-        world
-            .icm([which, &["--yes"]].concat())
-            .fails(2, "is redacted");
+        world.icm((which, "--yes")).fails(2, "is redacted");
     }
     // Among other events it is skipped and named.
-    let plan = world.icm(["undo", "--last", "9", "--dry-run"]).ok().out;
-    assert!(plan.contains("@5 stays: redacted"), "{plan}");
-    let done = world.json(["undo", "--last", "9", "--yes"]);
+    let plan = world.out("undo --last 9 --dry-run");
+    plan.says("@5 stays: redacted");
+    let done = world.json("undo --last 9 --yes");
     assert_eq!(done["skipped"][0]["redacted"], true, "{done}");
-    let left = world.json(["list"]);
-    assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+    let left = world.json("list");
+    assert_eq!(left.count(), 1, "{left}");
+    world.ok("undo --last 1 --yes");
+    assert_eq!(world.count("list"), 3);
 }
 
 /// Copies of segments by a sync tool are cleaned; unreadable files are named.
@@ -454,17 +414,15 @@ fn copies_below_the_log_are_cleaned_too() {
     std::fs::copy(&segment, other.join(segment.file_name().unwrap())).unwrap();
     std::fs::write(world.store().join("mine"), "a note").unwrap();
 
-    let done = world.json(["redact", &id, &summary, "--yes"]);
+    let done = world.json(format!("redact {id} '{summary}' --yes"));
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
     let beyond = done["out_of_reach"].to_string();
     for unknown in ["log/odd: no file", "mine: no file", "torn/sub: set aside"] {
-        assert!(beyond.contains(unknown), "{beyond}");
+        beyond.says(unknown);
     }
-    assert!(!beyond.contains("icmlog"), "{beyond}");
-    world
-        .icm(["store", "-t", "safe", "-c", "harmless again"])
-        .ok();
-    world.icm(["recall", "harmless"]).ok();
+    beyond.lacks("icmlog");
+    world.ok("store -t safe -c 'harmless again'");
+    world.ok("recall harmless");
 }
 
 /// A chain's folder may be a link to another disk.
@@ -482,8 +440,8 @@ fn a_chain_behind_a_link_is_cleaned() {
     let elsewhere = world.path("elsewhere");
     std::fs::rename(&chain, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &chain).unwrap();
-    world.icm(["redact", &id, &summary, "--yes"]).ok();
+    world.ok(format!("redact {id} '{summary}' --yes"));
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
     assert_eq!(files_with(&elsewhere, SECRET), Vec::<String>::new());
-    assert_eq!(world.json(["verify"])["ok"], true);
+    assert_eq!(world.json("verify")["ok"], true);
 }

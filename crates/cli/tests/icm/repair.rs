@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 fn segment(world: &World) -> PathBuf {
     let chain = fs::read_dir(world.store().join("log")).unwrap().next();
@@ -25,7 +25,7 @@ pub(crate) fn damaged() -> World {
     let world = World::with_memories();
     let path = segment(&world);
     let len = fs::read(&path).unwrap().len();
-    world.icm(["store", "-t", "t", "-c", "the last one"]).ok();
+    world.ok("store -t t -c 'the last one'");
     let grown = fs::read(&path).unwrap().len();
     flip(&path, grown - len + 150);
     world
@@ -34,34 +34,28 @@ pub(crate) fn damaged() -> World {
 #[test]
 fn a_damaged_log_is_looked_at_repaired_and_written_again() {
     let world = damaged();
-    world.icm(["log", "verify"]).ends(3);
-    let refused = world.icm(["store", "-t", "t", "-c", "not now"]).ends(3);
-    assert!(refused.err.contains("icm log repair"), "{}", refused.err);
+    world.icm("log verify").ends(3);
+    let refused = world.icm("store -t t -c 'not now'").ends(3);
+    refused.err.says("icm log repair");
     let before = fs::read(segment(&world)).unwrap();
-    let shown = world.icm(["log", "repair", "--dry-run"]).ends(3);
-    assert!(shown.out.contains("gone: 1 event"), "{}", shown.out);
-    let unconfirmed = world.icm(["log", "repair"]).ends(2);
-    assert!(unconfirmed.err.contains("--yes"), "{}", unconfirmed.err);
+    let shown = world.icm("log repair --dry-run").ends(3);
+    shown.out.says("gone: 1 event");
+    let unconfirmed = world.icm("log repair").ends(2);
+    unconfirmed.err.says("--yes");
     assert_eq!(fs::read(segment(&world)).unwrap(), before, "only looked at");
 
-    let done = world
-        .icm(["log", "repair", "--yes", "--reason", "a test"])
-        .ok();
-    assert!(done.out.contains("repaired"), "{}", done.out);
-    assert!(done.out.contains("aside in torn/"), "{}", done.out);
-    let verified = world.icm(["log", "verify"]).ok();
-    assert!(
-        verified.out.contains("is gone since the repair @"),
-        "{}",
-        verified.out
-    );
-    world.icm(["verify"]).ok();
-    world.icm(["store", "-t", "t", "-c", "now it goes"]).ok();
-    let last = world.icm(["log", "--kind", "log.repaired", "--json"]).ok();
-    assert!(last.out.contains("a test"), "{}", last.out);
-    let again = world.icm(["log", "repair"]).ok();
+    let done = world.ok("log repair --yes --reason 'a test'");
+    done.out.says("repaired");
+    done.out.says("aside in torn/");
+    let verified = world.ok("log verify");
+    verified.out.says("is gone since the repair @");
+    world.ok("verify");
+    world.ok("store -t t -c 'now it goes'");
+    let last = world.ok("log --kind log.repaired --json");
+    last.out.says("a test");
+    let again = world.ok("log repair");
     assert_eq!(again.out.trim(), "nothing to repair");
-    world.icm(["log", "repair", "--dry-run"]).ok();
+    world.ok("log repair --dry-run");
 }
 
 /// A recall is recorded after its answer, but never behind damage.
@@ -70,8 +64,8 @@ fn a_recall_answers_from_what_lies_before_the_damage_and_writes_nothing() {
     let world = damaged();
     let before = fs::read(segment(&world)).unwrap();
     for _ in 0..2 {
-        let recalled = world.icm(["recall", "invoices"]).ends(3);
-        assert!(recalled.out.contains("PostgreSQL"), "{recalled:#?}");
+        let recalled = world.icm("recall invoices").ends(3);
+        recalled.out.says("PostgreSQL");
         assert_eq!(
             recalled.err.matches("note: the log is damaged").count(),
             1,
@@ -88,20 +82,19 @@ fn the_shape_of_the_answer_is_always_the_same() {
         answer.as_object().unwrap().keys().cloned().collect()
     };
     let world = World::new();
-    let empty = world.icm(["log", "repair", "--json"]).ok();
+    let empty = world.ok("log repair --json");
     let expected = keys(&empty.out);
     assert_eq!(expected.len(), 18, "{expected:?}");
     assert!(!world.store().exists(), "nothing was made");
     let world = damaged();
-    let shown = world.icm(["log", "repair", "--dry-run", "--json"]).ends(3);
+    let shown = world.icm("log repair --dry-run --json").ends(3);
     assert_eq!(keys(&shown.out), expected);
-    let done = world.icm(["log", "repair", "--yes", "--json"]).ok();
+    let done = world.ok("log repair --yes --json");
     assert_eq!(keys(&done.out), expected);
     let done: Value = serde_json::from_str(&done.out).unwrap();
-    assert_eq!(done["gone_events"], 1);
-    assert_eq!(done["damaged"], true);
+    done.has(json!({"gone_events": 1, "damaged": true}));
     assert!(done["event"].is_string(), "{done}");
-    let again = world.icm(["log", "repair", "--yes", "--json"]).ok();
+    let again = world.ok("log repair --yes --json");
     assert_eq!(keys(&again.out), expected);
     let again: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!(again["damaged"], false);
@@ -111,13 +104,13 @@ fn the_shape_of_the_answer_is_always_the_same() {
 fn a_store_without_its_store_file_is_written_again_under_a_new_origin() {
     let world = World::with_memories();
     fs::remove_file(world.store().join("store.toml")).unwrap();
-    let refused = world.icm(["store", "-t", "t", "-c", "not now"]).ends(2);
-    assert!(refused.err.contains("icm log repair"), "{}", refused.err);
-    let done = world.icm(["log", "repair", "--yes"]).ok();
-    assert!(done.out.contains("new origin"), "{}", done.out);
-    assert!(done.out.contains("new secret"), "{}", done.out);
-    world.icm(["store", "-t", "t", "-c", "now it goes"]).ok();
-    world.icm(["verify"]).ok();
+    let refused = world.icm("store -t t -c 'not now'").ends(2);
+    refused.err.says("icm log repair");
+    let done = world.ok("log repair --yes");
+    done.out.says("new origin");
+    done.out.says("new secret");
+    world.ok("store -t t -c 'now it goes'");
+    world.ok("verify");
 }
 
 #[test]
@@ -126,21 +119,21 @@ fn what_a_newer_version_wrote_is_not_touched() {
     let path = world.store().join("store.toml");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("format = 1", "format = 99", 1)).unwrap();
-    let refused = world.icm(["log", "repair", "--yes"]).ends(2);
-    assert!(refused.err.contains("newer"), "{}", refused.err);
+    let refused = world.icm("log repair --yes").ends(2);
+    refused.err.says("newer");
 }
 
 #[test]
 fn a_repair_that_was_begun_is_finished_and_nothing_else_writes() {
     let world = World::with_memories();
     fs::write(world.store().join("repairing"), "# begun\n").unwrap();
-    world.icm(["list"]).ok();
-    let refused = world.icm(["store", "-t", "t", "-c", "not now"]).ends(2);
-    assert!(refused.err.contains("icm log repair"), "{}", refused.err);
-    let checkup = world.icm(["doctor"]).ends(1);
-    assert!(checkup.out.contains("log repair"), "{}", checkup.out);
-    world.icm(["log", "repair", "--yes"]).ok();
-    world.icm(["store", "-t", "t", "-c", "now it goes"]).ok();
+    world.ok("list");
+    let refused = world.icm("store -t t -c 'not now'").ends(2);
+    refused.err.says("icm log repair");
+    let checkup = world.icm("doctor").ends(1);
+    checkup.out.says("log repair");
+    world.ok("log repair --yes");
+    world.ok("store -t t -c 'now it goes'");
 }
 
 #[test]
@@ -148,10 +141,10 @@ fn a_redaction_that_was_begun_is_finished_after_the_repair() {
     let world = damaged();
     let marker = world.store().join("redacting");
     fs::write(&marker, "begun").unwrap();
-    world.icm(["log", "repair", "--yes"]).ok();
-    world.icm(["list"]).ok();
+    world.ok("log repair --yes");
+    world.ok("list");
     assert!(!marker.exists(), "it was finished");
-    world.icm(["verify"]).ok();
+    world.ok("verify");
 }
 
 /// Bytes are missing within a payload, so its length reaches into the next event.
@@ -160,7 +153,7 @@ fn what_lies_beside_a_payload_that_is_too_short_is_kept() {
     let world = World::new();
     let big = format!("big {}", "x".repeat(3_000));
     for text in [big.as_str(), "the intact neighbour", "later 1", "later 2"] {
-        world.icm(["store", "-t", "a", "-c", text]).ok();
+        world.ok(format!("store -t a -c '{text}'"));
     }
     let log = world.store().join("log");
     let chain = std::fs::read_dir(&log).unwrap().next().unwrap().unwrap();
@@ -171,19 +164,19 @@ fn what_lies_beside_a_payload_that_is_too_short_is_kept() {
     let at = at.unwrap();
     let cut = [&bytes[..at + 500], &bytes[at + 1_000..]].concat();
     std::fs::write(&segment, cut).unwrap();
-    world.icm(["log", "repair", "--yes"]).ok();
-    let list = world.icm(["list"]).ok().out;
+    world.ok("log repair --yes");
+    let list = world.out("list");
     for text in ["the intact neighbour", "later 1", "later 2"] {
-        assert!(list.contains(text), "{list}");
+        list.says(text);
     }
-    world.icm(["log", "verify"]).ok();
+    world.ok("log verify");
 }
 
 /// Missing events come back from an export of another machine.
 #[test]
 fn an_export_gives_back_what_is_gone() {
     let world = World::with_memories();
-    world.icm(["log", "export", "all.icmx"]).ok();
+    world.ok("log export all.icmx");
     let log = world.store().join("log");
     let chain = std::fs::read_dir(&log).unwrap().next().unwrap().unwrap();
     let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
@@ -196,18 +189,18 @@ fn an_export_gives_back_what_is_gone() {
         .unwrap();
     bytes[at - 200] ^= 1;
     std::fs::write(&segment, &bytes).unwrap();
-    let run = world.icm(["log", "repair", "--from", "nowhere.icmx", "--yes"]);
+    let run = world.icm("log repair --from nowhere.icmx --yes");
     run.fails(2, "nowhere.icmx");
     let all = std::fs::read(world.path("all.icmx")).unwrap();
-    let piped = world.icm_with(["log", "repair", "--from", "-", "--dry-run"], &all);
+    let piped = world.icm_with("log repair --from - --dry-run", &all);
     assert!(piped.ends(3).out.contains("no event is gone"));
-    let done = world.icm_with(["log", "repair", "--from", "-", "--yes", "--json"], &all);
+    let done = world.icm_with("log repair --from - --yes --json", &all);
     let done = done.ok().json();
-    assert_eq!(done["gone"].as_array().unwrap().len(), 0, "{done}");
-    let list = world.icm(["list"]).ok().out;
-    assert!(list.contains("Prices are integer cents"), "{list}");
-    let report = world.json(["verify"]);
-    assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
+    assert_eq!(done["gone"].count(), 0, "{done}");
+    let list = world.out("list");
+    list.says("Prices are integer cents");
+    let report = world.json("verify");
+    assert_eq!(report["findings"].count(), 0, "{report}");
 }
 
 /// A lost payload is reported by its memory as far as known, and an explained loss needs no command.
@@ -217,7 +210,7 @@ fn a_lost_payload_is_told_by_its_memory() {
         let world = World::with_memories();
         let id = world.id("money");
         if rebuilt {
-            world.icm(["rebuild"]).ok();
+            world.ok("rebuild");
         }
         let path = segment(&world);
         let mut bytes = fs::read(&path).unwrap();
@@ -225,16 +218,16 @@ fn a_lost_payload_is_told_by_its_memory() {
         let at = (bytes.windows(text.len())).position(|window| window == text);
         bytes[at.unwrap()] ^= 1;
         fs::write(&path, bytes).unwrap();
-        let shown = world.icm(["log", "repair", "--dry-run"]).ends(3);
-        let done = world.icm(["log", "repair", "--yes"]).ok();
+        let shown = world.icm("log repair --dry-run").ends(3);
+        let done = world.ok("log repair --yes");
         for out in [shown.out, done.out] {
             let of = match rebuilt {
                 true => format!("memory.stored of {id} in decisions"),
                 false => format!("memory.stored of {id}"),
             };
-            assert!(out.contains(&of), "{out}");
+            out.says(&of);
         }
-        let checkup = world.json(["doctor", "--full"]);
+        let checkup = world.json("doctor --full");
         let log = checkup["checks"].as_array().unwrap().iter();
         let log: Vec<_> = log.filter(|check| check["name"] == "log").collect();
         assert_eq!(log.len(), 1, "{checkup}");
@@ -248,11 +241,9 @@ fn a_lost_payload_is_told_by_its_memory() {
 fn what_is_set_aside_stays_and_what_comes_back_counts() {
     let world = World::new();
     for n in 0..4 {
-        world
-            .icm(["store", "-t", "t", "-c", &format!("number {n}")])
-            .ok();
+        world.ok(format!("store -t t -c 'number {n}'"));
     }
-    world.icm(["log", "export", "all.icmx"]).ok();
+    world.ok("log export all.icmx");
     let log = world.store().join("log");
     let chain = std::fs::read_dir(log).unwrap().next().unwrap().unwrap();
     let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
@@ -260,7 +251,7 @@ fn what_is_set_aside_stays_and_what_comes_back_counts() {
     let bytes = std::fs::read(&path).unwrap();
     let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
     std::fs::write(&path, &bytes[..end - 20]).unwrap();
-    let repaired = world.json(["log", "repair", "--yes"]);
+    let repaired = world.json("log repair --yes");
     assert_eq!(repaired["gone_events"], 1, "{repaired}");
     let torn: Vec<_> = std::fs::read_dir(world.store().join("torn"))
         .unwrap()
@@ -269,42 +260,42 @@ fn what_is_set_aside_stays_and_what_comes_back_counts() {
     let text = b"number 3";
     let holds = |bytes: &Vec<u8>| bytes.windows(text.len()).any(|it| it == text);
     assert!(torn.iter().any(holds), "{torn:?}");
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+    assert_eq!(world.count("list"), 3);
 
     let file = world.path("all.icmx");
     let file = file.to_str().unwrap();
-    let repaired = world.json(["log", "repair", "--from", file, "--yes"]);
+    let repaired = world.json(format!("log repair --from '{file}' --yes"));
     assert_eq!(repaired["refilled_events"], 1, "{repaired}");
-    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 4);
-    assert_eq!(world.json(["verify"])["ok"], true);
-    world.icm(["log", "repair", "--from", file]).ok();
+    assert_eq!(world.count("list"), 4);
+    assert_eq!(world.json("verify")["ok"], true);
+    world.ok(format!("log repair --from '{file}'"));
 }
 
 /// A reader does not see events behind damage, which does not prove that they do not exist.
 #[test]
 fn what_may_lie_behind_the_damage_is_not_told_to_be_missing() {
     let world = damaged();
-    let last = world.icm(["log", "show", "@99"]).ends(3);
-    assert!(last.err.contains("no event"), "{}", last.err);
-    world.icm(["get", "nothing-like-it"]).ends(3);
-    world.icm(["undo", "@99", "--dry-run"]).ends(3);
+    let last = world.icm("log show @99").ends(3);
+    last.err.says("no event");
+    world.icm("get nothing-like-it").ends(3);
+    world.icm("undo @99 --dry-run").ends(3);
     let whole = World::with_memories();
-    whole.icm(["log", "show", "@99"]).ends(1);
+    whole.icm("log show @99").ends(1);
 }
 
 /// The newest acknowledged event is unreachable from the front, and the record of a recall lies behind it.
 #[test]
 fn heads_behind_damage_are_an_error() {
     let world = World::with_memories();
-    world.icm(["recall", "invoices"]).ok();
+    world.ok("recall invoices");
     let bytes = fs::read(segment(&world)).unwrap();
     let at = bytes.windows(8).position(|window| window == b"database");
     let mut bytes = bytes;
     bytes[at.unwrap() - 200] ^= 1;
     fs::write(segment(&world), bytes).unwrap();
-    let heads = world.icm(["log", "heads"]).ends(3);
+    let heads = world.icm("log heads").ends(3);
     assert!(heads.out.is_empty(), "{heads:#?}");
-    assert!(heads.err.contains("icm log repair"), "{heads:#?}");
+    heads.err.says("icm log repair");
 }
 
 /// A lost payload that was redacted later does not come back.
@@ -313,7 +304,7 @@ fn what_is_redacted_since_is_not_brought_back() {
     let world = World::with_memories();
     let export = world.path("all.icmx");
     let money = world.id("money");
-    let icm = |args: &[&str]| world.icm(args.iter().map(std::ffi::OsString::from));
+    let icm = |args: &[&str]| world.icm(args);
     icm(&["log", "export", export.to_str().unwrap()]).ok();
     let mut bytes = fs::read(segment(&world)).unwrap();
     let at = bytes.windows(7).position(|window| window == b"integer");
@@ -322,7 +313,7 @@ fn what_is_redacted_since_is_not_brought_back() {
     icm(&["log", "repair", "--yes"]).ok();
     let from = ["log", "repair", "--yes", "--from", export.to_str().unwrap()];
     let look = icm(&[&from[..], &["--dry-run"]].concat()).ends(3);
-    assert!(look.out.contains("1 payload back"), "{}", look.out);
+    look.out.says("1 payload back");
     icm(&["redact", &money, "--yes"]).ok();
     assert_eq!(icm(&from).ok().out.trim(), "nothing to repair");
 }

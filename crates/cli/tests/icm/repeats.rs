@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 /// Spellings of one fact.
 const SPELLINGS: [&str; 10] = [
@@ -50,42 +50,37 @@ fn ten_spellings_are_one_result_and_one_line_of_a_context() {
     for other in OTHERS {
         stored(&world, "style", other, "medium");
     }
-    let answer = world.json(["recall", "use tabs", "--no-record"]);
+    let answer = world.json("recall 'use tabs' --no-record");
     let results = answer["results"].as_array().unwrap();
     assert_eq!(results.len(), 4, "{answer}");
     let fact = results.iter().find(|hit| hit.get("repeats").is_some());
     let fact = fact.unwrap();
     assert!(all.remove(fact["id"].as_str().unwrap()), "{answer}");
     assert_eq!(ids(&fact["repeats"]), all);
-    assert_eq!(fact["also_in"].as_array().unwrap().len(), 9);
+    assert_eq!(fact["also_in"].count(), 9);
     for other in OTHERS {
         let hit = results.iter().find(|hit| hit["content"] == other).unwrap();
         assert!(hit.get("repeats").is_none(), "{hit}");
     }
-    let text = world.icm(["recall", "use tabs", "--no-record"]).ok();
-    assert!(
-        text.out.contains("9 more say the same (also in project-"),
-        "{text:?}"
-    );
-    assert!(text.err.contains("4 found"), "{text:?}");
+    let text = world.ok("recall 'use tabs' --no-record");
+    text.out.says("9 more say the same (also in project-");
+    text.err.says("4 found");
 
-    let context = world
-        .icm(["recall-context", "use tabs", "--no-record"])
-        .ok();
+    let context = world.ok("recall-context 'use tabs' --no-record");
     let lines = context.out.lines().filter(|line| line.contains("] "));
     assert_eq!(lines.count(), 4, "{context:?}");
-    assert!(context.out.contains(" and 6 more"), "{context:?}");
+    context.out.says(" and 6 more");
     // The list shows every memory.
-    let list = world.json(["list"]);
-    assert_eq!(list.as_array().unwrap().len(), 13);
+    let list = world.json("list");
+    assert_eq!(list.count(), 13);
 }
 
 #[test]
 fn a_session_is_told_one_of_ten_spellings_once() {
     let world = World::new();
     let all = spelled(&world, "critical");
-    let pack = world.json(["wake-up", "--no-record"]);
-    assert_eq!(pack["items"].as_array().unwrap().len(), 1, "{pack}");
+    let pack = world.json("wake-up --no-record");
+    assert_eq!(pack["items"].count(), 1, "{pack}");
     assert_eq!(pack["left_out"], 0);
 
     let hook = |prompt: &str| {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::world::{Run, World, run};
+use crate::world::{Args, Look, Run, Says, World, run};
 
 /// Makes a folder that is marked as a project.
 fn project(world: &World, name: &str) -> std::path::PathBuf {
@@ -15,7 +15,7 @@ fn project(world: &World, name: &str) -> std::path::PathBuf {
     folder.join("src")
 }
 
-fn icm_in(world: &World, folder: &Path, session: &str, args: &[&str]) -> Run {
+fn icm_in(world: &World, folder: &Path, session: &str, args: impl Args) -> Run {
     let mut command = world.command(args);
     command.current_dir(folder);
     if !session.is_empty() {
@@ -25,9 +25,8 @@ fn icm_in(world: &World, folder: &Path, session: &str, args: &[&str]) -> Run {
 }
 
 /// Returns the scopes and the contents of a recall in a folder.
-fn found(world: &World, folder: &Path, session: &str, args: &[&str]) -> (Value, Vec<String>) {
-    let args = [["recall", "colour", "--json"].as_slice(), args].concat();
-    let run = icm_in(world, folder, session, &args);
+fn found(world: &World, folder: &Path, session: &str, args: impl Args) -> (Value, Vec<String>) {
+    let run = icm_in(world, folder, session, ("recall colour --json", args));
     let answer = run.json();
     let results = answer["results"].as_array().unwrap();
     let contents = results
@@ -42,70 +41,53 @@ fn a_project_sees_its_own_and_what_is_global() {
     let (shop, bank) = (project(&world, "shop"), project(&world, "bank"));
     let store = |folder: &Path, content: &str, scope: &str| {
         let args = ["store", "-t", "design", "-c", content, "--scope", scope];
-        icm_in(&world, folder, "", &args).ok();
+        icm_in(&world, folder, "", args).ok();
     };
     store(&shop, "the colour is blue", "global");
     store(&shop, "the colour is green", "project");
     store(&bank, "the colour is red", "project");
 
-    let (scope, seen) = found(&world, &shop, "", &[]);
+    let (scope, seen) = found(&world, &shop, "", "");
     assert_eq!(scope, json!(["global", "project:shop"]));
     // Among equally fitting memories the project's own come first.
     assert_eq!(seen, ["the colour is green", "the colour is blue"]);
-    let (scope, seen) = found(&world, &world.path(""), "", &[]);
+    let (scope, seen) = found(&world, &world.path(""), "", "");
     assert_eq!(scope, json!(["global"]));
     assert_eq!(seen, ["the colour is blue"]);
     // A small limit does not leave out the own scope.
-    let (_, seen) = found(&world, &bank, "", &["-l", "1"]);
+    let (_, seen) = found(&world, &bank, "", "-l 1");
     assert_eq!(seen, ["the colour is red"]);
 
-    let (scope, seen) = found(&world, &shop, "", &["--scope", "all"]);
+    let (scope, seen) = found(&world, &shop, "", "--scope all");
     assert_eq!(scope, json!(["all"]));
     let [own, common, elsewhere] = ["green", "blue", "red"].map(|it| format!("the colour is {it}"));
     assert_eq!(seen, [own, common, elsewhere]);
-    let answer = icm_in(
-        &world,
-        &shop,
-        "",
-        &["recall", "colour", "--scope", "*", "--json"],
-    )
-    .json();
+    let answer = icm_in(&world, &shop, "", "recall colour --scope '*' --json").json();
     let marked = |at: usize| answer["results"][at].get("elsewhere").is_some();
     assert_eq!([marked(0), marked(1), marked(2)], [false, false, true]);
-    let shown = icm_in(&world, &shop, "", &["recall", "colour", "--scope", "all"]).ok();
-    assert!(shown.out.contains("elsewhere: project:bank"), "{shown:?}");
-    assert!(
-        shown.err.contains("3 found in all scopes as of"),
-        "{shown:?}"
-    );
-    let shown = icm_in(&world, &shop, "", &["recall", "colour"]).ok();
-    assert!(
-        shown.err.contains("found in global, project:shop as of"),
-        "{shown:?}"
-    );
+    let shown = icm_in(&world, &shop, "", "recall colour --scope all").ok();
+    shown.out.says("elsewhere: project:bank");
+    shown.err.says("3 found in all scopes as of");
+    let shown = icm_in(&world, &shop, "", "recall colour").ok();
+    shown.err.says("found in global, project:shop as of");
 
-    let (scope, seen) = found(&world, &shop, "", &["--scope", "project:bank"]);
+    let (scope, seen) = found(&world, &shop, "", "--scope project:bank");
     assert_eq!(scope, json!(["global", "project:bank"]));
     assert_eq!(seen, ["the colour is red", "the colour is blue"]);
-    let (_, seen) = found(&world, &shop, "", &["--scope", "global"]);
+    let (_, seen) = found(&world, &shop, "", "--scope global");
     assert_eq!(seen, ["the colour is blue"]);
-    icm_in(
-        &world,
-        &world.path(""),
-        "",
-        &["recall", "x", "--scope", "project"],
-    )
-    .fails(2, "no project was found here");
+    icm_in(&world, &world.path(""), "", "recall x --scope project")
+        .fails(2, "no project was found here");
 
     // Commands about the whole store show all scopes.
-    assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 3);
-    assert_eq!(world.json(["topics"])[0]["memories"], 3);
-    let listed = world.json(["list", "--scope", "project:bank"]);
-    assert_eq!(listed.as_array().unwrap().len(), 1);
-    world.icm(["rebuild"]).ok();
-    let (_, seen) = found(&world, &shop, "", &[]);
+    assert_eq!(world.count("list --all"), 3);
+    assert_eq!(world.json("topics")[0]["memories"], 3);
+    let listed = world.json("list --scope project:bank");
+    assert_eq!(listed.count(), 1);
+    world.ok("rebuild");
+    let (_, seen) = found(&world, &shop, "", "");
     assert_eq!(seen.len(), 2);
-    world.icm(["verify"]).ok();
+    world.ok("verify");
 }
 
 #[test]
@@ -125,53 +107,45 @@ fn a_session_sees_its_parents_and_children_alone() {
         ];
         world.icm(args).ok();
     }
-    let seen = |session: &str, args: &[&str]| {
+    let seen = |session: &str, args: &str| {
         let mut seen = found(&world, &here, session, args).1;
         seen.sort();
         seen
     };
-    assert!(seen("", &[]).is_empty());
-    assert_eq!(seen("a/b", &[]), ["colour a", "colour a/b", "colour a/b/c"]);
-    assert_eq!(seen("a/d", &[]), ["colour a", "colour a/d"]);
-    assert_eq!(seen("ab", &[]), ["colour ab"]);
+    assert!(seen("", "").is_empty());
+    assert_eq!(seen("a/b", ""), ["colour a", "colour a/b", "colour a/b/c"]);
+    assert_eq!(seen("a/d", ""), ["colour a", "colour a/d"]);
+    assert_eq!(seen("ab", ""), ["colour ab"]);
     let all = ["colour a", "colour a/b", "colour a/b/c", "colour a/d"];
-    assert_eq!(seen("", &["--scope", "session:a"]), all);
-    assert_eq!(seen("a", &["--scope", "session"]), all);
-    let (scope, _) = found(&world, &here, "a/b", &[]);
+    assert_eq!(seen("", "--scope session:a"), all);
+    assert_eq!(seen("a", "--scope session"), all);
+    let (scope, _) = found(&world, &here, "a/b", "");
     assert_eq!(
         scope,
         json!(["global", "session:a", "session:a/b", "session:a/b/*"])
     );
-    let listed = world.json(["list", "--scope", "session:a"]);
-    assert_eq!(listed.as_array().unwrap().len(), 4);
+    let listed = world.json("list --scope session:a");
+    assert_eq!(listed.count(), 4);
 
     for bad in ["a//b", "/a", "a/", "a/ /b"] {
         let scope = format!("session:{bad}");
         let store = ["store", "-t", "t", "-c", "c", "--scope", &scope];
         world.icm(store).fails(2, "is empty");
-        world
-            .icm(["recall", "c", "--scope", &scope])
-            .fails(2, "is empty");
+        world.fails(format!("recall c --scope '{scope}' => 2: is empty"));
     }
-    let bogus = world.icm(["recall", "colour", "--scope", "bogus"]);
-    assert!(
-        bogus.err.contains("`all`, `global`, `project`, `session`"),
-        "{}",
-        bogus.err
-    );
+    let bogus = world.icm("recall colour --scope bogus");
+    bogus.err.says("`all`, `global`, `project`, `session`");
 
     // The scopes are recorded, so the recall can be asked again.
-    let recorded = world
-        .icm(["log", "--kind", "memory.recalled", "-l", "1", "--json"])
-        .ok();
+    let recorded = world.ok("log --kind memory.recalled -l 1 --json");
     let event = recorded.json_lines()[0]["event"]
         .as_str()
         .unwrap()
         .to_owned();
-    let payload = world.json(["log", "show", &event])["payload"].clone();
+    let payload = world.json(format!("log show '{event}'"))["payload"].clone();
     assert_eq!(payload["scopes"], scope);
     if cfg!(feature = "bench") {
-        let again = world.json(["bench", "replay"]);
+        let again = world.json("bench replay");
         assert_eq!(again["since"]["same"], again["recalls"], "{again}");
     }
 }
@@ -217,7 +191,7 @@ fn a_git_repository_is_the_same_project_wherever_it_lies() {
     let scope = json!(["global", format!("project:{root}")]);
     let answer = icm(&second, &path, &recall).json();
     assert_eq!(answer["scope"], scope);
-    assert_eq!(answer["results"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["results"].count(), 1);
     // The cache knows the project by now, so git is not asked.
     assert_eq!(
         icm(&first, "/nowhere".as_ref(), &recall).json()["scope"],
@@ -248,11 +222,8 @@ fn a_git_repository_is_the_same_project_wherever_it_lies() {
             let mut command = world.command(command);
             let refused = run(command.current_dir(world.path(at)).env("PATH", &path), b"");
             let refused = refused.fails(2, "shallow clone");
-            assert!(
-                refused.err.contains("`git fetch --unshallow`"),
-                "{refused:?}"
-            );
-            assert!(refused.err.contains("`.icm-project`"), "{refused:?}");
+            refused.err.says("`git fetch --unshallow`");
+            refused.err.says("`.icm-project`");
         }
     }
     let plain = world.path("plain");
@@ -266,7 +237,7 @@ fn a_git_repository_is_the_same_project_wherever_it_lies() {
 
     let shown = icm(&second, &path, &["recall", "colour"]);
     let short = format!("project:{}…", &root[..12]);
-    assert!(shown.err.contains(&short), "{shown:?}");
+    shown.err.says(&short);
 }
 
 #[test]
@@ -283,7 +254,7 @@ fn a_server_is_in_the_project_that_its_agent_is_in() {
         "--scope",
         "project",
     ];
-    icm_in(&world, &bank, "", &args).ok();
+    icm_in(&world, &bank, "", args).ok();
     let call = |tool: &str, arguments: Value| {
         let calls = [
             json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -294,7 +265,7 @@ fn a_server_is_in_the_project_that_its_agent_is_in() {
                 "params": {"name": tool, "arguments": arguments}}),
         ];
         let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
-        let mut command = world.command(["serve", "--structured"]);
+        let mut command = world.command("serve --structured");
         command
             .env("CLAUDE_PROJECT_DIR", &shop)
             .stdin(std::process::Stdio::piped());
@@ -305,19 +276,19 @@ fn a_server_is_in_the_project_that_its_agent_is_in() {
     };
     let stored = json!({"topic": "design", "content": "the colour is green", "scope": "project"});
     let id = call("icm_memory_store", stored)["structuredContent"]["id"].clone();
-    let memory = world.json(["get", id.as_str().unwrap()]);
+    let memory = world.json(format!("get {}", id.as_str().unwrap()));
     assert_eq!(memory["scope"], "project:shop");
 
     let found = call("icm_memory_recall", json!({"query": "colour"}));
     let answer = &found["structuredContent"];
     assert_eq!(answer["scope"], json!(["global", "project:shop"]));
-    assert_eq!(answer["results"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["results"].count(), 1);
     let found = call(
         "icm_memory_recall",
         json!({"query": "colour", "scope": "all"}),
     );
     let text = found["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("elsewhere: project:bank"), "{text}");
+    text.says("elsewhere: project:bank");
     assert_eq!(found["structuredContent"]["results"][1]["elsewhere"], true);
 }
 
@@ -332,7 +303,7 @@ fn ones_own_session_is_before_its_parents_and_children_and_those_before_the_rest
         world.icm(args).ok();
     }
     let scopes = |session: &str| -> Vec<String> {
-        let run = icm_in(&world, &here, session, &["recall", "green tea", "--json"]);
+        let run = icm_in(&world, &here, session, "recall 'green tea' --json");
         let answer = run.ok().json();
         let results = answer["results"].as_array().expect("results");
         let scope = |hit: &Value| hit["scope"].as_str().expect("a scope").to_owned();
@@ -352,17 +323,15 @@ fn ones_own_session_is_before_its_parents_and_children_and_those_before_the_rest
     for session in ["a", "a/b", "a/b/c"] {
         let text = format!("Session {session} tests something");
         let args = ["store", "-t", "s", "--scope", "session", "-c", &text];
-        icm_in(&nested, &here, session, &args).ok();
+        icm_in(&nested, &here, session, args).ok();
     }
     for session in ["a", "a/b", "a/b/c"] {
         let args = ["recall", "tests something", "--json", "--no-record"];
-        let answer = icm_in(&nested, &here, session, &args).ok().json();
+        let answer = icm_in(&nested, &here, session, args).ok().json();
         assert_eq!(answer["results"][0]["scope"], format!("session:{session}"));
     }
-    let run = icm_in(&world, &here, "a/b", &["recall", "green tea", "--explain"]);
-    assert!(
-        run.ok()
-            .out
-            .contains("its session is a parent or child of yours")
-    );
+    let run = icm_in(&world, &here, "a/b", "recall 'green tea' --explain");
+    run.ok()
+        .out
+        .says("its session is a parent or child of yours");
 }

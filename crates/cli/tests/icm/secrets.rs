@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, run, tree};
+use crate::world::{Args, Look, Says, World, run, tree};
 
 /// The part of a token that no file may contain.
 const BODY: &str = "Zk3fQ9vT7bLm2Xc8Rw5Ny1Hd6Jp4Sg0UaEiO";
@@ -24,7 +24,7 @@ fn configure(world: &World, line: &str) {
 }
 
 /// Runs `icm` with the written config file.
-fn icm(world: &World, args: &[&str], input: &[u8]) -> crate::world::Run {
+fn icm(world: &World, args: impl Args, input: &[u8]) -> crate::world::Run {
     let mut command = world.command(args);
     command.env("ICM_CONFIG", world.path("icm.toml"));
     if !input.is_empty() {
@@ -69,28 +69,24 @@ fn a_secret_is_refused_wherever_it_stands_and_nothing_is_written() {
         ),
     ] {
         for json in [false, true] {
-            let mut command = world.command(["store"]);
+            let mut command = world.command("store");
             command.args(&args).args(json.then_some("--json"));
             let run = run(&mut command, b"").ends(2);
-            assert!(run.err.contains(&format!("the {field} holds")), "{run:?}");
-            assert!(run.err.contains("--allow-secret"), "{run:?}");
-            assert!(
-                !run.err.contains(BODY) && !run.err.contains("Zk3fQ9vT7bLm"),
-                "{run:?}"
-            );
+            run.err.says(format!("the {field} holds"));
+            run.err.says("--allow-secret");
+            run.err.lacks(BODY);
+            run.err.lacks("Zk3fQ9vT7bLm");
             assert_eq!(run.out, "");
         }
         assert!(!world.store().exists(), "{field}");
     }
     for name in ["ICM_ACTOR", "ICM_SESSION"] {
-        let mut command = world.command(["store", "-t", "a", "-c", "x"]);
+        let mut command = world.command("store -t a -c x");
         run(command.env(name, &secret), b"").fails(2, "looks like a secret (github-pat)");
     }
     assert!(!world.store().exists());
 
-    world
-        .icm(["store", "-t", "a", "-c", "x", "--key", "k"])
-        .ok();
+    world.ok("store -t a -c x --key k");
     let before = tree(&world.store());
     let id = world.id("k");
     for args in [
@@ -99,7 +95,7 @@ fn a_secret_is_refused_wherever_it_stands_and_nothing_is_written() {
         ["-k", &secret],
         ["--scope", &session],
     ] {
-        let mut command = world.command(["update", &id]);
+        let mut command = world.command(format!("update {id}"));
         run(command.args(args), b"").fails(2, "github-pat");
     }
     assert_eq!(tree(&world.store()), before);
@@ -110,7 +106,7 @@ fn a_reason_of_a_link_holds_no_secret() {
     let world = World::with_memories();
     configure(&world, "action = 'refuse'");
     let (a, b) = (world.id("database"), world.id("money"));
-    world.icm(["memoir", "create", "-n", "m", "-d", "x"]).ok();
+    world.ok("memoir create -n m -d x");
     for name in ["one", "two"] {
         let add = ["memoir", "add-concept", "-m", "m", "-n", name, "-d", "x"];
         world.icm(add).ok();
@@ -136,17 +132,14 @@ fn a_reason_of_a_link_holds_no_secret() {
             let before = tree(&world.store());
             let run = with(verb, &["--reason", &secret]);
             let run = run.fails(2, "the reason holds what looks like a secret (github-pat)");
-            assert!(run.err.contains("--allow-secret"), "{run:?}");
-            assert!(!run.err.contains(BODY), "{run:?}");
+            run.err.says("--allow-secret");
+            run.err.lacks(BODY);
             assert_eq!(tree(&world.store()), before, "{verb}");
             with(verb, &[]).ok();
         }
         configure(&world, "action = 'mask'");
         let run = with("link", &["--reason", &secret]).ok();
-        assert!(
-            run.err.contains("a secret in the reason was masked"),
-            "{run:?}"
-        );
+        run.err.says("a secret in the reason was masked");
         assert!(!is_in_store(&world));
         configure(&world, "action = 'refuse'");
     }
@@ -184,18 +177,14 @@ fn what_is_allowed_is_stored() {
     assert!(is_in_store(&world));
     let changed = format!("{text} and more");
     let id = world.id("k");
-    world
-        .icm(["update", &id, "-c", &changed])
-        .fails(2, "github-pat");
-    world
-        .icm(["update", &id, "-c", &changed, "--allow-secret"])
-        .ok();
+    world.fails(format!("update {id} -c '{changed}' => 2: github-pat"));
+    world.ok(format!("update {id} -c '{changed}' --allow-secret"));
 
     let world = with_action("refuse");
     configure(&world, "allow = ['^gh._Zk3f']");
-    icm(&world, &["store", "-t", "a", "-c", &text], b"").ok();
+    icm(&world, ["store", "-t", "a", "-c", &text], b"").ok();
     let world = with_action("off");
-    icm(&world, &["store", "-t", "a", "-c", &text], b"").ok();
+    icm(&world, ["store", "-t", "a", "-c", &text], b"").ok();
 }
 
 #[test]
@@ -203,9 +192,9 @@ fn a_warning_is_in_the_receipt_and_on_stderr() {
     let world = with_action("warn");
     let text = format!("token {}", token());
     let said = "the content holds what looks like a secret (github-pat)";
-    let run = icm(&world, &["store", "-t", "a", "-c", &text], b"").ok();
+    let run = icm(&world, ["store", "-t", "a", "-c", &text], b"").ok();
     assert_eq!(run.err, format!("note: {said}\n"));
-    let run = icm(&world, &["store", "-t", "a", "-c", &text, "--json"], b"").ok();
+    let run = icm(&world, ["store", "-t", "a", "-c", &text, "--json"], b"").ok();
     assert_eq!(run.json()["warnings"], json!([said]));
     assert!(is_in_store(&world));
 }
@@ -234,23 +223,21 @@ fn what_is_masked_reaches_no_file() {
         "r1",
         "--json",
     ];
-    let first = icm(&world, &args, b"").ok().json();
+    let first = icm(&world, args, b"").ok().json();
     let warnings = first["warnings"].as_array().unwrap();
     let said = json!("a secret in the content was masked (github-pat)");
     assert!(warnings.contains(&said) && warnings.len() == 6, "{first}");
     assert_eq!(
-        icm(&world, &args, b"").ok().json(),
+        icm(&world, args, b"").ok().json(),
         first,
         "a retry says the same"
     );
-    let memory = world.json(["get", first["id"].as_str().unwrap()]);
+    let memory = world.json(format!("get {}", first["id"].as_str().unwrap()));
     let mask = "[secret: github-pat]";
-    assert_eq!(memory["content"], format!("use {mask} here"));
-    assert_eq!(memory["keywords"], json!([mask]));
-    assert_eq!(
-        memory["metadata"],
-        json!({ "token": mask, "n": 1, "password": "[secret: password-assignment]" })
-    );
+    memory.has(json!({
+        "content": format!("use {mask} here"), "keywords": [mask],
+        "metadata": { "token": mask, "n": 1, "password": "[secret: password-assignment]" },
+    }));
     for args in [["-t", &secret, "--key", "k"], ["-t", "a", "--key", &secret]] {
         let mut args = args.to_vec();
         args.splice(0..0, ["store", "-c", "x"]);
@@ -258,9 +245,9 @@ fn what_is_masked_reaches_no_file() {
     }
     let id = first["id"].as_str().unwrap();
     let update = ["update", id, "-c", &format!("{text}, really")];
-    let run = icm(&world, &update, b"").ok();
-    assert!(run.err.contains("was masked"), "{run:?}");
-    world.icm(["rebuild"]).ok();
+    let run = icm(&world, update, b"").ok();
+    run.err.says("was masked");
+    world.ok("rebuild");
     assert!(!is_in_store(&world));
 }
 
@@ -274,15 +261,12 @@ fn lines_of_an_import_are_looked_at_one_by_one() {
     let world = World::new();
     let run = world.icm_with(import, lines.as_bytes()).ends(1);
     let report = run.json();
-    assert_eq!(report["added"], 2);
-    assert_eq!(report["rejected"][0]["line"], 2);
+    report.has(json!({"added": 2, "/rejected/0/line": 2}));
     let why = report["rejected"][0]["why"].as_str().unwrap();
-    assert!(
-        why.contains("github-pat") && !run.out.contains(BODY),
-        "{run:?}"
-    );
-    assert!(why.contains("`--allow-secret`"), "{why}");
-    let said = world.icm_with(["import", "jsonl", "-"], lines.as_bytes());
+    why.says("github-pat");
+    run.out.lacks(BODY);
+    why.says("`--allow-secret`");
+    let said = world.icm_with("import jsonl -", lines.as_bytes());
     assert!(said.ends(1).err.contains("`--allow-secret`"));
     assert!(!is_in_store(&world));
     let allowed = ["import", "jsonl", "-", "--allow-secret"];
@@ -291,7 +275,7 @@ fn lines_of_an_import_are_looked_at_one_by_one() {
 
     let world = with_action("mask");
     for added in [3, 0] {
-        let report = icm(&world, &import, lines.as_bytes()).ok().json();
+        let report = icm(&world, import, lines.as_bytes()).ok().json();
         assert_eq!(report["added"], added);
         let warning = "stdin:2: a secret in the content was masked (github-pat)";
         assert_eq!(report["warnings"], json!([warning]));
@@ -310,16 +294,14 @@ fn a_recall_is_answered_and_recorded_without_the_secret() {
         let world = with_action(action);
         icm(
             &world,
-            &["store", "-t", "a", "-c", "deploy keys rotate"],
+            ["store", "-t", "a", "-c", "deploy keys rotate"],
             b"",
         )
         .ok();
         let query = format!("deploy {}", token());
-        let run = icm(&world, &["recall", &query, "--json"], b"").ok();
-        assert_eq!(run.json()["results"].as_array().unwrap().len(), 1);
-        let log = world
-            .icm(["log", "--kind", "memory.recalled", "--json"])
-            .ok();
+        let run = icm(&world, ["recall", &query, "--json"], b"").ok();
+        assert_eq!(run.json()["results"].count(), 1);
+        let log = world.ok("log --kind memory.recalled --json");
         let recalls = log.json_lines();
         let recorded = recalls[0]["payload"]["query"].as_str().unwrap();
         assert_eq!(recorded.contains(BODY), kept, "{action}: {recorded}");
@@ -346,7 +328,7 @@ fn an_agent_is_told_and_may_insist() {
     );
     let serve = |world: &World, calls: &[String]| -> Vec<Value> {
         let input = format!("{hello}\n{}\n", calls.join("\n"));
-        let run = icm(world, &["serve", "--structured"], input.as_bytes()).ok();
+        let run = icm(world, "serve --structured", input.as_bytes()).ok();
         let mut answers = run.json_lines();
         answers.sort_by_key(|answer| answer["id"].as_i64());
         answers.remove(0);
@@ -358,30 +340,21 @@ fn an_agent_is_told_and_may_insist() {
     let result = &answers[0]["result"];
     assert_eq!(result["isError"], true, "{answers:?}");
     let text = result["content"][0]["text"].as_str().unwrap();
-    assert!(
-        text.contains("github-pat") && text.contains("allow_secret"),
-        "{text}"
-    );
-    assert!(!answers[0].to_string().contains(BODY));
+    text.says("github-pat");
+    text.says("allow_secret");
+    answers[0].to_string().lacks(BODY);
     assert!(!world.store().exists());
     let answers = serve(&world, &[call(2, true)]);
-    assert_eq!(
-        answers[0]["result"]["structuredContent"]["action"],
-        "stored"
-    );
+    answers[0]["result"]["structuredContent"].has(json!({"action": "stored"}));
     assert!(is_in_store(&world));
 
     let world = with_action("mask");
     let answers = serve(&world, &[call(2, false)]);
     let result = &answers[0]["result"];
     let text = result["content"][0]["text"].as_str().unwrap();
-    assert!(
-        text.contains("warning: a secret in the content was masked"),
-        "{text}"
-    );
-    assert_eq!(
-        result["structuredContent"]["warnings"][0],
-        "a secret in the content was masked (github-pat)"
-    );
+    text.says("warning: a secret in the content was masked");
+    result["structuredContent"]["warnings"].has(json!({
+        "/0": "a secret in the content was masked (github-pat)",
+    }));
     assert!(!is_in_store(&world));
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::world::{World, run};
+use crate::world::{Says, World, run};
 
 const HELLO: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#,
@@ -36,7 +36,7 @@ fn it_answers_on_stdout_and_ends_with_stdin() {
 #[test]
 fn nothing_on_stdin_is_no_failure() {
     let world = World::new();
-    let run = world.icm(["serve"]).ok();
+    let run = world.ok("serve");
     assert_eq!(run.out, "");
     assert!(!world.store().exists());
 }
@@ -44,8 +44,8 @@ fn nothing_on_stdin_is_no_failure() {
 #[test]
 fn a_server_offers_the_tools_that_it_is_told_to() {
     let world = World::new();
-    let tools = |args: &[&str], env: &[(&str, &str)]| -> Vec<String> {
-        let mut command = world.command([["serve"].as_slice(), args].concat());
+    let tools = |args: &str, env: &[(&str, &str)]| -> Vec<String> {
+        let mut command = world.command(("serve", args));
         command.envs(env.iter().copied());
         command.stdin(Stdio::piped());
         let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
@@ -72,40 +72,28 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
         assert_eq!(answer(3)["result"]["isError"], !has_health);
         names
     };
-    let default = tools(&[], &[]);
+    let default = tools("", &[]);
     assert_eq!(default.len(), 10);
-    assert_eq!(tools(&["--toolsets", "icm"], &[]).len(), 18);
-    assert_eq!(tools(&["--toolsets", "all"], &[]).len(), 31);
-    let core = tools(&["--toolsets", "core"], &[]);
-    assert_eq!(tools(&[], &[("ICM_TOOLSETS", " core , ")]), core);
-    let more = [
-        "--toolsets",
-        "core",
-        "--tools",
-        "icm_memory_stats",
-        "--exclude-tools",
-        "icm_undo",
-    ];
-    let more = tools(&more, &[]);
+    assert_eq!(tools("--toolsets icm", &[]).len(), 18);
+    assert_eq!(tools("--toolsets all", &[]).len(), 31);
+    let core = tools("--toolsets core", &[]);
+    assert_eq!(tools("", &[("ICM_TOOLSETS", " core , ")]), core);
+    let more = "--toolsets core --tools icm_memory_stats --exclude-tools icm_undo";
+    let more = tools(more, &[]);
     assert!(more.contains(&"icm_memory_stats".into()) && !more.contains(&"icm_undo".into()));
-    assert_eq!(
-        tools(&["--tools", "icm_memory_stats"], &[]),
-        ["icm_memory_stats"]
-    );
-    let reading = tools(&["--toolsets", "core"], &[("ICM_READ_ONLY", "1")]);
+    assert_eq!(tools("--tools icm_memory_stats", &[]), ["icm_memory_stats"]);
+    let reading = tools("--toolsets core", &[("ICM_READ_ONLY", "1")]);
     assert_eq!(
         reading,
         ["icm_log", "icm_memory_list_topics", "icm_memory_recall"]
     );
-    let mut odd = world.command(["serve"]);
+    let mut odd = world.command("serve");
     let odd = odd.env("ICM_READ_ONLY", "maybe").output();
     let odd = odd.expect("it runs");
     let said = String::from_utf8_lossy(&odd.stderr);
     assert_eq!(odd.status.code(), Some(2));
-    assert!(
-        said.contains("yes or no") && said.contains("--read-only"),
-        "{said}"
-    );
+    said.says("yes or no");
+    said.says("--read-only");
     let unit = ["serve", "--http", "0", "--print-unit", "systemd"];
     let why = match cfg!(feature = "http") {
         true => "another port at each start",
@@ -117,19 +105,17 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
         (["--tools", "recall"], "there is no tool `recall`"),
         (["--exclude-tools", "icm_x"], "there is no tool `icm_x`"),
     ] {
-        world
-            .icm([["serve"].as_slice(), &args].concat())
-            .fails(2, why);
+        world.icm(("serve", &args)).fails(2, why);
     }
-    let help = world.icm(["serve", "--help"]).ok().out;
-    assert!(help.contains("  core     store, recall, change"), "{help}");
+    let help = world.out("serve --help");
+    help.says("  core     store, recall, change");
 }
 
 /// The order holds with and without an owner.
 #[test]
 fn what_is_asked_in_a_row_is_done_in_that_order() {
     let world = World::new();
-    let stored = world.json(["store", "-t", "t", "-c", "step"]);
+    let stored = world.json("store -t t -c step");
     let id = stored["id"].as_str().unwrap();
     let mut lines = HELLO.to_owned();
     for step in 1..=20 {
@@ -142,10 +128,7 @@ fn what_is_asked_in_a_row_is_done_in_that_order() {
         lines += &format!("{call}\n{read}\n");
     }
     let serve = || {
-        let answers = world
-            .icm_with(["serve"], lines.as_bytes())
-            .ok()
-            .json_lines();
+        let answers = world.icm_with("serve", lines.as_bytes()).ok().json_lines();
         for step in 1..=20 {
             let mut answers = answers.iter();
             let read = answers.find(|answer| answer["id"] == 2 * step + 2).unwrap();
@@ -157,7 +140,7 @@ fn what_is_asked_in_a_row_is_done_in_that_order() {
             let digits: String = seen.chars().take_while(char::is_ascii_digit).collect();
             assert!(digits.parse::<i64>().unwrap() >= step, "{step}: {text}");
         }
-        assert_eq!(world.json(["get", id])["content"], "the step is 20");
+        assert_eq!(world.json(format!("get {id}"))["content"], "the step is 20");
     };
     serve();
     #[cfg(unix)]
@@ -177,7 +160,7 @@ fn what_is_asked_is_in_no_log() {
     let recall = json!({"name": "icm_memory_recall", "arguments": {"query": "invoices"}});
     let recall = json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": recall});
     for filter in ["debug", "trace"] {
-        let mut command = world.command(["serve"]);
+        let mut command = world.command("serve");
         command.env("ICM_LOG", filter).stdin(Stdio::piped());
         let run = run(
             &mut command,
@@ -185,8 +168,8 @@ fn what_is_asked_is_in_no_log() {
         )
         .ok();
         assert!(run.out.contains("github"), "it is refused: {}", run.out);
-        assert!(run.err.contains("DEBUG"), "{}", run.err);
-        assert!(!run.err.contains(secret), "{}", run.err);
+        run.err.says("DEBUG");
+        run.err.lacks(secret);
     }
 }
 
@@ -206,19 +189,19 @@ fn a_client_that_names_no_session_gets_one_that_is_no_scope() {
         store(11, json!({})),
         store(12, json!({"scope": "session"}))
     );
-    let run = world.icm_with(["serve"], input.as_bytes()).ok();
+    let run = world.icm_with("serve", input.as_bytes()).ok();
     let answers = run.json_lines();
     let answer = |id: u64| answers.iter().find(|it| it["id"] == id).unwrap();
     assert_eq!(answer(12)["result"]["isError"], true, "{run:?}");
     assert!(answer(12).to_string().contains("there is no session here"));
     world
         .icm_with(
-            ["serve"],
+            "serve",
             format!("{HELLO}{}\n", store(13, json!({}))).as_bytes(),
         )
         .ok();
 
-    let memories = world.json(["list"]);
+    let memories = world.json("list");
     let sessions: Vec<_> = memories
         .as_array()
         .unwrap()
@@ -234,5 +217,5 @@ fn a_client_that_names_no_session_gets_one_that_is_no_scope() {
         sessions[1] == sessions[2] && sessions[0] != sessions[1],
         "{sessions:?}"
     );
-    assert_eq!(world.json(["sessions"]).as_array().unwrap().len(), 2);
+    assert_eq!(world.count("sessions"), 2);
 }

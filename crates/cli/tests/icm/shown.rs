@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 #[test]
 fn history_says_what_changed() {
     let world = World::with_memories();
     let id = world.id("money");
-    world.icm(["update", &id, "-t", "prices"]).ok();
-    world.icm(["update", &id, "-k", "cents,euro"]).ok();
-    world.icm(["update", &id, "-k", "cents", "-i", "high"]).ok();
-    world.icm(["forget", &id]).ok();
-    world.icm(["revive", &id]).ok();
-    let history = world.icm(["history", &id]).ok().out;
+    world.ok(format!("update {id} -t prices"));
+    world.ok(format!("update {id} -k cents,euro"));
+    world.ok(format!("update {id} -k cents -i high"));
+    world.ok(format!("forget {id}"));
+    world.ok(format!("revive {id}"));
+    let history = world.out(format!("history {id}"));
     for line in [
         "  topic: decisions → prices",
         "  keywords: +cents +euro",
@@ -36,22 +36,22 @@ fn history_says_what_changed() {
 fn history_after_an_undo_shows_what_holds() {
     let world = World::with_memories();
     let id = world.id("owner");
-    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
-    world.icm(["undo", "--last", "2", "--yes"]).ok();
-    let history = world.icm(["history", &id]).ok().out;
+    world.ok(format!("update {id} -c 'Ada owns billing'"));
+    world.ok("undo --last 2 --yes");
+    let history = world.out(format!("history {id}"));
     let (_, after) = history.split_once("log.undone").unwrap();
     assert!(!after.contains("owns billing"), "{history}");
     assert!(
         after.contains("there is no memory from here on"),
         "{history}"
     );
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
-    let history = world.icm(["history", &id]).ok().out;
+    world.ok("undo --last 1 --yes");
+    let history = world.out(format!("history {id}"));
     let (_, after) = history.rsplit_once("log.undone").unwrap();
     assert!(after.contains("Ada owns billing"), "{history}");
-    world.icm(["forget", &id]).ok();
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
-    let history = world.icm(["history", &id]).ok().out;
+    world.ok(format!("forget {id}"));
+    world.ok("undo --last 1 --yes");
+    let history = world.out(format!("history {id}"));
     let (_, after) = history.rsplit_once("log.undone").unwrap();
     assert!(after.contains("no longer forgotten"), "{history}");
 }
@@ -61,34 +61,34 @@ fn history_after_an_undo_shows_what_holds() {
 fn history_says_what_is_undone() {
     let world = World::with_memories();
     let id = world.id("owner");
-    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    world.ok(format!("update {id} -c 'Ada owns billing'"));
     let undone = world.now();
-    world.icm(["update", &id, "-c", "Bo owns billing"]).ok();
-    world.icm(["undo", &undone, "--yes"]).ok();
+    world.ok(format!("update {id} -c 'Bo owns billing'"));
+    world.ok(format!("undo '{undone}' --yes"));
     let undo = world.now();
-    let history = world.icm(["history", &id]).ok().out;
+    let history = world.out(format!("history {id}"));
     let line = format!("  undone at {undo}\n  │ Ada owns billing\n");
-    assert!(history.contains(&line), "{history}");
+    history.says(&line);
     assert_eq!(history.matches("undone").count(), 1, "{history}");
-    let versions = world.json(["history", &id]);
+    let versions = world.json(format!("history {id}"));
     assert_eq!(versions[1]["undone_at"].as_u64(), undo[1..].parse().ok());
     assert!(versions[2].get("undone_at").is_none(), "{versions}");
-    world.icm(["rebuild"]).ok();
-    assert_eq!(world.json(["history", &id]), versions);
+    world.ok("rebuild");
+    assert_eq!(world.json(format!("history {id}")), versions);
 
-    world.icm(["undo", &undo, "--yes"]).ok();
-    let history = world.icm(["history", &id]).ok().out;
-    assert!(!history.contains("undone"), "{history}");
+    world.ok(format!("undo '{undo}' --yes"));
+    let history = world.out(format!("history {id}"));
+    history.lacks("undone");
 }
 
 #[test]
 fn history_says_of_each_text_that_it_is_withheld() {
     let world = World::with_memories();
     let id = world.id("owner");
-    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
-    world.icm(["update", &id, "-i", "high"]).ok();
-    world.icm(["redact", &id, "--yes"]).ok();
-    let history = world.icm(["history", &id]).ok().out;
+    world.ok(format!("update {id} -c 'Ada owns billing'"));
+    world.ok(format!("update {id} -i high"));
+    world.ok(format!("redact {id} --yes"));
+    let history = world.out(format!("history {id}"));
     // The topic and both texts.
     assert_eq!(history.matches("(withheld)").count(), 3, "{history}");
 }
@@ -113,18 +113,18 @@ fn what_is_damaged_is_not_said_to_be_redacted() {
     assert_eq!(damaged, 1);
     for args in [["list"].as_slice(), &["get", &id], &["history", &id]] {
         let run = world.icm(args).ok();
-        assert!(run.out.contains("(withheld)"), "{run:?}");
+        run.out.says("(withheld)");
         assert_eq!(
             run.err.matches("is damaged, not taken out").count(),
             1,
             "{run:?}"
         );
-        assert!(run.err.contains("`icm log repair`"), "{run:?}");
+        run.err.says("`icm log repair`");
     }
     let redacted = world.id("money");
-    world.icm(["redact", &redacted, "--yes"]).ok();
-    let run = world.icm(["get", &redacted]).ok();
-    assert!(!run.err.contains("is damaged"), "{run:?}");
+    world.ok(format!("redact '{redacted}' --yes"));
+    let run = world.ok(format!("get '{redacted}'"));
+    run.err.lacks("is damaged");
 }
 
 #[test]
@@ -140,25 +140,23 @@ fn what_was_consolidated_is_not_said_to_be_forgotten() {
         "--yes",
     ];
     world.icm(args).ok();
-    let summary = world.json(["get", &id])["consolidated_into"].clone();
-    let run = world
-        .icm(["update", &id, "-c", "new"])
-        .fails(1, "consolidated into");
-    assert!(!run.err.contains("is forgotten"), "{run:?}");
+    let summary = world.json(format!("get {id}"))["consolidated_into"].clone();
+    let run = world.fails(format!("update {id} -c new => 1: consolidated into"));
+    run.err.lacks("is forgotten");
     assert!(run.err.contains(summary.as_str().unwrap()), "{run:?}");
     let hint = format!("`icm revive {id}`");
-    assert!(run.err.contains(&hint), "{run:?}");
+    run.err.says(&hint);
     let (_, undo) = run.err.split_once("`icm undo ").unwrap();
     let (event, _) = undo.split_once('`').unwrap();
-    world.icm(["undo", event, "--yes"]).ok();
-    world.icm(["update", &id, "-c", "new"]).ok();
+    world.ok(format!("undo '{event}' --yes"));
+    world.ok(format!("update {id} -c new"));
 }
 
 #[test]
 fn withheld_is_said_once() {
     let world = World::with_memories();
     let id = world.id("owner");
-    world.icm(["redact", &id, "--yes"]).ok();
+    world.ok(format!("redact {id} --yes"));
     for args in [["list"].as_slice(), &["get", &id], &["log"]] {
         let said = world.icm(args).ok().out;
         assert_eq!(said.matches("(withheld)").count(), 1, "{said}");
@@ -168,7 +166,7 @@ fn withheld_is_said_once() {
 #[test]
 fn one_is_not_many() {
     let world = World::new();
-    world.icm(["store", "-t", "a", "-c", "only"]).ok();
+    world.ok("store -t a -c only");
     for args in [
         ["rebuild"].as_slice(),
         &["export", "jsonl"],
@@ -180,13 +178,7 @@ fn one_is_not_many() {
         assert!(!said.contains("1 memories"), "{args:?}: {said}");
         assert!(!said.contains("1 events"), "{args:?}: {said}");
     }
-    assert!(
-        world
-            .icm(["rebuild"])
-            .ok()
-            .out
-            .contains("1 memory from 3 events")
-    );
+    assert!(world.out("rebuild").contains("1 memory from 3 events"));
 }
 
 #[test]
@@ -199,19 +191,19 @@ fn help_is_a_command_too() {
     ] {
         assert_eq!(world.icm(asked).ok().out, world.icm(meant).ok().out);
     }
-    world.icm(["help", "nonsense"]).ends(2);
+    world.icm("help nonsense").ends(2);
     // `help` is special only in the place of a command.
     let world = World::with_memories();
-    world.icm(["store", "-t", "a", "-c", "help"]).ok();
-    world.icm(["recall", "help"]).ok();
+    world.ok("store -t a -c help");
+    world.ok("recall help");
 }
 
 #[test]
 fn several_are_revived_at_once() {
     let world = World::with_memories();
     let (one, two) = (world.id("database"), world.id("money"));
-    world.icm(["forget", "-t", "decisions", "--yes"]).ok();
-    let receipts = world.json(["revive", &one, &two]);
+    world.ok("forget -t decisions --yes");
+    let receipts = world.json(format!("revive {one} {two}"));
     let actions: Vec<&Value> = receipts
         .as_array()
         .unwrap()
@@ -219,44 +211,40 @@ fn several_are_revived_at_once() {
         .map(|r| &r["action"])
         .collect();
     assert_eq!(actions, ["revived", "revived"]);
-    world.icm(["forget", &one]).ok();
-    let done = world.json(["revive", "-t", "decisions"]);
-    assert_eq!(done["receipts"].as_array().unwrap().len(), 1);
+    world.ok(format!("forget {one}"));
+    let done = world.json("revive -t decisions");
+    assert_eq!(done["receipts"].count(), 1);
     assert_eq!(done["receipts"][0]["id"], one.as_str());
-    let none = world.icm(["revive", "-t", "decisions", "--json"]).ends(1);
+    let none = world.icm("revive -t decisions --json").ends(1);
     assert_eq!(none.json()["receipts"], json!([]));
     // One id gives a single receipt.
-    world.icm(["forget", &two]).ok();
-    assert_eq!(world.json(["revive", &two])["action"], "revived");
-    world.icm(["revive"]).ends(2);
-    world.icm(["revive", &one, "-t", "decisions"]).ends(2);
+    world.ok(format!("forget {two}"));
+    assert_eq!(world.json(format!("revive {two}"))["action"], "revived");
+    world.icm("revive").ends(2);
+    world.icm(format!("revive {one} -t decisions")).ends(2);
 }
 
 #[test]
 fn explanations_are_for_people() {
     let world = World::with_memories();
-    let run = world.icm(["recall", "invoices", "live", "--explain"]).ok();
+    let run = world.ok("recall invoices live --explain");
     assert!(!run.out.contains(['{', '"']), "{}", run.out);
-    assert!(
-        run.out
-            .contains("from invoices (in 1 of 3 texts), live (in 1 of 3 texts)"),
-        "{}",
-        run.out
-    );
-    assert!(run.out.contains("among 3 texts"), "{}", run.out);
-    let json = world.json(["recall", "invoices", "--explain"]);
+    run.out
+        .says("from invoices (in 1 of 3 texts), live (in 1 of 3 texts)");
+    run.out.says("among 3 texts");
+    let json = world.json("recall invoices --explain");
     assert!(json["explain"]["text"]["terms"].is_array(), "{json}");
-    world.icm(["recall", "xylophone", "--explain"]).ends(1);
+    world.icm("recall xylophone --explain").ends(1);
 }
 
 #[test]
 fn markdown_is_no_json() {
     let world = World::with_memories();
-    let run = world.icm(["export", "markdown", "--json"]).ends(2);
+    let run = world.icm("export markdown --json").ends(2);
     assert_eq!(run.out, "");
     let error: Value = serde_json::from_str(&run.err).unwrap();
     assert!(error["error"]["hint"].is_string(), "{error}");
-    let wrote = world.json(["export", "markdown", "-o", "m.md"]);
+    let wrote = world.json("export markdown -o m.md");
     assert_eq!(wrote["memories"], 3);
 }
 
@@ -264,12 +252,10 @@ fn markdown_is_no_json() {
 fn notes_are_json_where_answers_are() {
     let world = World::new();
     let line = br#"{"topic":"t","content":"c","colour":"red"}"#;
-    let run = world
-        .icm_with(["import", "jsonl", "-", "--json"], line)
-        .ok();
+    let run = world.icm_with("import jsonl - --json", line).ok();
     assert_eq!(run.json()["added"], 1);
     let note: Value = serde_json::from_str(run.err.trim()).unwrap();
-    assert!(note["note"].as_str().unwrap().contains("colour"), "{note}");
+    note["note"].as_str().unwrap().says("colour");
 }
 
 #[test]
@@ -278,14 +264,12 @@ fn a_store_of_a_newer_format_is_explained() {
     let path = world.store().join("store.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("format = 1", "format = 99")).unwrap();
-    let stats = world.icm(["stats"]).ok();
-    assert!(!stats.out.contains("before the first write"), "{stats:?}");
-    assert!(stats.err.contains("newer icm"), "{stats:?}");
-    let verify = world.icm(["verify"]);
-    assert!(!verify.out.contains(",]"), "{verify:?}");
-    world
-        .icm(["store", "-t", "a", "-c", "b"])
-        .fails(2, "newer icm");
+    let stats = world.ok("stats");
+    stats.out.lacks("before the first write");
+    stats.err.says("newer icm");
+    let verify = world.icm("verify");
+    verify.out.lacks(",]");
+    world.fails("store -t a -c b => 2: newer icm");
 }
 
 /// Makes a world with enough events for view files.
@@ -294,9 +278,7 @@ fn with_views() -> World {
     let lines: String = (0..520)
         .map(|n| format!("{{\"topic\":\"t\",\"content\":\"number {n}\"}}\n"))
         .collect();
-    world
-        .icm_with(["import", "jsonl", "-"], lines.as_bytes())
-        .ok();
+    world.icm_with("import jsonl -", lines.as_bytes()).ok();
     world
 }
 
@@ -308,15 +290,10 @@ fn views_that_cannot_be_written_are_kept_in_memory_and_that_is_said() {
     std::fs::remove_dir_all(&views).unwrap();
     // Not even root can make a folder below a file.
     std::fs::write(&views, "in the way").unwrap();
-    let run = world.icm(["recall", "number"]).ok();
-    assert!(
-        run.err
-            .contains("the views are kept in memory for this run: "),
-        "{}",
-        run.err
-    );
-    assert!(!run.err.contains("os error"), "{}", run.err);
-    assert!(!run.err.contains("not usable"), "{}", run.err);
+    let run = world.ok("recall number");
+    run.err.says("the views are kept in memory for this run: ");
+    run.err.lacks("os error");
+    run.err.lacks("not usable");
 }
 
 #[test]
@@ -353,7 +330,7 @@ fn a_wide_terminal_and_a_narrow_one() {
         assert!(!list.contains(&id), "shortened: {list}");
         let short = list.split_whitespace().next().unwrap();
         assert!(id.starts_with(short), "{list}");
-        assert_eq!(world.json(["get", short])["id"], id.as_str());
+        assert_eq!(world.json(format!("get '{short}'"))["id"], id.as_str());
     }
 }
 
@@ -361,12 +338,10 @@ fn a_wide_terminal_and_a_narrow_one() {
 fn the_log_says_which_memory_and_what_of_it() {
     let world = World::with_memories();
     let id = world.id("money");
-    world
-        .icm(["update", &id, "-t", "prices", "-i", "high", "-k", "euro"])
-        .ok();
-    world.icm(["update", &id, "-k", ""]).ok();
-    world.icm(["forget", &id]).ok();
-    let log = world.icm(["log", "-l", "3"]).ok().out;
+    world.ok(format!("update {id} -t prices -i high -k euro"));
+    world.ok(format!("update {id} -k ''"));
+    world.ok(format!("forget {id}"));
+    let log = world.out("log -l 3");
     let lines: Vec<&str> = log.lines().collect();
     assert!(lines[0].ends_with(&format!("  {id}")), "{log}");
     assert!(

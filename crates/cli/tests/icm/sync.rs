@@ -4,22 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::exchange::{json, on};
-use crate::world::{Run, World, tree};
+use crate::world::{Look, Run, Says, World, tree};
 
 fn store(world: &World, db: &str, content: &str) -> String {
-    let stored = json(world, db, &["store", "-t", "t", "-c", content]);
+    let stored = world.at(db).json(format!("store -t t -c '{content}'"));
     stored["id"].as_str().unwrap().to_owned()
 }
 
 fn sync(world: &World, db: &str) -> Value {
-    json(world, db, &["sync", "target"])
+    world.at(db).json("sync target")
 }
 
 fn state(world: &World, db: &str) -> Value {
-    json(world, db, &["verify"])["state_hash"].clone()
+    world.at(db).json("verify")["state_hash"].clone()
 }
 
 /// Returns the numbers of received and sent events.
@@ -41,6 +40,7 @@ fn bundles(dir: &Path) -> Vec<PathBuf> {
 #[test]
 fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
     let world = World::new();
+    let b = world.at("b");
     let target = world.path("target");
     store(&world, "a", "Mira drinks green tea");
     store(&world, "b", "The house uses tabs");
@@ -49,7 +49,7 @@ fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
     assert!(!world.path("c").exists());
     assert_eq!(moved(&sync(&world, "a")), (0, 3));
     let before = (tree(&target), tree(&world.path("b")));
-    let would = json(&world, "b", &["sync", "target", "--dry-run"]);
+    let would = b.json("sync target --dry-run");
     assert_eq!(moved(&would), (3, 3));
     assert_eq!(before, (tree(&target), tree(&world.path("b"))));
 
@@ -64,12 +64,12 @@ fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
     let all = |db: &str| {
         (
             state(&world, db),
-            json(&world, db, &["stats"])["memories"].clone(),
+            world.at(db).json("stats")["memories"].clone(),
         )
     };
     assert_eq!(all("a").1, 2);
     assert!(all("a") == all("b") && all("b") == all("c"));
-    let settled = |db: &str| json(&world, db, &["log", "heads"]);
+    let settled = |db: &str| world.at(db).json("log heads");
     let before = (tree(&target), settled("a"), settled("b"), settled("c"));
     for db in ["c", "a", "b"] {
         assert_eq!(moved(&sync(&world, db)), (0, 0));
@@ -102,6 +102,7 @@ fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
 #[test]
 fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
     let world = World::new();
+    let b = world.at("b");
     let secret = "the safe opens with quartzite";
     let id = store(&world, "a", secret);
     store(&world, "b", "The house uses tabs");
@@ -119,12 +120,11 @@ fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
         files.iter().any(|(_, bytes)| has(bytes))
     };
     assert!(holds("target") && holds("b"));
-    on(&world, "b", &["redact", &id, "--yes"]).ok();
+    b.ok(format!("redact {id} --yes"));
     let answer = sync(&world, "b");
     assert_eq!(answer["received"]["events"], 0);
     let answer = sync(&world, "a");
-    assert_eq!(answer["received"]["redacted"], 1, "{answer}");
-    assert_eq!(answer["sent"]["anew"], true);
+    answer.has(json!({"/received/redacted": 1, "/sent/anew": true}));
     for dir in ["a", "b", "target"] {
         assert!(!holds(dir), "{dir}");
     }
@@ -136,7 +136,7 @@ fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
         fs::write(path, bytes).unwrap();
     }
     for db in ["a", "b"] {
-        json(&world, db, &["sync", "late"]);
+        world.at(db).json("sync late");
         assert!(!holds(db));
     }
     assert_eq!(state(&world, "a"), state(&world, "b"));
@@ -145,6 +145,7 @@ fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
 #[test]
 fn what_is_cut_or_changed_there_is_told_and_left_alone() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     store(&world, "a", "Mira drinks green tea");
     store(&world, "b", "The house uses tabs");
     sync(&world, "a");
@@ -152,10 +153,10 @@ fn what_is_cut_or_changed_there_is_told_and_left_alone() {
     let bundle = bundles(&target).remove(0);
     let index = bundle.with_file_name("index");
     let (whole, listed) = (fs::read(&bundle).unwrap(), fs::read(&index).unwrap());
-    let events = json(&world, "b", &["stats"])["events"].clone();
+    let events = b.json("stats")["events"].clone();
     let tried = |what: &str| -> (Run, Value) {
-        let run = on(&world, "b", &["sync", "target", "--json"]);
-        assert_eq!(json(&world, "b", &["stats"])["events"], events, "{what}");
+        let run = b.icm("sync target --json");
+        assert_eq!(b.json("stats")["events"], events, "{what}");
         let answer = serde_json::from_str(&run.out).unwrap();
         (run, answer)
     };
@@ -172,10 +173,7 @@ fn what_is_cut_or_changed_there_is_told_and_left_alone() {
         fs::write(&bundle, &flipped).unwrap();
         let (run, answer) = tried("flipped");
         assert_eq!(run.code, 3);
-        assert_eq!(
-            answer["refused"][0]["why"],
-            "it was changed since it was written"
-        );
+        answer["refused"][0].has(json!({"why": "it was changed since it was written"}));
         assert!(answer["refused"][0]["writer"].as_str().unwrap().len() == 32);
     }
     fs::remove_file(&bundle).unwrap();
@@ -189,22 +187,19 @@ fn what_is_cut_or_changed_there_is_told_and_left_alone() {
     let (run, answer) = tried("index");
     assert_eq!(run.code, 3);
     let why = answer["refused"][0]["why"].as_str().unwrap();
-    assert!(why.contains("cut off"), "{why}");
+    why.says("cut off");
     // The writer of the file writes it again, and removes leftovers of interrupted syncs.
     fs::write(&bundle, b"short").unwrap();
     let stray = bundle.with_file_name(format!("{}.icmx", "0".repeat(32)));
     fs::write(&stray, b"x").unwrap();
     sync(&world, "a");
     assert!(!stray.exists());
-    let read = on(&world, "b", &["sync", "target"]).ok();
-    assert!(read.out.contains("received"), "{read:?}");
+    let read = b.ok("sync target");
+    read.out.says("received");
     sync(&world, "a");
     assert_eq!(state(&world, "a"), state(&world, "b"));
-    let anew = json(&world, "a", &["sync", "target", "--anew"]);
-    assert_eq!(
-        (&anew["sent"]["anew"], &anew["sent"]["files"]),
-        (&true.into(), &1.into())
-    );
+    let anew = a.json("sync target --anew");
+    anew["sent"].has(json!({"anew": true, "files": 1}));
     sync(&world, "b");
 }
 
@@ -217,7 +212,7 @@ fn what_one_machine_lost_there_another_puts_back() {
         sync(&world, db);
     }
     // All files of a are gone, and so is a itself; b has the events.
-    let a = json(&world, "a", &["log", "heads"]);
+    let a = world.at("a").json("log heads");
     let own = a
         .as_array()
         .unwrap()
@@ -244,18 +239,15 @@ fn what_one_machine_lost_there_another_puts_back() {
 #[test]
 fn a_store_that_was_moved_or_put_back() {
     let world = World::new();
+    let [c, d, moved] = ["c", "d", "moved"].map(|db| world.at(db));
     let secret = "the safe opens with quartzite";
     let id = store(&world, "a", secret);
     sync(&world, "a");
     copy(&world.path("a"), &world.path("moved"));
     fs::remove_dir_all(world.path("a")).unwrap();
-    on(&world, "moved", &["redact", &id, "--yes"]).ok();
+    moved.ok(format!("redact {id} --yes"));
     let answer = sync(&world, "moved");
-    assert_eq!(
-        answer["sent"]["outdated"].as_array().unwrap().len(),
-        1,
-        "{answer}"
-    );
+    assert_eq!(answer["sent"]["outdated"].count(), 1, "{answer}");
     let holds = || {
         let files = tree(&world.path("target"));
         let has = |bytes: &[u8]| {
@@ -266,30 +258,27 @@ fn a_store_that_was_moved_or_put_back() {
         files.iter().any(|(_, bytes)| has(bytes))
     };
     assert!(holds());
-    json(&world, "moved", &["sync", "target", "--anew"]);
+    moved.json("sync target --anew");
     assert!(!holds());
     sync(&world, "b");
     assert_eq!(state(&world, "b"), state(&world, "moved"));
 
     store(&world, "c", "Mira drinks green tea");
-    json(&world, "c", &["sync", "other"]);
+    c.json("sync other");
     copy(&world.path("c/log"), &world.path("old"));
     store(&world, "c", "The house uses tabs");
     for db in ["c", "d"] {
-        json(&world, db, &["sync", "other"]);
+        world.at(db).json("sync other");
     }
     fs::remove_dir_all(world.path("c/log")).unwrap();
     copy(&world.path("old"), &world.path("c/log"));
     fs::remove_file(world.path("c/acked")).unwrap();
     store(&world, "c", "written after it was put back");
     for db in ["c", "d"] {
-        json(&world, db, &["sync", "other"]);
+        world.at(db).json("sync other");
     }
-    let found = on(&world, "d", &["list", "--all"]).ok();
-    assert!(
-        found.out.contains("written after it was put back"),
-        "{found:?}"
-    );
+    let found = d.ok("list --all");
+    found.out.says("written after it was put back");
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {
@@ -304,6 +293,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 #[test]
 fn what_waits_to_be_learned_is_learned() {
     let world = World::new();
+    let b = world.at("b");
     store(&world, "a", "Mira drinks green tea");
     store(&world, "b", "The house uses tabs");
     for (path, bytes) in tree(&world.path("a/log")) {
@@ -313,15 +303,16 @@ fn what_waits_to_be_learned_is_learned() {
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::write(to, bytes).unwrap();
     }
-    assert_eq!(json(&world, "b", &["stats"])["memories"], 1);
+    assert_eq!(b.json("stats")["memories"], 1);
     assert_eq!(moved(&sync(&world, "b")).0, 3);
-    assert_eq!(json(&world, "b", &["stats"])["memories"], 2);
+    assert_eq!(b.json("stats")["memories"], 2);
 }
 
 /// If a file matches its index but is no bundle, the other files are read and the bad one is reported.
 #[test]
 fn what_is_no_bundle_stops_nobody() {
     let world = World::new();
+    let b = world.at("b");
     store(&world, "a", "Mira drinks green tea");
     sync(&world, "a");
     let digest = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
@@ -337,12 +328,12 @@ fn what_is_no_bundle_stops_nobody() {
     );
     let end = digest(lines.as_bytes());
     fs::write(dir.join("index"), format!("{lines}{{\"end\":\"{end}\"}}\n")).unwrap();
-    let run = on(&world, "b", &["sync", "target", "--json"]);
+    let run = b.icm("sync target --json");
     assert_eq!(run.code, 3, "{run:?}");
     let answer: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(moved(&answer).0, 3);
     let why = answer["refused"][0]["why"].as_str().unwrap();
-    assert!(why.contains("is no file of `icm log export`"), "{why}");
+    why.says("is no file of `icm log export`");
 }
 
 /// A process that ends with the test.
@@ -359,10 +350,11 @@ impl Drop for Watching {
 #[test]
 fn who_watches_takes_what_comes() {
     let world = World::new();
+    let c = world.at("c");
     store(&world, "a", "Mira drinks green tea");
     store(&world, "b", "The house uses tabs");
     let watching = ["a", "b"].map(|db| {
-        let mut watch = world.command(["sync", "target", "--watch", "1", "-q", "--db", db]);
+        let mut watch = world.command(format!("sync target --watch 1 -q --db '{db}'"));
         watch.stdin(Stdio::null()).stdout(Stdio::null());
         Watching(watch.spawn().unwrap())
     });
@@ -370,7 +362,7 @@ fn who_watches_takes_what_comes() {
         let begun = std::time::Instant::now();
         while ["a", "b"]
             .iter()
-            .any(|db| json(&world, db, &["stats"])["memories"] != memories)
+            .any(|db| world.at(db).json("stats")["memories"] != memories)
         {
             assert!(begun.elapsed().as_secs() < 60, "they never meet");
             std::thread::sleep(std::time::Duration::from_millis(50));
@@ -381,7 +373,7 @@ fn who_watches_takes_what_comes() {
     both(3);
     // A bundle of a third machine that arrives after its index.
     store(&world, "c", "The build runs on Fridays");
-    json(&world, "c", &["sync", "elsewhere"]);
+    c.json("sync elsewhere");
     let elsewhere = world.path("elsewhere");
     let bundle = bundles(&elsewhere).remove(0);
     let index = bundle.with_file_name("index");
@@ -402,6 +394,7 @@ fn who_watches_takes_what_comes() {
 #[test]
 fn a_target_that_is_none_is_told_of() {
     let world = World::new();
+    let a = world.at("a");
     store(&world, "a", "Mira drinks green tea");
     fs::write(world.path("file"), b"x").unwrap();
     for (target, what) in [
@@ -412,16 +405,16 @@ fn a_target_that_is_none_is_told_of() {
         ("gopher://x", "no target that icm knows"),
         ("", "the target has no name"),
     ] {
-        let run = on(&world, "a", &["sync", target]);
+        let run = a.icm(format!("sync '{target}'"));
         assert_eq!(run.code, 2, "{target}: {run:?}");
         assert!(run.err.contains(what), "{target}: {run:?}");
     }
     assert!(!world.path("a/within").exists());
     // The same if the store does not exist yet.
-    let run = on(&world, "target/store", &["sync", "target"]);
-    assert!(run.err.contains("not apart from the store"), "{run:?}");
+    let run = world.at("target/store").icm("sync target");
+    run.err.says("not apart from the store");
     // A dry run makes no folder.
-    on(&world, "a", &["sync", "target", "--dry-run"]).ok();
+    a.ok("sync target --dry-run");
     assert!(!world.path("target").exists());
 }
 
@@ -429,6 +422,7 @@ fn a_target_that_is_none_is_told_of() {
 #[test]
 fn what_was_changed_anybody_who_has_it_writes_anew() {
     let world = World::new();
+    let [b, c] = ["b", "c"].map(|db| world.at(db));
     store(&world, "a", "Mira drinks green tea");
     sync(&world, "a");
     let changed = bundles(&world.path("target")).remove(0);
@@ -438,24 +432,23 @@ fn what_was_changed_anybody_who_has_it_writes_anew() {
     fs::write(&changed, bytes).unwrap();
     store(&world, "b", "The house uses tabs");
     sync(&world, "b");
-    let run = on(&world, "c", &["-q", "sync", "target"]);
+    let run = c.icm("-q sync target");
     assert_eq!(run.code, 3, "{run:?}");
-    assert!(
-        run.err.contains("it was changed") && run.err.contains("--anew"),
-        "{run:?}"
-    );
-    on(&world, "b", &["sync", "target", "--anew"]).ends(3);
-    on(&world, "c", &["sync", "target"]).ends(3);
+    run.err.says("it was changed");
+    run.err.says("--anew");
+    b.icm("sync target --anew").ends(3);
+    c.icm("sync target").ends(3);
     assert_eq!(state(&world, "c"), state(&world, "b"));
-    assert_eq!(json(&world, "c", &["stats"])["memories"], 2);
+    assert_eq!(c.json("stats")["memories"], 2);
 }
 
 /// A foreign file that lists the events of a machine does not keep that machine from writing its own.
 #[test]
 fn a_machine_puts_its_own_events_there_whatever_others_list() {
     let world = World::new();
+    let [b, c] = ["b", "c"].map(|db| world.at(db));
     store(&world, "b", "The house uses tabs");
-    let heads = json(&world, "b", &["verify"])["origins"][0].clone();
+    let heads = b.json("verify")["origins"][0].clone();
     let text = |name: &str| heads[name].as_str().unwrap().to_owned();
     let (writer, origin, head) = ("cd".repeat(16), text("origin"), text("head"));
     let file = format!("{}.icmx", "12".repeat(16));
@@ -471,7 +464,7 @@ fn a_machine_puts_its_own_events_there_whatever_others_list() {
     fs::write(dir.join("index"), format!("{lines}{{\"end\":\"{end}\"}}\n")).unwrap();
     assert_eq!(moved(&sync(&world, "b")), (0, 3));
     // The other file is no bundle.
-    on(&world, "c", &["sync", "target"]).ends(3);
+    c.icm("sync target").ends(3);
     assert_eq!(state(&world, "c"), state(&world, "b"));
 }
 
@@ -479,40 +472,42 @@ fn a_machine_puts_its_own_events_there_whatever_others_list() {
 #[test]
 fn two_syncs_of_a_store_wait_for_each_other_after_a_redaction_came() {
     let world = World::new();
+    let [a, b] = ["a", "b"].map(|db| world.at(db));
     let id = store(&world, "a", "the safe opens with quartzite");
     sync(&world, "a");
     sync(&world, "b");
-    on(&world, "a", &["redact", &id, "--yes"]).ok();
+    a.ok(format!("redact {id} --yes"));
     sync(&world, "a");
     let lock = fs::File::open(world.path("b/sync.lock")).unwrap();
     sync(&world, "b");
-    assert!(json(&world, "b", &["get", &id])["content"].is_null());
+    assert!(b.json(format!("get {id}"))["content"].is_null());
     lock.lock().unwrap();
-    on(&world, "b", &["sync", "target"]).fails(2, "another `icm sync` of this store is running");
+    b.fails("sync target => 2: another `icm sync` of this store is running");
 }
 
 #[test]
 fn urls_of_folders_and_other_names() {
     let world = World::new();
+    let a = world.at("a");
     store(&world, "a", "Mira drinks green tea");
     fs::create_dir(world.path("my folder")).unwrap();
     let folder = world.path("my folder/icm");
     let url = format!("file://{}", folder.display()).replace(' ', "%20");
-    on(&world, "a", &["sync", &url]).ok();
+    a.ok(format!("sync '{url}'"));
     assert_eq!(bundles(&folder).len(), 1);
     let local = url.replace("file://", "file://localhost");
-    on(&world, "a", &["sync", &local]).ok();
+    a.ok(format!("sync '{local}'"));
     for bad in ["file://relative", "file:relative", "file:"] {
-        on(&world, "a", &["sync", bad]).fails(2, "names no folder of this machine");
+        a.icm(format!("sync '{bad}'"))
+            .fails(2, "names no folder of this machine");
     }
-    on(&world, "a", &["sync", "-"]).fails(2, "`-` is no target");
-    on(&world, "a", &["sync", "--watch", "target"]).fails(2, "give the target before `--watch`");
-    on(&world, "a", &["log", "export", "--since", "no/heads", "-"])
-        .fails(2, "there is no file no/heads");
+    a.fails("sync - => 2: `-` is no target");
+    a.fails("sync --watch target => 2: give the target before `--watch`");
+    a.fails("log export --since no/heads - => 2: there is no file no/heads");
     fs::write(world.path("kept.jsonl"), "kept").unwrap();
     let kept = world.path("kept.jsonl");
     let words = ["export", "markdown", "-o", kept.to_str().unwrap()];
-    on(&world, "a", &words).fails(2, "is a file of another kind");
+    a.icm(words).fails(2, "is a file of another kind");
     assert_eq!(fs::read(kept).unwrap(), b"kept");
 }
 
@@ -520,6 +515,7 @@ fn urls_of_folders_and_other_names() {
 #[test]
 fn an_own_index_that_is_no_file_is_told_of() {
     let world = World::new();
+    let a = world.at("a");
     store(&world, "a", "Mira drinks green tea");
     sync(&world, "a");
     let index = tree(&world.path("target"))
@@ -532,9 +528,9 @@ fn an_own_index_that_is_no_file_is_told_of() {
     let before = bundles(&world.path("target"));
     for content in ["The house uses tabs", "Deploys happen on Tuesdays"] {
         store(&world, "a", content);
-        let run = on(&world, "a", &["sync", "target"]);
+        let run = a.icm("sync target");
         assert_eq!(run.code, 3, "{run:?}");
-        assert!(run.err.contains("left alone: index of "), "{run:?}");
+        run.err.says("left alone: index of ");
     }
     assert_eq!(bundles(&world.path("target")), before);
     fs::remove_dir(&index).unwrap();

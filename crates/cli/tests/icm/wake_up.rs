@@ -1,13 +1,8 @@
 //! `icm wake-up`, `icm pin` and `icm unpin`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::{World, run};
-
-fn stored(world: &World, args: &[&str]) -> String {
-    let receipt = world.json([&["store"], args].concat());
-    receipt["id"].as_str().unwrap().to_owned()
-}
+use crate::world::{Look, Says, World, run};
 
 fn ids(pack: &Value) -> Vec<String> {
     let items = pack["items"].as_array().unwrap().iter();
@@ -19,81 +14,41 @@ fn ids(pack: &Value) -> Vec<String> {
 #[test]
 fn a_pack_has_pins_rules_and_preferences_and_nothing_else() {
     let world = World::new();
-    world.icm(["wake-up"]).ends(1);
-    let rule = stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "Never push to main on Fridays",
-            "-i",
-            "critical",
-        ],
-    );
-    let liked = stored(
-        &world,
-        &["-t", "preferences/git", "-c", "Likes short commit messages"],
-    );
-    let high = stored(
-        &world,
-        &["-t", "ops", "-c", "Backups run at 3 am", "-i", "high"],
-    );
-    let usual = stored(&world, &["-t", "ops", "-c", "The port is 5433"]);
-    let elsewhere = stored(
-        &world,
-        &[
-            "-t",
-            "ops",
-            "-c",
-            "Another project's rule",
-            "-i",
-            "critical",
-            "--scope",
-            "project:other",
-        ],
-    );
+    world.icm("wake-up").ends(1);
+    let rule = world.stored("-t rules -c 'Never push to main on Fridays' -i critical");
+    let liked = world.stored("-t preferences/git -c 'Likes short commit messages'");
+    let high = world.stored("-t ops -c 'Backups run at 3 am' -i high");
+    let usual = world.stored("-t ops -c 'The port is 5433'");
+    let elsewhere =
+        world.stored(r#"-t ops -c "Another project's rule" -i critical --scope project:other"#);
     world
-        .icm([
-            "forget",
-            &stored(&world, &["-t", "ops", "-c", "Gone", "-i", "critical"]),
-        ])
+        .icm(["forget", &world.stored("-t ops -c Gone -i critical")])
         .ok();
 
-    let pack = world.json(["wake-up"]);
+    let pack = world.json("wake-up");
     let shown = ids(&pack);
     assert_eq!(shown.len(), 3, "{pack}");
     for id in [&rule, &liked, &high] {
         assert!(shown.contains(id), "{pack}");
     }
     assert!(!shown.contains(&usual) && !shown.contains(&elsewhere));
-    assert_eq!(
-        pack["tokens"],
-        pack["text"].as_str().unwrap().len().div_ceil(4)
-    );
+    pack.has(json!({"tokens": pack["text"].as_str().unwrap().len().div_ceil(4)}));
 
-    world.icm(["pin", &usual]).ok();
-    let pack = world.json(["wake-up", "--no-record"]);
+    world.ok(format!("pin '{usual}'"));
+    let pack = world.json("wake-up --no-record");
     assert_eq!(ids(&pack)[0], usual, "a pin stands first: {pack}");
     assert_eq!(pack["items"][0]["reasons"][0], "pinned");
-    assert_eq!(world.json(["get", &usual])["pinned_until"], "unpinned");
-    world.icm(["unpin", &usual]).ok();
-    assert_eq!(ids(&world.json(["wake-up", "--no-record"])).len(), 3);
+    assert_eq!(
+        world.json(format!("get '{usual}'"))["pinned_until"],
+        "unpinned"
+    );
+    world.ok(format!("unpin '{usual}'"));
+    assert_eq!(ids(&world.json("wake-up --no-record")).len(), 3);
 
     // A superseded memory is left out.
-    let new = stored(
-        &world,
-        &[
-            "-t",
-            "rules",
-            "-c",
-            "Never push to main on Thursdays",
-            "-i",
-            "critical",
-        ],
-    );
-    world.icm(["link", &new, &rule, "-r", "supersedes"]).ok();
-    let shown = ids(&world.json(["wake-up", "--no-record"]));
+    let new = world.stored("-t rules -c 'Never push to main on Thursdays' -i critical");
+    world.ok(format!("link {new} '{rule}' -r supersedes"));
+    let shown = ids(&world.json("wake-up --no-record"));
     assert!(shown.contains(&new) && !shown.contains(&rule), "{shown:?}");
 }
 
@@ -102,15 +57,12 @@ fn a_pack_stays_within_its_budget_and_says_what_it_left_out() {
     let world = World::new();
     for n in 0..12 {
         let text = format!("rule {n}: {}", format!("word{n} ").repeat(30));
-        stored(&world, &["-t", "rules", "-c", &text, "-i", "high"]);
+        world.stored(format!("-t rules -c '{text}' -i high"));
     }
     let mut before = 0;
     for budget in [60, 200, 500, 2_000] {
-        let args = ["wake-up", "--no-record", "--json", "--budget"];
-        let budget_text = budget.to_string();
-        let pack = world
-            .icm(args.into_iter().chain([budget_text.as_str()]))
-            .json();
+        let pack = world.icm(format!("wake-up --no-record --json --budget {budget}"));
+        let pack = pack.json();
         let tokens = pack["tokens"].as_u64().unwrap();
         assert!(tokens <= budget, "{tokens} of {budget}");
         let shown = ids(&pack).len() as u64;
@@ -119,9 +71,7 @@ fn a_pack_stays_within_its_budget_and_says_what_it_left_out() {
         before = shown;
     }
     assert_eq!(before, 12);
-    world
-        .icm(["wake-up", "--budget", "10"])
-        .fails(2, "from 50 to 1000000");
+    world.fails("wake-up --budget 10 => 2: from 50 to 1000000");
 }
 
 #[test]
@@ -129,23 +79,24 @@ fn what_changed_since_the_last_session_of_the_project_is_told() {
     let world = World::new();
     let project = world.path("widgets");
     std::fs::create_dir_all(project.join(".git")).unwrap();
-    let old = stored(&world, &["-t", "ops", "-c", "Known before the session"]);
+    let old = world.stored("-t ops -c 'Known before the session'");
     let hook = |event: &str, session: &str| {
         let input = serde_json::json!({"session_id": session, "cwd": project, "source": "startup"});
         world
-            .icm_with(["hook", "codex", event], input.to_string().as_bytes())
+            .icm_with(
+                format!("hook codex '{event}'"),
+                input.to_string().as_bytes(),
+            )
             .ok()
             .out
     };
     hook("SessionStart", "s1");
     hook("SessionEnd", "s1");
-    let new = stored(&world, &["-t", "ops", "-c", "Learned after the session"]);
-    let low = stored(&world, &["-t", "ops", "-c", "Of no weight", "-i", "low"]);
+    let new = world.stored("-t ops -c 'Learned after the session'");
+    let low = world.stored("-t ops -c 'Of no weight' -i low");
     let woken = hook("SessionStart", "s2");
-    assert!(
-        woken.contains(&new) && woken.contains("changed since the last session"),
-        "{woken}"
-    );
+    woken.says(&new);
+    woken.says("changed since the last session");
     assert!(!woken.contains(&old) && !woken.contains(&low), "{woken}");
 }
 
@@ -167,42 +118,37 @@ fn what_a_session_stored_before_another_one_began_is_known_after_its_compaction(
     let receipt: Value = serde_json::from_str(&receipt).unwrap();
     let own = receipt["id"].as_str().unwrap().to_owned();
     start("other", "startup");
-    let before = stored(&world, &["-t", "ops", "-c", "Of nobody's session"]);
+    let before = world.stored(r#"-t ops -c "Of nobody's session""#);
     start("other", "clear");
     // The views are written, so that the answer also comes from files.
-    world.icm(["rebuild"]).ok();
+    world.ok("rebuild");
     let woken = start("long", "compact");
-    assert!(woken.contains(&own), "{woken}");
-    assert!(!woken.contains(&before), "{woken}");
+    woken.says(&own);
+    woken.lacks(&before);
 }
 
 #[test]
 fn pins_are_events_as_any_other() {
     let world = World::new();
-    let id = stored(&world, &["-t", "ops", "-c", "The port is 5433"]);
-    let receipt = world.json(["pin", &id, "--for", "7d"]);
+    let id = world.stored("-t ops -c 'The port is 5433'");
+    let receipt = world.json(format!("pin {id} --for 7d"));
     assert_eq!(receipt[0]["action"], "pinned");
-    let until = world.json(["get", &id])["pinned_until"]
+    let until = world.json(format!("get {id}"))["pinned_until"]
         .as_str()
         .unwrap()
         .to_owned();
     assert!(until.ends_with('Z'), "{until}");
     assert_eq!(
-        world.json(["pin", &id])[0]["action"],
+        world.json(format!("pin {id}"))[0]["action"],
         "pinned",
         "now without an end"
     );
-    assert_eq!(world.json(["pin", &id])[0]["action"], "unchanged");
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
-    assert_eq!(world.json(["get", &id])["pinned_until"], until);
-    let history = world.json(["history", &id]);
-    let kinds: Vec<_> = history
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["kind"].as_str().unwrap())
-        .collect();
-    assert!(kinds.contains(&"memory.pinned"), "{kinds:?}");
+    assert_eq!(world.json(format!("pin {id}"))[0]["action"], "unchanged");
+    world.ok("undo --last 1 --yes");
+    assert_eq!(world.json(format!("get {id}"))["pinned_until"], until);
+    let history = world.json(format!("history {id}"));
+    let kinds = history.texts("kind");
+    assert!(kinds.contains(&"memory.pinned".to_owned()), "{kinds:?}");
     let pinned = history
         .as_array()
         .unwrap()
@@ -215,35 +161,29 @@ fn pins_are_events_as_any_other() {
         "a pin is no change of what it says"
     );
 
-    world.icm(["pin", "01ZZZZZZZZ"]).fails(1, "no memory");
+    world.fails("pin 01ZZZZZZZZ => 1: no memory");
     for time in ["soon", "-3d", "1 month"] {
-        world.icm(["pin", &id, &format!("--for={time}")]).ends(2);
+        world.icm(format!("pin {id} --for={time}")).ends(2);
     }
-    let shown = world.icm(["get", &id]).ok().out;
-    assert!(
-        shown.contains("pinned") && shown.contains("until 20"),
-        "{shown}"
-    );
-    let diff = world.json(["diff", "@3"]);
-    assert_eq!(
-        diff["changed"][0]["fields"],
-        serde_json::json!(["pinned_until"]),
-        "{diff}"
-    );
-    world.icm(["forget", &id]).ok();
-    world.icm(["pin", &id]).fails(2, "is forgotten");
+    let shown = world.out(format!("get {id}"));
+    shown.says("pinned");
+    shown.says("until 20");
+    let diff = world.json("diff @3");
+    diff["changed"][0].has(json!({"fields": ["pinned_until"]}));
+    world.ok(format!("forget {id}"));
+    world.fails(format!("pin {id} => 2: is forgotten"));
 }
 
 #[test]
 fn a_pin_is_found_behind_thousands_of_newer_memories() {
     let world = World::new();
-    let pinned = stored(&world, &["-t", "ops", "-c", "The port is 5433"]);
-    world.icm(["pin", &pinned]).ok();
+    let pinned = world.stored("-t ops -c 'The port is 5433'");
+    world.ok(format!("pin '{pinned}'"));
     let line = |n: usize| {
         format!("{{\"topic\":\"t\",\"content\":\"Rule number {n}\",\"importance\":\"high\"}}\n")
     };
     let lines: String = (0..2_100).map(line).collect();
     let file = world.write("rules.jsonl", lines);
-    world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
-    assert_eq!(ids(&world.json(["wake-up", "--no-record"]))[0], pinned);
+    world.ok(format!("import jsonl '{}'", file.display()));
+    assert_eq!(ids(&world.json("wake-up --no-record"))[0], pinned);
 }

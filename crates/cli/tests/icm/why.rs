@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, run};
+use crate::world::{Look, Says, World, run};
 
 /// Makes a memory that two sessions changed and three recalls showed.
 fn told() -> (World, String) {
     let world = World::with_memories();
     let id = world.id("database");
-    world.icm(["recall", "invoices"]).ok();
-    let mut command = world.command(["update", &id, "-c", "Invoices live in MySQL", "-i", "high"]);
+    world.ok("recall invoices");
+    let mut command = world.command(format!("update {id} -c 'Invoices live in MySQL' -i high"));
     command.env("ICM_ACTOR", "mira").env("ICM_SESSION", "night");
     run(&mut command, b"").ok();
-    let mut command = world.command(["recall", "where do invoices live"]);
+    let mut command = world.command("recall 'where do invoices live'");
     command.env("CLAUDECODE", "1").env("ICM_SESSION", "day");
     run(&mut command, b"").ok();
-    world.icm(["recall", "nothing of the kind"]).ends(1);
-    world.icm(["recall", "billing live cents"]).ok();
+    world.icm("recall 'nothing of the kind'").ends(1);
+    world.ok("recall 'billing live cents'");
     (world, id)
 }
 
@@ -30,27 +30,22 @@ fn positions(list: &Value) -> Vec<u64> {
 #[test]
 fn it_tells_source_events_and_recalls() {
     let (world, id) = told();
-    let why = world.json(["why", &id[..14]]);
-    assert_eq!(why["memory"]["id"], id);
-    assert_eq!(why["memory"]["content"], "Invoices live in MySQL");
-    assert_eq!(why["from"]["actor"], "user");
-    assert_eq!(
-        why["from"]["client"],
-        concat!("icm-cli/", env!("CARGO_PKG_VERSION"))
-    );
+    let why = world.json(format!("why {}", &id[..14]));
+    why.has(json!({
+        "/memory/id": id, "/memory/content": "Invoices live in MySQL", "/from/actor": "user",
+        "/from/client": concat!("icm-cli/", env!("CARGO_PKG_VERSION")),
+    }));
     assert!(why["from"].get("consolidated").is_none(), "{why}");
 
-    let events = why["events"].as_array().unwrap();
-    assert_eq!(events.len(), 2, "{why}");
-    assert_eq!(events[0]["kind"], "memory.stored");
-    assert_eq!(events[0]["session"], Value::Null);
-    assert_eq!(events[1]["kind"], "memory.updated");
-    assert_eq!(events[1]["actor"], "mira");
-    assert_eq!(events[1]["changed"], json!(["content", "importance"]));
+    let events = &why["events"];
+    assert_eq!(events.count(), 2, "{why}");
+    events.has(json!({
+        "/0/kind": "memory.stored", "/0/session": null, "/1/kind": "memory.updated",
+        "/1/actor": "mira", "/1/changed": ["content", "importance"],
+    }));
     assert!(events[1]["session"].is_string(), "{why}");
-    let shown = world.json(["log", "show", events[1]["event"].as_str().unwrap()]);
-    assert_eq!(shown["position"], events[1]["position"]);
-    assert_eq!(shown["session"], events[1]["session"]);
+    let shown = world.json(format!("log show {}", events[1]["event"].as_str().unwrap()));
+    shown.has(json!({"position": events[1]["position"], "session": events[1]["session"]}));
 
     assert_eq!(why["recalls_total"], 3);
     let recalls = why["recalls"].as_array().unwrap();
@@ -59,13 +54,11 @@ fn it_tells_source_events_and_recalls() {
         queries,
         ["billing live cents", "where do invoices live", "invoices"]
     );
-    assert_eq!(recalls[1]["actor"], "agent:claude-code");
-    assert_eq!(recalls[1]["rank"], 1);
+    recalls[1].has(json!({"actor": "agent:claude-code", "rank": 1}));
     assert!(recalls[1]["session"].is_string(), "{why}");
     for recall in recalls {
-        let shown = world.json(["log", "show", recall["event"].as_str().unwrap()]);
-        assert_eq!(shown["kind"], "memory.recalled");
-        assert_eq!(shown["position"], recall["position"]);
+        let shown = world.json(format!("log show {}", recall["event"].as_str().unwrap()));
+        shown.has(json!({"kind": "memory.recalled", "position": recall["position"]}));
         let results = shown["facts"]["results"].as_array().unwrap();
         let result = results.iter().find(|result| result["id"] == id).unwrap();
         assert_eq!(result["rank"], recall["rank"]);
@@ -76,36 +69,30 @@ fn it_tells_source_events_and_recalls() {
 fn where_it_came_from_is_one_event() {
     let world = World::new();
     let store = |actor: &str, session: &str| {
-        let mut command = world.command(["store", "-t", "t", "--key", "k", "-c", actor]);
+        let mut command = world.command(format!("store -t t --key k -c '{actor}'"));
         command.env("ICM_ACTOR", actor).env("ICM_SESSION", session);
         run(&mut command, b"").ok();
     };
     store("alice", "s-a");
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    world.ok("undo --last 1 --yes");
     let undo = world.now();
     store("bob", "s-b");
-    let id = world.json(["list"])[0]["id"].as_str().unwrap().to_owned();
-    let from = world.json(["why", &id])["from"].clone();
-    assert_eq!(
-        (&from["actor"], &from["session"]),
-        (&json!("bob"), &json!("s-b"))
-    );
-    world.icm(["undo", &undo, "--yes"]).ok();
-    let from = world.json(["why", &id])["from"].clone();
-    assert_eq!(
-        (&from["actor"], &from["session"]),
-        (&json!("alice"), &json!("s-a"))
-    );
+    let id = world.json("list")[0]["id"].as_str().unwrap().to_owned();
+    let from = world.json(format!("why {id}"))["from"].clone();
+    from.has(json!({"actor": "bob", "session": "s-b"}));
+    world.ok(format!("undo '{undo}' --yes"));
+    let from = world.json(format!("why {id}"))["from"].clone();
+    from.has(json!({"actor": "alice", "session": "s-a"}));
 }
 
 #[test]
 fn views_on_disk_say_the_same() {
     let (world, id) = told();
-    let before = world.json(["why", &id]);
-    world.icm(["rebuild"]).ok();
-    assert_eq!(world.json(["why", &id]), before);
-    world.icm(["recall", "MySQL"]).ok();
-    let after = world.json(["why", &id]);
+    let before = world.json(format!("why {id}"));
+    world.ok("rebuild");
+    assert_eq!(world.json(format!("why {id}")), before);
+    world.ok("recall MySQL");
+    let after = world.json(format!("why {id}"));
     assert_eq!(after["recalls_total"], 4);
     assert_eq!(
         positions(&after["recalls"])[1..],
@@ -118,33 +105,30 @@ fn the_newest_recalls_unless_told_otherwise() {
     let world = World::with_memories();
     let id = world.id("database");
     for _ in 0..22 {
-        world.icm(["recall", "invoices"]).ok();
+        world.ok("recall invoices");
     }
-    let all = world.json(["why", &id, "--all"]);
+    let all = world.json(format!("why {id} --all"));
     assert_eq!(all["recalls_total"], 22);
     let all = positions(&all["recalls"]);
     assert_eq!(all.len(), 22);
     assert!(all.is_sorted_by(|a, b| a > b), "{all:?}");
-    let few = world.json(["why", &id]);
+    let few = world.json(format!("why {id}"));
     assert_eq!(few["recalls_total"], 22);
     assert_eq!(positions(&few["recalls"]), all[..20]);
-    let two = world.json(["why", &id, "-l", "2"]);
+    let two = world.json(format!("why {id} -l 2"));
     assert_eq!(positions(&two["recalls"]), all[..2]);
 
-    let run = world.icm(["why", &id]).ok();
+    let run = world.ok(format!("why {id}"));
     assert_eq!(run.out.matches("\"invoices\"").count(), 20, "{run:#?}");
-    assert!(
-        run.err.contains("the newest 20 of 22 recalls are shown"),
-        "{run:#?}"
-    );
-    world.icm(["why", &id, "-l", "0"]).ends(2);
-    world.icm(["why", &id, "-l", "2", "--all"]).ends(2);
+    run.err.says("the newest 20 of 22 recalls are shown");
+    world.icm(format!("why {id} -l 0")).ends(2);
+    world.icm(format!("why {id} -l 2 --all")).ends(2);
 }
 
 #[test]
 fn people_read_it_in_columns() {
     let (world, id) = told();
-    let why = world.icm(["why", &id]).ok().out;
+    let why = world.out(format!("why {id}"));
     let lines: Vec<&str> = why.lines().collect();
     assert_eq!(lines[1], "  │ Invoices live in MySQL");
     assert_eq!(lines[2], "from");
@@ -165,41 +149,40 @@ fn people_read_it_in_columns() {
     );
     assert_eq!(lines.len(), at + 4, "{why}");
     // Absent fields are not shown.
-    let other = world.icm(["why", &world.id("owner")]).ok().out;
-    assert!(!other.contains("file"), "{other}");
+    let other = world.out(format!("why {}", world.id("owner")));
+    other.lacks("file");
 }
 
 #[test]
 fn a_memory_that_nobody_was_shown() {
     let world = World::with_memories();
     let id = world.id("owner");
-    let why = world.json(["why", &id]);
-    assert_eq!(why["recalls"], json!([]));
-    assert_eq!(why["recalls_total"], 0);
-    let run = world.icm(["why", &id]).ok();
-    assert!(run.out.ends_with("no recall has shown it\n"), "{run:#?}");
+    let why = world.json(format!("why {id}"));
+    why.has(json!({"recalls": [], "recalls_total": 0}));
+    let run = world.ok(format!("why {id}"));
+    run.out.finishes("no recall has shown it\n");
 }
 
 #[test]
 fn no_such_memory() {
     let world = World::with_memories();
-    world.icm(["why", "zzzz"]).fails(1, "no memory zzzz");
-    let run = world.icm(["why", "zzzz", "--json"]).ends(1);
+    world.fails("why zzzz => 1: no memory zzzz");
+    let run = world.icm("why zzzz --json").ends(1);
     assert_eq!(run.out, "null\n");
-    world.icm(["why", ""]).ends(2);
+    world.icm("why ''").ends(2);
 }
 
 #[test]
 fn what_was_asked_is_cleaned_for_a_terminal() {
     let world = World::with_memories();
     let id = world.id("database");
-    world.icm(["recall", "invoices \u{1b}[31m\u{202e}red"]).ok();
-    let out = world.icm(["why", &id]).ok().out;
+    world.ok("recall 'invoices \u{1b}[31m\u{202e}red'");
+    let out = world.out(format!("why {id}"));
     assert!(
         !out.contains('\u{1b}') && !out.contains('\u{202e}'),
         "{out}"
     );
-    assert!(out.contains("invoices"), "{out}");
+    out.says("invoices");
 }
 
 /// The source is the file's name without folders, unless the line names another source.
@@ -209,14 +192,10 @@ fn an_import_is_from_its_file() {
     let lines = "{\"topic\":\"t\",\"key\":\"a\",\"content\":\"one\"}\n\
                  {\"topic\":\"t\",\"key\":\"b\",\"content\":\"two\",\"source\":{\"file\":\"other.md\"}}\n";
     let path = world.write("notes.jsonl", lines);
-    world
-        .icm(["import".as_ref(), "jsonl".as_ref(), path.as_os_str()])
-        .ok();
+    world.ok(format!("import jsonl '{}'", path.display()));
     let third = "{\"topic\":\"t\",\"key\":\"c\",\"content\":\"three\"}";
-    world
-        .icm_with(["import", "jsonl", "-"], third.as_bytes())
-        .ok();
-    let file = |key: &str| world.json(["why", &world.id(key)])["from"]["file"].clone();
+    world.icm_with("import jsonl -", third.as_bytes()).ok();
+    let file = |key: &str| world.json(format!("why {}", world.id(key)))["from"]["file"].clone();
     assert_eq!(file("a"), "notes.jsonl");
     assert_eq!(file("b"), "other.md");
     assert_eq!(file("c"), serde_json::Value::Null);

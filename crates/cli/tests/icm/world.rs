@@ -1,16 +1,77 @@
 //! A temporary folder, and runs of `icm` in it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use crate::look::{Look, Says};
+
 /// A home, a working folder, and a store that does not exist yet.
 pub(crate) struct World {
-    dir: TempDir,
+    dir: Arc<TempDir>,
+    /// The folder that `--db` names.
+    db: Option<String>,
+}
+
+/// Arguments of a command: one string that is divided as a shell divides it, or a list.
+pub(crate) trait Args {
+    fn args(self) -> Vec<OsString>;
+}
+
+impl Args for &str {
+    #[track_caller]
+    fn args(self) -> Vec<OsString> {
+        let words = shlex::split(self).unwrap_or_else(|| panic!("a quote is open: {self}"));
+        words.into_iter().map(OsString::from).collect()
+    }
+}
+
+impl Args for String {
+    #[track_caller]
+    fn args(self) -> Vec<OsString> {
+        self.as_str().args()
+    }
+}
+
+impl<S: AsRef<OsStr>> Args for &[S] {
+    fn args(self) -> Vec<OsString> {
+        self.iter().map(|arg| arg.as_ref().to_owned()).collect()
+    }
+}
+
+impl<S: AsRef<OsStr>, const N: usize> Args for [S; N] {
+    fn args(self) -> Vec<OsString> {
+        self[..].args()
+    }
+}
+
+impl<S: AsRef<OsStr>, const N: usize> Args for &[S; N] {
+    fn args(self) -> Vec<OsString> {
+        self[..].args()
+    }
+}
+
+impl<S: AsRef<OsStr>> Args for &Vec<S> {
+    fn args(self) -> Vec<OsString> {
+        self[..].args()
+    }
+}
+
+impl<A: Args, B: Args> Args for (A, B) {
+    fn args(self) -> Vec<OsString> {
+        [self.0.args(), self.1.args()].concat()
+    }
+}
+
+impl<S: AsRef<OsStr>> Args for Vec<S> {
+    fn args(self) -> Vec<OsString> {
+        self[..].args()
+    }
 }
 
 /// The result of a run.
@@ -23,9 +84,17 @@ pub(crate) struct Run {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = Arc::new(tempfile::tempdir().unwrap());
         std::fs::create_dir(dir.path().join("work")).unwrap();
-        World { dir }
+        World { dir, db: None }
+    }
+
+    /// Returns a world of the same folders whose runs have `--db NAME`.
+    pub(crate) fn at(&self, db: &str) -> Self {
+        World {
+            dir: Arc::clone(&self.dir),
+            db: Some(db.to_owned()),
+        }
     }
 
     /// Makes a store with three memories.
@@ -36,9 +105,7 @@ impl World {
             ("decisions", "money", "Prices are integer cents"),
             ("people", "owner", "Mira owns billing"),
         ] {
-            world
-                .icm(["store", "-t", topic, "--key", key, "-c", content])
-                .ok();
+            world.ok(format!("store -t '{topic}' --key '{key}' -c '{content}'"));
         }
         world
     }
@@ -58,11 +125,13 @@ impl World {
     }
 
     /// Returns `icm` with an empty environment, except for folders of this world.
-    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+    #[track_caller]
+    pub(crate) fn command(&self, args: impl Args) -> Command {
         let home = self.dir.path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_icm"));
         command
-            .args(args)
+            .args(args.args())
+            .args(self.db.iter().flat_map(|db| ["--db", db]))
             .env_clear()
             .env("HOME", home)
             .env("TMPDIR", home)
@@ -90,38 +159,77 @@ impl World {
         command
     }
 
-    pub(crate) fn icm<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+    #[track_caller]
+    pub(crate) fn icm(&self, args: impl Args) -> Run {
         run(&mut self.command(args), b"")
     }
 
     /// Runs `icm` with this input on stdin.
-    pub(crate) fn icm_with<S: AsRef<OsStr>>(
-        &self,
-        args: impl IntoIterator<Item = S>,
-        input: &[u8],
-    ) -> Run {
+    #[track_caller]
+    pub(crate) fn icm_with(&self, args: impl Args, input: &[u8]) -> Run {
         run(self.command(args).stdin(Stdio::piped()), input)
     }
 
+    /// Runs a command that must exit with 0.
+    #[track_caller]
+    pub(crate) fn ok(&self, args: impl Args) -> Run {
+        self.icm(args).ok()
+    }
+
+    /// Returns the output of a command that must exit with 0.
+    #[track_caller]
+    pub(crate) fn out(&self, args: impl Args) -> String {
+        self.ok(args).out
+    }
+
+    /// Runs `COMMAND => CODE: WORDS`: the command must fail with this code and these words.
+    #[track_caller]
+    pub(crate) fn fails(&self, line: impl AsRef<str>) -> Run {
+        let (args, why) = line.as_ref().split_once(" => ").expect("`=>`");
+        let (code, words) = why.split_once(": ").expect("a code");
+        self.icm(args).fails(code.parse().unwrap(), words)
+    }
+
     /// Returns the answer as JSON; the run must exit with 0.
-    pub(crate) fn json<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Value {
-        let args: Vec<_> = args.into_iter().collect();
-        let mut command = self.command(&args);
+    #[track_caller]
+    pub(crate) fn json(&self, args: impl Args) -> Value {
+        let mut command = self.command(args);
         command.arg("--json");
         run(&mut command, b"").ok().json()
     }
 
+    /// Returns the answer's items.
+    #[track_caller]
+    pub(crate) fn list(&self, args: impl Args) -> Vec<Value> {
+        match self.json(args) {
+            Value::Array(items) => items,
+            other => panic!("not an array: {other}"),
+        }
+    }
+
+    /// Stores a memory with these arguments, and returns its id.
+    #[track_caller]
+    pub(crate) fn stored(&self, args: impl Args) -> String {
+        let receipt = self.json(("store", args));
+        receipt["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the number of the answer's items.
+    #[track_caller]
+    pub(crate) fn count(&self, args: impl Args) -> usize {
+        self.list(args).len()
+    }
+
     /// Returns the id of the memory with this key.
     pub(crate) fn id(&self, key: &str) -> String {
-        let list = self.json(["list", "--all", "--forgotten"]);
-        let list = list.as_array().unwrap();
+        let list = self.list("list --all --forgotten");
         let found = list.iter().find(|memory| memory["key"] == key);
         found.unwrap()["id"].as_str().unwrap().to_string()
     }
 
     /// Returns the present position as `@N`.
     pub(crate) fn now(&self) -> String {
-        format!("@{}", self.json(["stats"])["positions"].as_u64().unwrap())
+        format!("@{}", self.json("stats")["positions"].as_u64().unwrap())
     }
 }
 
@@ -166,8 +274,8 @@ impl Run {
         assert_eq!(errors.len(), 1, "{self:#?}");
         assert!(errors[0].contains(words), "{self:#?}");
         assert!(!errors[0].ends_with('.'), "{self:#?}");
-        assert!(!self.err.contains("panicked"), "{self:#?}");
-        assert!(!self.err.contains("internal error"), "{self:#?}");
+        self.err.lacks("panicked");
+        self.err.lacks("internal error");
         self
     }
 

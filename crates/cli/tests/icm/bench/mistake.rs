@@ -13,9 +13,7 @@ fn where_nothing_can_be_asked_the_answer_is_no() {
         lines(&[json!({ "key": "a", "topic": "t", "content": "x" })]),
     );
     world.write("c.questions.jsonl", lines(&[json!({ "query": "x" })]));
-    let run = world
-        .icm(["bench", "recall", "c.memories.jsonl", "--json"])
-        .ends(1);
+    let run = world.icm("bench recall c.memories.jsonl --json").ends(1);
     assert_eq!(run.json()["overall"]["n"], 0);
     assert_eq!(run.json()["categories"]["none"]["skipped"], 1);
     assert_eq!(run.json()["overall"]["any_at"]["20"], 0.0);
@@ -25,31 +23,19 @@ fn where_nothing_can_be_asked_the_answer_is_no() {
 fn what_is_wrong_with_the_files_is_named_with_its_place() {
     let world = World::new();
     std::fs::create_dir(world.path("empty")).unwrap();
-    world
-        .icm(["bench", "recall", "empty"])
-        .fails(2, "there is no `NAME.memories.jsonl` in empty");
-    world
-        .icm(["bench", "recall", "gone"])
-        .fails(2, "cannot read gone: No such file");
-    world
-        .icm(["bench", "recall", "gone.memories.jsonl"])
-        .fails(2, "cannot read gone.questions.jsonl");
+    world.fails("bench recall empty => 2: there is no `NAME.memories.jsonl` in empty");
+    world.fails("bench recall gone => 2: cannot read gone: No such file");
+    world.fails("bench recall gone.memories.jsonl => 2: cannot read gone.questions.jsonl");
     world.write("notes.txt", "");
-    world
-        .icm(["bench", "recall", "notes.txt"])
-        .fails(2, "notes.txt is nothing to measure on");
+    world.fails("bench recall notes.txt => 2: notes.txt is nothing to measure on");
 
     let good = json!({ "key": "a", "topic": "t", "content": "x" }).to_string();
     let asked = json!({ "query": "x", "evidence": ["a"] }).to_string();
     world.write("alone.memories.jsonl", &good);
-    world
-        .icm(["bench", "recall", "."])
-        .fails(2, "alone.memories.jsonl lacks its ./alone.questions.jsonl");
+    world.fails("bench recall . => 2: alone.memories.jsonl lacks its ./alone.questions.jsonl");
     std::fs::remove_file(world.path("alone.memories.jsonl")).unwrap();
     world.write("alone.questions.jsonl", &asked);
-    world
-        .icm(["bench", "recall", "."])
-        .fails(2, "alone.questions.jsonl lacks its ./alone.memories.jsonl");
+    world.fails("bench recall . => 2: alone.questions.jsonl lacks its ./alone.memories.jsonl");
 
     let twice = json!({ "key": "a", "topic": "other", "content": "y" });
     for (memories, questions, words) in [
@@ -106,9 +92,7 @@ fn what_is_wrong_with_the_files_is_named_with_its_place() {
     ] {
         world.write("c.memories.jsonl", memories);
         world.write("c.questions.jsonl", questions);
-        world
-            .icm(["bench", "recall", "c.memories.jsonl"])
-            .fails(2, words);
+        world.icm("bench recall c.memories.jsonl").fails(2, words);
     }
 
     let mut short = long_mem_eval();
@@ -149,7 +133,7 @@ fn what_is_wrong_with_the_files_is_named_with_its_place() {
         ),
     ] {
         world.write("lme.json", file);
-        world.icm(["bench", "recall", "lme.json"]).fails(2, words);
+        world.icm("bench recall lme.json").fails(2, words);
     }
     assert!(!world.store().exists());
 }
@@ -199,6 +183,6 @@ fn what_cannot_be_measured_is_refused() {
         all.extend(args);
         world.icm(all).fails(2, words);
     }
-    let report = world.json(["bench", "recall", ".", "--k", "500"]);
+    let report = world.json("bench recall . --k 500");
     assert_eq!(report["limit"], 500);
 }

@@ -3,31 +3,19 @@
 use serde_json::json;
 
 use super::{folder, lines, pair, rankings};
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 #[test]
 fn a_pair_is_scored_by_category_and_overall() {
     let world = World::new();
     pair(&world, "c");
-    let mut report = world.json([
-        "bench",
-        "recall",
-        ".",
-        "--k",
-        "3,1,3",
-        "--set",
-        "ranking.expand=0",
-    ]);
+    let mut report = world.json("bench recall . --k 3,1,3 --set ranking.expand=0");
     let latency = report["latency_ms"].take();
     assert!(latency["p50"].as_f64() <= latency["p95"].as_f64());
     assert!(latency["p50"].as_f64() > Some(0.0));
     let sets = report["sets"].take();
-    assert_eq!(sets.as_array().map(Vec::len), Some(1), "{sets}");
-    assert_eq!(
-        (&sets[0]["name"], &sets[0]["n"]),
-        (&json!(folder(&world)), &json!(4))
-    );
-    assert_eq!(sets[0]["latency_ms"], latency);
+    assert_eq!(sets.count(), 1, "{sets}");
+    sets[0].has(json!({"name": folder(&world), "n": 4, "latency_ms": latency}));
     let mut all = report["all"].take();
     assert_eq!(all["name"].take(), "all");
     let mut set = sets[0].clone();
@@ -44,13 +32,8 @@ fn a_pair_is_scored_by_category_and_overall() {
         assert!(figure["high"].as_f64() > Some(mean), "{all}");
     }
     let fit = &all["fit"];
-    assert_eq!(fit["own"]["of"], 3, "{fit}");
-    assert_eq!(
-        (&fit["same_set"]["of"], &fit["other_set"]["of"]),
-        (&json!(0), &json!(0))
-    );
-    assert_eq!(fit["right"]["of"], 3, "{fit}");
-    assert_eq!(fit["curve"].as_array().map(Vec::len), Some(20));
+    fit.has(json!({"/own/of": 3, "/same_set/of": 0, "/other_set/of": 0, "/right/of": 3}));
+    assert_eq!(fit["curve"].count(), 20);
     let ndcg = report["overall"]["ndcg_at_10"].take().as_f64().unwrap();
     // 1, 1 / (1 + 1/log2(3)) twice, and 0; the mean over four questions.
     assert!((ndcg - 0.556_573_5).abs() < 1e-6, "{ndcg}");
@@ -86,14 +69,7 @@ fn people_get_tables_and_notes() {
     let world = World::new();
     pair(&world, "c");
     // Either file names the pair, and the pair is measured once.
-    let run = world.icm([
-        "bench",
-        "recall",
-        "c.questions.jsonl",
-        "c.memories.jsonl",
-        "--set",
-        "ranking.expand=0",
-    ]);
+    let run = world.icm("bench recall c.questions.jsonl c.memories.jsonl --set ranking.expand=0");
     let run = run.ok();
     for line in [
         "evidence@k  n  skipped      @1      @3      @5     @10     @20",
@@ -130,11 +106,7 @@ fn people_get_tables_and_notes() {
             run.out
         );
     }
-    assert!(
-        run.out.contains("a recall of 20 results: p50 "),
-        "{}",
-        run.out
-    );
+    run.out.says("a recall of 20 results: p50 ");
     for words in [
         "4 questions on 3 memories in 1 store; skipped: 1 without evidence, 0 abstentions",
         "note: 1 piece of evidence names no memory: it counts as never found",
@@ -147,17 +119,7 @@ fn people_get_tables_and_notes() {
 fn rankings_can_be_scored_by_others() {
     let world = World::new();
     pair(&world, "c");
-    world
-        .icm([
-            "bench",
-            "recall",
-            "c.memories.jsonl",
-            "--rankings",
-            "r.jsonl",
-            "--only",
-            "text",
-        ])
-        .ok();
+    world.ok("bench recall c.memories.jsonl --rankings r.jsonl --only text");
     let rankings = rankings(&world, "r.jsonl");
     assert_eq!(rankings.len(), 4);
     let mut second = rankings[1].clone();

@@ -3,25 +3,25 @@
 use serde_json::json;
 
 use super::{count, crowd};
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 #[test]
 fn a_store_says_when_its_topic_is_crowded() {
     let world = crowd(7);
     let store = |world: &World, n: u32| {
         let text = format!("one more of kind{n}");
-        world.icm(["store", "-t", "crowd/a", "-c", &text]).ok().err
+        world.ok(format!("store -t crowd/a -c '{text}'")).err
     };
     let hint = "topic crowd/a has 8 memories: `icm consolidate -t crowd/a`";
     assert!(store(&world, 1).contains(hint));
-    world.icm(["rebuild"]).ok();
-    let list = world.json(["list", "-t", "crowd/a", "-l", "1"]);
-    world.icm(["forget", list[0]["id"].as_str().unwrap()]).ok();
+    world.ok("rebuild");
+    let list = world.json("list -t crowd/a -l 1");
+    world.ok(format!("forget {}", list[0]["id"].as_str().unwrap()));
     // The count comes from the view files, without memories forgotten since, and with those stored since.
     assert!(store(&world, 2).contains(hint));
-    let nine = world.json(["store", "-t", "crowd/a", "-c", "and a ninth"]);
+    let nine = world.json("store -t crowd/a -c 'and a ninth'");
     assert_eq!(nine["crowded"], 9);
-    let elsewhere = world.json(["store", "-t", "crowd", "-c", "beside them"]);
+    let elsewhere = world.json("store -t crowd -c 'beside them'");
     assert!(elsewhere.get("crowded").is_none(), "{elsewhere}");
     let config = world.write("icm.toml", "[consolidate]\nhint_over = 0\n");
     let off = [
@@ -40,16 +40,16 @@ fn a_store_says_when_its_topic_is_crowded() {
 fn health_counts_what_wants_a_look() {
     let world = World::new();
     let store = |topic: &str, text: &str| {
-        let memory = world.json(["store", "-t", topic, "-c", text]);
+        let memory = world.json(format!("store -t '{topic}' -c '{text}'"));
         memory["id"].as_str().unwrap().to_owned()
     };
     let [a, b] =
         ["Invoices live in PostgreSQL", "Invoices live in MySQL"].map(|text| store("db", text));
-    world.icm(["link", &a, &b, "-r", "contradicts"]).ok();
+    world.ok(format!("link '{a}' '{b}' -r contradicts"));
     let long = "the pool of the billing service holds 20 connections and no more";
     let [one, two] = [long, &long.replace("20", "30")].map(|text| store("pool", text));
     let before = world.now();
-    let health = world.json(["health"]);
+    let health = world.json("health");
     assert_eq!(health["memories"], 4);
     for (finding, expected) in [
         ("stale", 0),
@@ -60,12 +60,10 @@ fn health_counts_what_wants_a_look() {
     ] {
         assert_eq!(count(&health, finding), expected, "{finding}: {health}");
     }
-    assert_eq!(health["findings"][1]["first"][0]["ids"], json!([one, two]));
-    assert_eq!(
-        health["findings"][1]["command"],
-        format!("icm link {two} {one} -r supersedes")
-    );
-    let db = world.json(["health", "-t", "db"]);
+    health["findings"][1].has(json!({
+        "/first/0/ids": [one, two], "command": format!("icm link {two} {one} -r supersedes"),
+    }));
+    let db = world.json("health -t db");
     assert_eq!(
         (count(&db, "near_duplicates"), count(&db, "contradictions")),
         (0, 1)
@@ -77,23 +75,20 @@ fn health_counts_what_wants_a_look() {
         json!({"topic": "imported", "content": text}).to_string()
     });
     let file = world.write("near.jsonl", lines.join("\n"));
-    world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
-    let imported = world.json(["health", "-t", "imported"]);
+    world.ok(format!("import jsonl '{}'", file.display()));
+    let imported = world.json("health -t imported");
     assert_eq!(
         (&imported["memories"], count(&imported, "near_duplicates")),
         (&json!(2), 1)
     );
 
     // A superseded memory is settled from then on.
-    world.icm(["link", &two, &one, "-r", "supersedes"]).ok();
-    assert_eq!(
-        count(&world.json(["health", "-t", "pool"]), "near_duplicates"),
-        0
-    );
-    let then = world.json(["health", "--at", &before]);
+    world.ok(format!("link {two} {one} -r supersedes"));
+    assert_eq!(count(&world.json("health -t pool"), "near_duplicates"), 0);
+    let then = world.json(format!("health --at {before}"));
     assert_eq!(count(&then, "near_duplicates"), 1);
-    let run = world.icm(["health", "-t", "nowhere"]).ok();
-    assert!(run.out.starts_with("0 memories looked at"), "{}", run.out);
+    let run = world.ok("health -t nowhere");
+    run.out.begins("0 memories looked at");
 }
 
 #[test]
@@ -101,54 +96,33 @@ fn a_topic_is_crowded_by_the_memories_of_one_scope() {
     let world = World::new();
     let store = |topic: &str, scope: &str, n: usize| {
         let text = format!("{topic} of {scope} holds word{n}");
-        world.json([
-            "store",
-            &format!("--topic={topic}"),
-            "-c",
-            &text,
-            "--scope",
-            scope,
-        ])
+        world.json(format!(
+            "store --topic={topic} -c '{text}' --scope '{scope}'"
+        ))
     };
     for n in 0..7 {
         store("crowd", "global", n);
         assert!(store("crowd", "project:q", n).get("crowded").is_none());
     }
-    assert_eq!(count(&world.json(["health"]), "over_full"), 0);
+    assert_eq!(count(&world.json("health"), "over_full"), 0);
     // A memoir of the same name does not count as a topic.
-    world.icm(["memoir", "create", "-n", "crowd"]).ok();
+    world.ok("memoir create -n crowd");
     for n in 0..3 {
         let name = format!("c{n}");
-        world
-            .icm([
-                "memoir",
-                "add-concept",
-                "-m",
-                "crowd",
-                "-n",
-                &name,
-                "-d",
-                "a thing",
-            ])
-            .ok();
+        world.ok(format!(
+            "memoir add-concept -m crowd -n '{name}' -d 'a thing'"
+        ));
     }
     let eighth = store("crowd", "project:q", 7);
-    assert_eq!(eighth["crowded"], 8);
-    assert_eq!(eighth["crowded_scope"], "project:q");
-    let run = world.icm([
-        "store", "-t", "crowd", "-c", "one more", "--scope", "global",
-    ]);
+    eighth.has(json!({"crowded": 8, "crowded_scope": "project:q"}));
+    let run = world.icm("store -t crowd -c 'one more' --scope global");
     let hint = "topic crowd has 8 memories of global: `icm consolidate -t crowd --scope global`";
     let run = run.ok();
-    assert!(run.err.contains(hint), "{}", run.err);
-    let health = world.json(["health"]);
+    run.err.says(hint);
+    let health = world.json("health");
     let full = &health["findings"][4];
-    assert_eq!(full["count"], 2);
-    assert_eq!(
-        (&full["first"][1]["memories"], &full["first"][1]["scope"]),
-        (&json!(8), &json!("project:q"))
-    );
-    let shown = world.icm(["health"]).ok().out;
+    full.has(json!({"count": 2, "/first/1/memories": 8, "/first/1/scope": "project:q"}));
+    let shown = world.out("health");
     for line in ["2 crowded topics", "  crowd 8 memories of project:q"] {
         assert!(shown.lines().any(|it| it == line), "{line}: {shown}");
     }
@@ -163,7 +137,7 @@ fn pasted(world: &World, command: &str) -> crate::world::Run {
         .output()
         .unwrap();
     let args = String::from_utf8(args.stdout).unwrap();
-    world.icm(args.split_terminator('\0'))
+    world.icm(args.split_terminator('\0').collect::<Vec<_>>())
 }
 
 #[cfg(unix)]
@@ -187,21 +161,16 @@ fn what_health_names_can_be_pasted() {
         let lines = (0..8).map(|n| line("project:a b", n));
         let lines: Vec<_> = lines.chain([line("global", 99)]).collect();
         let file = world.write("lines.jsonl", lines.join("\n"));
-        world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
-        let shown = world.icm(["health"]).ok().out;
-        assert!(shown.contains("1 crowded topic\n"), "{shown}");
+        world.ok(format!("import jsonl '{}'", file.display()));
+        let shown = world.out("health");
+        shown.says("1 crowded topic\n");
         let mut command = shown.lines().filter_map(|line| line.strip_prefix("  → "));
         let command = command.next_back();
         let command = command.unwrap_or_else(|| panic!("{shown}"));
         let run = pasted(&world, command).ok();
-        assert!(
-            run.out.contains("would stand for 8 memories"),
-            "{}",
-            run.out
-        );
-        let text = ["-c", "two more words", "--scope", "project:a b"];
-        let topic = format!("--topic={topic}");
-        let run = world.icm(["store", &topic].into_iter().chain(text)).ok();
+        run.out.says("would stand for 8 memories");
+        let text = "-c 'two more words' --scope 'project:a b'";
+        let run = world.ok((["store", &format!("--topic={topic}")], text));
         let (_, hint) = run.err.split_once(": `icm ").expect("a hint");
         let hint = format!("icm {}", hint.trim_end().trim_end_matches('`'));
         let run = pasted(&world, &hint).ok();

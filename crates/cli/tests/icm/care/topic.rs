@@ -3,18 +3,17 @@
 use serde_json::{Value, json};
 
 use super::{crowd, len};
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 #[test]
 fn topics_are_a_tree() {
     let world = World::new();
     for topic in ["a/b/c", "a/b/c", "a/b", "a-b", "a/d", "z/only/one"] {
         let text = format!("something of {topic} at {}", world.now());
-        world.icm(["store", "-t", topic, "-c", &text]).ok();
+        world.ok(format!("store -t '{topic}' -c '{text}'"));
     }
-    let rows = |args: &[&str]| -> Vec<(String, u64, u64)> {
-        let all = ["topics"].iter().chain(args);
-        let topics = world.json(all);
+    let rows = |args: &str| -> Vec<(String, u64, u64)> {
+        let topics = world.json(("topics", args));
         let row = |it: &Value| {
             (
                 it["topic"].as_str().unwrap().to_owned(),
@@ -26,7 +25,7 @@ fn topics_are_a_tree() {
     };
     let row = |topic: &str, own, below| (topic.to_owned(), own, below);
     assert_eq!(
-        rows(&[]),
+        rows(""),
         [
             row("a", 0, 4),
             row("a/b", 1, 3),
@@ -37,15 +36,12 @@ fn topics_are_a_tree() {
         ]
     );
     assert_eq!(
-        rows(&["--depth", "1"]),
+        rows("--depth 1"),
         [row("a", 0, 4), row("a-b", 1, 1), row("z", 0, 1)]
     );
-    assert_eq!(
-        rows(&["--prefix", "a/b"]),
-        [row("a/b", 1, 3), row("a/b/c", 2, 2)]
-    );
-    assert_eq!(rows(&["--flat"]).len(), 5);
-    let shown = world.icm(["topics"]).ok().out;
+    assert_eq!(rows("--prefix a/b"), [row("a/b", 1, 3), row("a/b/c", 2, 2)]);
+    assert_eq!(rows("--flat").len(), 5);
+    let shown = world.out("topics");
     let names: Vec<&str> = shown
         .lines()
         .map(|line| line.split("  ").next().unwrap())
@@ -57,41 +53,36 @@ fn topics_are_a_tree() {
         "{shown}"
     );
 
-    let stats = world.json(["stats"]);
-    assert_eq!(stats["by_importance"]["medium"], 6);
-    assert_eq!(stats["by_trust"]["user"], 6);
-    assert_eq!(stats["by_scope"]["global"], 6);
-    assert_eq!(stats["mean_weight"], 1.0);
-    assert_eq!(stats["recalls"], 0);
-    world.icm(["recall", "something"]).ok();
-    assert_eq!(world.json(["stats"])["recalls"], 1);
+    let stats = world.json("stats");
+    stats.has(json!({
+        "/by_importance/medium": 6, "/by_trust/user": 6, "/by_scope/global": 6, "mean_weight": 1.0,
+        "recalls": 0,
+    }));
+    world.ok("recall something");
+    assert_eq!(world.json("stats")["recalls"], 1);
     assert_eq!(stats["sizes"]["log"], stats["log_bytes"]);
 }
 
 #[test]
 fn topics_and_stats_are_asked_of_any_moment() {
     let world = World::with_memories();
-    world.icm(["recall", "invoices"]).ok();
-    world.icm(["memoir", "create", "-n", "m"]).ok();
+    world.ok("recall invoices");
+    world.ok("memoir create -n m");
     let then = world.now();
-    let as_of = |what: &str| world.json([what, "--at", &then]);
-    let (topics, stats) = (world.json(["topics"]), world.json(["stats"]));
+    let as_of = |what: &str| world.json(format!("'{what}' --at '{then}'"));
+    let (topics, stats) = (world.json("topics"), world.json("stats"));
     assert_eq!(
         (as_of("topics"), as_of("stats")),
         (topics.clone(), stats.clone())
     );
-    world.icm(["forget", "-t", "decisions", "--yes"]).ok();
-    world
-        .icm(["store", "-t", "late", "-c", "came later", "-i", "high"])
-        .ok();
-    world
-        .icm(["update", &world.id("owner"), "-t", "moved/here"])
-        .ok();
-    world.icm(["recall", "later"]).ok();
-    world.icm(["memoir", "delete", "m", "--yes"]).ok();
+    world.ok("forget -t decisions --yes");
+    world.ok("store -t late -c 'came later' -i high");
+    world.ok(format!("update {} -t moved/here", world.id("owner")));
+    world.ok("recall later");
+    world.ok("memoir delete m --yes");
 
     assert_eq!(as_of("topics"), topics);
-    assert_eq!(world.json(["topics", "--prefix", "people"]), json!([]));
+    assert_eq!(world.json("topics --prefix people"), json!([]));
     let prefix = ["topics", "--prefix", "people", "--at", &then];
     assert_eq!(world.json(prefix)[0]["memories"], 1);
     let past = as_of("stats");
@@ -116,27 +107,22 @@ fn topics_and_stats_are_asked_of_any_moment() {
     ] {
         assert_eq!(past[field], stats[field], "{field}");
     }
-    let now = world.json(["stats"]);
-    assert_eq!(
-        (&now["memories"], &now["forgotten"]),
-        (&json!(2), &json!(2))
-    );
+    let now = world.json("stats");
+    now.has(json!({"memories": 2, "forgotten": 2}));
     assert_eq!(past["bytes"], now["bytes"], "bytes are of now");
-    let shown = world.icm(["stats", "--at", &then]).ok().out;
+    let shown = world.out(format!("stats --at '{then}'"));
     assert!(shown.contains(&then) && !shown.contains("size"), "{shown}");
-    world
-        .icm(["topics", "--at", "@99999"])
-        .fails(2, "in the future");
+    world.fails("topics --at @99999 => 2: in the future");
 }
 
 #[test]
 fn long_lists_of_an_event_are_shown_cut() {
     let world = crowd(30);
-    let done = world.json(["consolidate", "-t", "crowd/a", "--summary", "thirty"]);
+    let done = world.json("consolidate -t crowd/a --summary thirty");
     let event = done["event"].as_str().unwrap();
-    let whole = world.json(["log", "show", event]);
+    let whole = world.json(format!("log show '{event}'"));
     assert_eq!(len(&whole["refs"]), 30);
-    let run = world.icm(["log", "show", event]).ok();
+    let run = world.ok(format!("log show '{event}'"));
     let refs: Vec<&str> = whole["refs"]
         .as_array()
         .unwrap()
@@ -154,8 +140,8 @@ fn long_lists_of_an_event_are_shown_cut() {
         "refs and facts: {}",
         run.out
     );
-    assert!(run.err.contains("`--json`"), "{}", run.err);
-    let first = world.icm(["log", "show", "@3"]).ok();
+    run.err.says("`--json`");
+    let first = world.ok("log show @3");
     assert_eq!(first.err, "", "nothing is left out");
 }
 
@@ -174,16 +160,16 @@ fn what_cannot_be_seen_is_in_no_topic_keyword_or_session() {
             world.icm(args).fails(2, "invisible character");
         }
         for variable in ["ICM_SESSION", "ICM_ACTOR"] {
-            let mut command = world.command(["store", "-t", "t", "-c", "text"]);
+            let mut command = world.command("store -t t -c text");
             let run = crate::world::run(command.env(variable, hidden), b"");
             run.fails(2, "invisible character");
         }
         let line = json!({"topic": hidden, "content": "text"}).to_string();
         let file = world.write("hidden.jsonl", line);
         let run = world
-            .icm(["import", "jsonl", file.to_str().unwrap()])
+            .icm(format!("import jsonl '{}'", file.display()))
             .ends(1);
-        assert!(run.err.contains("invisible character"), "{}", run.err);
+        run.err.says("invisible character");
     }
     assert_eq!(world.now(), before);
 }
@@ -193,9 +179,9 @@ fn what_is_forgotten_or_not_there_is_1() {
     let world = World::with_memories();
     let before = "@2";
     let (gone, other) = (world.id("owner"), world.id("money"));
-    world.icm(["forget", &gone]).ok();
+    world.ok(format!("forget '{gone}'"));
     for memoir in ["m", "dead"] {
-        world.icm(["memoir", "create", "-n", memoir]).ok();
+        world.ok(format!("memoir create -n '{memoir}'"));
         for name in ["c", "gone"] {
             let args = [
                 "memoir",
@@ -210,20 +196,20 @@ fn what_is_forgotten_or_not_there_is_1() {
             world.icm(args).ok();
         }
     }
-    world
-        .icm(["memoir", "delete-concept", "-m", "m", "-n", "gone"])
-        .ok();
-    world.icm(["memoir", "delete", "dead", "--yes"]).ok();
+    world.ok("memoir delete-concept -m m -n gone");
+    world.ok("memoir delete dead --yes");
     let unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     // A tombstone can be shown.
-    world.icm(["get", &gone]).ok();
-    let run = world.icm(["get", &gone, "--at", before, "--json"]).ends(1);
+    world.ok(format!("get '{gone}'"));
+    let run = world
+        .icm(format!("get '{gone}' --at {before} --json"))
+        .ends(1);
     assert_eq!(run.json(), Value::Null);
-    world.icm(["get", unknown]).fails(1, "no memory");
+    world.fails(format!("get '{unknown}' => 1: no memory"));
     for id in [gone.as_str(), unknown] {
-        world.icm(["update", id, "-c", "text"]).ends(1);
-        world.icm(["link", id, &other, "-r", "related"]).ends(1);
-        world.icm(["link", &other, id, "-r", "related"]).ends(1);
+        world.icm(format!("update {id} -c text")).ends(1);
+        world.icm(format!("link {id} {other} -r related")).ends(1);
+        world.icm(format!("link '{other}' {id} -r related")).ends(1);
     }
     for memoir in ["dead", "nowhere"] {
         for args in [
@@ -236,7 +222,7 @@ fn what_is_forgotten_or_not_there_is_1() {
                 "link", "-m", memoir, "--from", "c", "--to", "gone", "-r", "part-of",
             ],
         ] {
-            world.icm(["memoir"].iter().chain(args)).ends(1);
+            world.icm(("memoir", args)).ends(1);
         }
     }
     for concept in ["gone", "nowhere"] {
@@ -247,12 +233,14 @@ fn what_is_forgotten_or_not_there_is_1() {
                 "link", "-m", "m", "--from", "c", "--to", concept, "-r", "part-of",
             ],
         ] {
-            world.icm(["memoir"].iter().chain(args)).ends(1);
+            world.icm(("memoir", args)).ends(1);
         }
     }
     // Other reasons are failures, not answers of "no".
-    world.icm(["link", &other, &other, "-r", "related"]).ends(2);
-    world.icm(["memoir", "create", "-n", "dead"]).ends(2);
+    world
+        .icm(format!("link '{other}' '{other}' -r related"))
+        .ends(2);
+    world.icm("memoir create -n dead").ends(2);
 }
 
 #[test]
@@ -263,15 +251,13 @@ fn a_topic_has_a_name_at_every_level() {
         world.icm(args).fails(2, "has no name");
     }
     let lines = world.write("bad.jsonl", "{\"topic\":\"a/\",\"content\":\"c\"}\n");
-    let run = world.icm(["import", "jsonl", lines.to_str().unwrap()]);
+    let run = world.icm(format!("import jsonl '{}'", lines.display()));
     assert_eq!(run.code, 1, "{run:?}");
     assert!(
         format!("{}{}", run.out, run.err).contains("has no name"),
         "{run:?}"
     );
-    world.icm(["store", "-t", "a/b", "-c", "c"]).ok();
-    let id = world.json(["list"])[0]["id"].as_str().unwrap().to_owned();
-    world
-        .icm(["update", &id, "-t", "a/"])
-        .fails(2, "has no name");
+    world.ok("store -t a/b -c c");
+    let id = world.json("list")[0]["id"].as_str().unwrap().to_owned();
+    world.fails(format!("update {id} -t a/ => 2: has no name"));
 }

@@ -3,19 +3,14 @@
 use serde_json::json;
 
 use super::{Server, TOKEN};
-use crate::world::World;
+use crate::world::{Says, World};
 
 #[test]
 fn who_asks_as_somebody_else_is_not_answered() {
     let world = World::with_memories();
     let server = Server::of(
         &world,
-        &[
-            "--allow-origin",
-            "https://good.example",
-            "--allow-host",
-            "memory.example",
-        ],
+        "--allow-origin https://good.example --allow-host memory.example",
     );
     let port = server.address.port();
     let asked = |headers: &[(&str, &str)]| server.ask("GET /recall?query=billing", headers, "");
@@ -98,7 +93,7 @@ fn who_asks_as_somebody_else_is_not_answered() {
 #[test]
 fn without_the_token_nothing_but_health_is_answered() {
     let world = World::with_memories();
-    let server = Server::with(&world, &[], &[("ICM_TOKEN", TOKEN)]);
+    let server = Server::with(&world, "", &[("ICM_TOKEN", TOKEN)]);
     let asked = |authorization: &str| {
         server.ask(
             "GET /recall?query=billing",
@@ -115,12 +110,7 @@ fn without_the_token_nothing_but_health_is_answered() {
     ] {
         let answer = server.get(path);
         answer.is_refused(401, "required");
-        assert!(
-            answer
-                .head
-                .contains("www-authenticate: bearer realm=\"icm\""),
-            "{answer:?}"
-        );
+        answer.head.says("www-authenticate: bearer realm=\"icm\"");
     }
     server
         .mcp("/mcp", "tools/list", json!({}), &[])
@@ -151,7 +141,7 @@ fn a_token_file_is_made_once_and_for_its_owner_alone() {
     let world = World::with_memories();
     let path = world.path("token");
     let file = path.to_str().expect("text");
-    drop(Server::of(&world, &["--token-file", file]));
+    drop(Server::of(&world, format!("--token-file '{file}'")));
     let token = std::fs::read_to_string(&path).expect("it was made");
     assert_eq!(token.trim().len(), 64);
     let mode = |path| {
@@ -162,7 +152,7 @@ fn a_token_file_is_made_once_and_for_its_owner_alone() {
             & 0o777
     };
     assert_eq!(mode(&path), 0o600);
-    let server = Server::of(&world, &["--token-file", file]);
+    let server = Server::of(&world, format!("--token-file '{file}'"));
     assert_eq!(std::fs::read_to_string(&path).expect("it stays"), token);
     let right = format!("Bearer {}", token.trim());
     server
@@ -170,25 +160,21 @@ fn a_token_file_is_made_once_and_for_its_owner_alone() {
         .is(200);
     drop(server);
 
-    let serve = |args: &[&str]| {
-        let mut all = vec!["serve", "--http", "127.0.0.1:0"];
-        all.extend(args);
-        world.icm(all)
-    };
+    let serve = |args: &str| world.icm(("serve --http 127.0.0.1:0", args));
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("a mode");
-    serve(&["--token-file", file]).fails(2, "other users can read");
+    serve(&format!("--token-file '{file}'")).fails(2, "other users can read");
     let short = world.write("short", "secret\n");
     std::fs::set_permissions(&short, std::fs::Permissions::from_mode(0o600)).expect("a mode");
-    serve(&["--token-file", short.to_str().expect("text")]).fails(2, "16 to 512");
-    serve(&["--token-file", "no/such/folder/token"]).fails(2, "no/such/folder");
-    serve(&["--token-file", "."]).fails(2, "not a regular file");
+    serve(&format!("--token-file '{}'", short.to_str().expect("text"))).fails(2, "16 to 512");
+    serve("--token-file no/such/folder/token").fails(2, "no/such/folder");
+    serve("--token-file .").fails(2, "not a regular file");
 }
 
 #[test]
 fn a_server_that_only_reads_changes_nothing() {
     let world = World::with_memories();
     let before = world.now();
-    let server = Server::of(&world, &["--read-only"]);
+    let server = Server::of(&world, "--read-only");
     server
         .post("/store", &json!({"topic": "t", "content": "c"}))
         .is_refused(403, "only reads");

@@ -8,13 +8,16 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::Server;
-use crate::world::World;
+use crate::world::{Says, World};
 
 #[test]
 fn asked_to_end_it_answers_writes_its_views_and_goes() {
     let world = World::new();
     let logs = world.path("logs");
-    let mut server = Server::of(&world, &["--log-dir", logs.to_str().expect("text")]);
+    let mut server = Server::of(
+        &world,
+        format!("--log-dir '{}'", logs.to_str().expect("text")),
+    );
     for n in 0..100 {
         let body = json!({"topic": "t", "content": format!("fact number {n}")});
         server.post("/store", &body).is(200);
@@ -28,7 +31,7 @@ fn asked_to_end_it_answers_writes_its_views_and_goes() {
     let mut err = String::new();
     server.err.read_to_string(&mut err).expect("text");
     assert_eq!(err, "");
-    assert_eq!(world.json(["stats"])["memories"], 100);
+    assert_eq!(world.json("stats")["memories"], 100);
 
     let files: Vec<_> = std::fs::read_dir(&logs).expect("a folder").collect();
     assert_eq!(files.len(), 1);
@@ -44,14 +47,14 @@ fn asked_to_end_it_answers_writes_its_views_and_goes() {
             .is_some_and(|m| m.contains("asked to end"))),
         "{text}"
     );
-    assert!(!text.contains("fact number"), "{text}");
+    text.lacks("fact number");
 }
 
 /// Work in progress at the signal is finished and answered, over MCP and over HTTP.
 #[test]
 fn asked_to_end_it_answers_what_is_under_way() {
     let world = World::new();
-    let mut server = Server::of(&world, &[]);
+    let mut server = Server::of(&world, "");
     let body = json!({"topic": "t", "content": "there is a store"});
     server.post("/store", &body).is(200);
     let lock = std::fs::File::open(world.store().join("lock")).expect("it is there");
@@ -75,7 +78,7 @@ fn asked_to_end_it_answers_what_is_under_way() {
         of_path.join().expect("it is answered").is(200);
     });
     assert!(server.child.wait().expect("it ends").success());
-    assert_eq!(world.json(["stats"])["memories"], 3);
+    assert_eq!(world.json("stats")["memories"], 3);
 }
 
 /// An answer that is longer than the buffers is finished as long as its client reads.
@@ -89,9 +92,9 @@ fn asked_to_end_it_finishes_a_long_answer_that_is_read_slowly() {
         })
         .collect();
     world
-        .icm_with(["import", "jsonl", "-"], lines.concat().as_bytes())
+        .icm_with("import jsonl -", lines.concat().as_bytes())
         .ok();
-    let mut server = Server::of(&world, &[]);
+    let mut server = Server::of(&world, "");
     let mut stream = TcpStream::connect(server.address).expect("it listens");
     let ask = format!(
         "GET /recall?query=ipsum&limit=150 HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
@@ -116,31 +119,19 @@ fn asked_to_end_it_finishes_a_long_answer_that_is_read_slowly() {
 #[test]
 fn what_could_not_be_started_has_no_service_file() {
     let world = World::new();
-    let unit = ["--print-unit", "systemd"];
-    let serve = |args: &[&str]| world.icm([&["serve"], args, &unit[..]].concat());
-    serve(&["--http", "0.0.0.0:7437"]).fails(2, "can be reached from other machines");
-    serve(&["--http", "0.0.0.0:7437", "--token-file", "t"]).ok();
+    let serve = |args: &str| world.icm(format!("serve {args} --print-unit systemd"));
+    serve("--http 0.0.0.0:7437").fails(2, "can be reached from other machines");
+    serve("--http 0.0.0.0:7437 --token-file t").ok();
     assert!(!world.path("t").exists(), "it is made when it starts");
-    serve(&["--http", "7437", "--allow-origin", "none"]).fails(2, "is not an origin");
-    let writes = ["--http", "7437", "--tools", "icm_undo", "--read-only"];
-    serve(&writes).fails(2, "no tool is left");
+    serve("--http 7437 --allow-origin none").fails(2, "is not an origin");
+    serve("--http 7437 --tools icm_undo --read-only").fails(2, "no tool is left");
 }
 
 #[test]
 fn a_service_file_holds_what_was_asked_for() {
     let world = World::new();
-    let serve = |args: &[&str]| world.icm([&["serve", "--http", "7437"], args].concat());
-    let systemd = serve(&[
-        "--print-unit",
-        "systemd",
-        "--token-file",
-        "a 100% token",
-        "--toolsets",
-        "core",
-        "--structured",
-        "--answer-max",
-        "50000",
-    ])
+    let serve = |args: &str| world.icm(("serve --http 7437", args));
+    let systemd = serve("--print-unit systemd --token-file 'a 100% token' --toolsets core --structured --answer-max 50000")
     .ok();
     let token = world.path("a 100%% token");
     let line = systemd
@@ -156,17 +147,13 @@ fn a_service_file_holds_what_was_asked_for() {
         "\"--db\"",
         &format!("\"{}\"", token.display()),
     ] {
-        assert!(line.contains(word), "{line}");
+        line.says(word);
     }
-    assert!(!line.contains("print-unit"), "{line}");
-    assert!(systemd.err.contains("systemctl --user"), "{}", systemd.err);
-    let launchd = serve(&["--print-unit", "launchd", "--allow-host", "a&b"]).ok();
-    assert!(
-        launchd.out.contains("<string>a&amp;b</string>"),
-        "{}",
-        launchd.out
-    );
+    line.lacks("print-unit");
+    systemd.err.says("systemctl --user");
+    let launchd = serve("--print-unit launchd --allow-host 'a&b'").ok();
+    launchd.out.says("<string>a&amp;b</string>");
     // Printing a unit makes no files.
     assert!(!world.store().exists());
-    world.icm(["serve", "--print-unit", "systemd"]).ends(2);
+    world.icm("serve --print-unit systemd").ends(2);
 }

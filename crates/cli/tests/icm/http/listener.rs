@@ -12,28 +12,28 @@ use crate::world::{World, run};
 #[test]
 fn where_it_cannot_or_must_not_listen_is_told() {
     let world = World::with_memories();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let taken = server.address.to_string();
-    let serve = |args: &[&str]| world.icm([&["serve", "--http"], args].concat());
-    serve(&[&taken]).fails(2, "in use");
-    serve(&["0.0.0.0:0"]).fails(2, "no token is set");
-    serve(&["[::]:0"]).fails(2, "no token is set");
-    serve(&["192.0.2.1:7437"]).fails(2, "no token is set");
-    serve(&["127.0.0.1:0", "--allow-origin", "good.example"]).fails(2, "not an origin");
-    serve(&["127.0.0.1:0", "--allow-host", "http://good.example"]).fails(2, "not the name");
-    let mut unset = world.command(["serve", "--http", "127.0.0.1:0"]);
+    let serve = |args: &str| world.icm(("serve --http", args));
+    serve(&format!("'{taken}'")).fails(2, "in use");
+    serve("0.0.0.0:0").fails(2, "no token is set");
+    serve("'[::]:0'").fails(2, "no token is set");
+    serve("192.0.2.1:7437").fails(2, "no token is set");
+    serve("127.0.0.1:0 --allow-origin good.example").fails(2, "not an origin");
+    serve("127.0.0.1:0 --allow-host http://good.example").fails(2, "not the name");
+    let mut unset = world.command("serve --http 127.0.0.1:0");
     run(unset.env("ICM_TOKEN", ""), b"").fails(2, "ICM_TOKEN is set, and empty");
-    let mut short = world.command(["serve", "--http", "0"]);
+    let mut short = world.command("serve --http 0");
     run(short.env("ICM_TOKEN", "short"), b"").fails(2, "ICM_TOKEN: the token must be");
     for wrong in ["nowhere", "127.0.0.1", "127.0.0.1:99999", ""] {
-        assert_eq!(serve(&[wrong]).code, 2, "{wrong}");
+        assert_eq!(serve(&format!("'{wrong}'")).code, 2, "{wrong}");
     }
 }
 
 #[test]
 fn too_much_at_once_is_refused_and_the_server_goes_on() {
     let world = World::with_memories();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let large = json!({"topic": "t", "content": "a".repeat(2 << 20)});
     server.post("/store", &large).is_refused(413, "1048576");
     // The server does not read a body whose announced length is too long.
@@ -83,7 +83,7 @@ fn a_server_of_a_folder_that_can_be_no_store_does_not_start() {
 #[test]
 fn a_script_is_told_which_port_was_free() {
     let world = World::with_memories();
-    let mut command = world.command(["--json", "serve", "--http", "0"]);
+    let mut command = world.command("--json serve --http 0");
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("a pipe"))

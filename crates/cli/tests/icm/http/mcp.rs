@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::Server;
-use crate::world::World;
+use crate::world::{Look, Says, World};
 
 #[test]
 fn mcp_is_the_same_as_on_stdin() {
     let world = World::with_memories();
-    let server = Server::of(&world, &["--toolsets", "core", "--structured"]);
+    let server = Server::of(&world, "--toolsets core --structured");
     let tools = |path: &str| {
         let list = server
             .mcp(path, "tools/list", json!({}), &[])
@@ -37,13 +37,10 @@ fn mcp_is_the_same_as_on_stdin() {
         .mcp("/mcp", "tools/call", store.clone(), &[])
         .is(200)
         .json();
-    assert_eq!(
-        stored["result"]["structuredContent"]["action"], "stored",
-        "{stored}"
-    );
+    stored["result"]["structuredContent"].has(json!({"action": "stored"}));
     let refused = server.mcp("/mcp/readonly", "tools/call", store, &[]).json();
     assert_eq!(refused["result"]["isError"], true, "{refused}");
-    let log = world.json(["log", "-l", "1"]);
+    let log = world.json("log -l 1");
     assert_eq!(log["actor"], "agent:curl", "{log}");
 
     // A header that contradicts the body, another revision, and an unknown method.
@@ -65,7 +62,7 @@ fn mcp_is_the_same_as_on_stdin() {
         hello.is(200).json()["result"]["protocolVersion"],
         "2025-11-25"
     );
-    assert!(!hello.head.contains("mcp-session-id"), "{hello:?}");
+    hello.head.lacks("mcp-session-id");
     assert_eq!(
         server
             .ask("POST /mcp", &[("Accept", "text/html")], &legacy.to_string())
@@ -84,7 +81,7 @@ fn mcp_is_the_same_as_on_stdin() {
 #[test]
 fn what_is_no_message_has_an_answer_all_the_same() {
     let world = World::with_memories();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let accept = [("Accept", "application/json, text/event-stream")];
     let ask = |body: &str| server.ask("POST /mcp", &accept, body);
     for (body, code, id) in [
@@ -120,5 +117,5 @@ fn what_is_no_message_has_an_answer_all_the_same() {
     let text = reply["result"]["content"][0]["text"]
         .as_str()
         .expect("a text");
-    assert!(text.contains("surrogate"), "{text}");
+    text.says("surrogate");
 }

@@ -1,15 +1,13 @@
 //! Numbers for a monitor.
 
 use super::Server;
-use crate::world::World;
+use crate::world::{Says, World};
 
 #[test]
 fn a_monitor_reads_how_many_were_answered() {
     let world = World::with_memories();
-    let before = world.json(["stats"])["positions"]
-        .as_u64()
-        .expect("a number");
-    let server = Server::of(&world, &[]);
+    let before = world.json("stats")["positions"].as_u64().expect("a number");
+    let server = Server::of(&world, "");
     server.get("/recall?query=billing").is(200);
     server.get("/a/path/that/somebody/made/up").is(404);
     let metrics = server.get("/metrics");
@@ -22,7 +20,7 @@ fn a_monitor_reads_how_many_were_answered() {
     ] {
         assert!(text.contains(line), "{line} is not in {text}");
     }
-    assert!(!text.contains("made"), "{text}");
+    text.lacks("made");
     let events = text
         .lines()
         .find_map(|line| line.strip_prefix("icm_log_events "));

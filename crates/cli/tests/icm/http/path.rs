@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::Server;
-use crate::world::{World, tree};
+use crate::world::{Look, World, tree};
 
 #[test]
 fn a_script_stores_recalls_and_reads_the_log() {
     let world = World::new();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let stored = server.post(
         "/store",
         &json!({"topic": "db", "content": "the pool holds 20", "keywords": "max,limit"}),
@@ -28,19 +28,21 @@ fn a_script_stores_recalls_and_reads_the_log() {
         .is(200)
         .json();
     for found in [by_query, by_body] {
-        assert_eq!(found["results"][0]["id"], id.as_str(), "{found}");
-        assert_eq!(found["results"][0]["content"], "the pool holds 20");
+        found["results"][0].has(json!({"id": id.as_str(), "content": "the pool holds 20"}));
     }
     let log = server.get("/log?kind=memory.stored").is(200).json();
     assert_eq!(log["events"][0]["kind"], "memory.stored", "{log}");
     // The command line shows the same.
-    assert_eq!(world.json(["get", &id])["content"], "the pool holds 20");
+    assert_eq!(
+        world.json(format!("get {id}"))["content"],
+        "the pool holds 20"
+    );
 }
 
 #[test]
 fn a_recall_over_http_keeps_to_a_floor() {
     let world = World::with_memories();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let ask = |floor: &str| {
         let path = format!("/recall?query=payment+records&floor={floor}");
         server.get(&path).is(200).json()
@@ -54,8 +56,7 @@ fn a_recall_over_http_keeps_to_a_floor() {
     assert_eq!(all.get("nearest"), None);
     let none = ask("0.95");
     assert_eq!(none["results"], json!([]));
-    assert_eq!(none["nearest"]["id"], best["id"], "{none}");
-    assert_eq!(none["nearest"]["content"], best["content"], "{none}");
+    none["nearest"].has(json!({"id": best["id"], "content": best["content"]}));
     let body = json!({"query": "payment records", "floor": 0.95});
     let posted = server.post("/recall", &body).is(200).json();
     assert_eq!(posted["nearest"], none["nearest"]);
@@ -69,7 +70,7 @@ fn a_recall_over_http_keeps_to_a_floor() {
 #[test]
 fn the_document_is_as_before() {
     let world = World::new();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let document = server.get("/openapi.json").is(200).json();
     let document = serde_json::to_string_pretty(&document).unwrap();
     crate::frozen::check("openapi.json", &format!("{document}\n"));
@@ -78,7 +79,7 @@ fn the_document_is_as_before() {
 #[test]
 fn the_same_request_is_done_once() {
     let world = World::new();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let body = json!({"topic": "t", "content": "once"}).to_string();
     let ask = |body: &str| server.ask("POST /store", &[("Idempotency-Key", "k-1")], body);
     let first = ask(&body).is(200).json();
@@ -86,13 +87,13 @@ fn the_same_request_is_done_once() {
     ask(&json!({"topic": "t", "content": "another"}).to_string()).is_refused(409, "k-1");
     let both = json!({"topic": "t", "content": "x", "request_id": "k-2"}).to_string();
     ask(&both).is_refused(400, "differ");
-    assert_eq!(world.json(["stats"])["memories"], 1);
+    assert_eq!(world.json("stats")["memories"], 1);
 }
 
 #[test]
 fn what_is_not_right_is_told_with_what_to_do() {
     let world = World::with_memories();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     server
         .post("/store", &json!({"topic": "t"}))
         .is_refused(400, "content");
@@ -139,13 +140,13 @@ fn what_is_not_right_is_told_with_what_to_do() {
     server
         .post("/store", &json!({"topic": "t", "content": key}))
         .is_refused(422, "secret");
-    assert_eq!(world.json(["stats"])["memories"], 3);
+    assert_eq!(world.json("stats")["memories"], 3);
 }
 
 #[test]
 fn what_a_damaged_log_says_is_not_all_and_says_so() {
     let world = World::with_memories();
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, "");
     let damage = |value: &Value| value["damage"].as_str().map(str::to_owned);
     let recall = || server.get("/recall?query=billing").is(200).json();
     assert_eq!(damage(&recall()), None);
@@ -158,7 +159,7 @@ fn what_a_damaged_log_says_is_not_all_and_says_so() {
     bytes[100] ^= 1;
     std::fs::write(&path, bytes).expect("it writes");
 
-    let server = Server::of(&world, &["--structured"]);
+    let server = Server::of(&world, "--structured");
     // No request has met the damage yet.
     let health = server.get("/health").is(503).json();
     assert_eq!(health["status"], "damaged");

@@ -1,6 +1,7 @@
 //! Changes of the graph: differences, log and undo.
 
-use serde_json::Value;
+use crate::world::{Look, Says};
+use serde_json::{Value, json};
 
 use super::{link, memoir, names, system};
 
@@ -8,56 +9,26 @@ use super::{link, memoir, names, system};
 fn changes_of_the_graph_are_compared_and_undone() {
     let world = system();
     let then = world.now();
-    memoir(
-        &world,
-        &[
-            "refine",
-            "-m",
-            "system",
-            "-n",
-            "api",
-            "-d",
-            "The HTTP and gRPC front",
-        ],
-    );
-    memoir(
-        &world,
-        &[
-            "add-concept",
-            "-m",
-            "system",
-            "-n",
-            "new",
-            "-d",
-            "Something",
-        ],
-    );
+    world.json("memoir refine -m system -n api -d 'The HTTP and gRPC front'");
+    world.json("memoir add-concept -m system -n new -d Something");
     link(&world, "link", "new", "api", "caused_by");
     link(&world, "unlink", "api", "invoices", "depends_on");
-    world
-        .icm(["memoir", "delete-concept", "-m", "system", "-n", "mascot"])
-        .ok();
+    world.ok("memoir delete-concept -m system -n mascot");
 
-    let diff = &world.json(["diff", &then])["graph"];
+    let diff = &world.json(format!("diff '{then}'"))["graph"];
     assert_eq!(names(&diff["added"]), ["new"]);
     assert_eq!(names(&diff["forgotten"]), ["mascot"]);
-    assert_eq!(diff["changed"][0]["name"], "api");
-    assert_eq!(
-        diff["changed"][0]["fields"],
-        serde_json::json!(["definition", "confidence"])
-    );
-    assert_eq!(diff["linked"][0]["relation"], "caused_by");
-    assert_eq!(diff["unlinked"][0]["relation"], "depends_on");
-    let said = world.icm(["diff", &then]).ok().out;
-    assert!(said.contains("added      system / new"), "{said}");
-    assert!(
-        said.contains("linked     system / new caused_by api"),
-        "{said}"
-    );
+    diff.has(json!({
+        "/changed/0/name": "api", "/changed/0/fields": ["definition", "confidence"],
+        "/linked/0/relation": "caused_by", "/unlinked/0/relation": "depends_on",
+    }));
+    let said = world.out(format!("diff '{then}'"));
+    said.says("added      system / new");
+    said.says("linked     system / new caused_by api");
 
     let first = 1 + then[1..].parse::<u64>().unwrap();
     let range = format!("@{first}..{}", world.now());
-    let undone = world.icm(["--yes", "undo", &range, "--json"]);
+    let undone = world.icm(format!("--yes undo '{range}' --json"));
     let undone = undone.ok().json();
     assert_eq!(undone["changes"][0]["of"], "concept", "{undone}");
     let changes = undone["changes"].as_array().unwrap();
@@ -69,95 +40,68 @@ fn changes_of_the_graph_are_compared_and_undone() {
         change.unwrap_or_else(|| panic!("{name}: {undone}"))
     };
     let api = of("api");
-    assert_eq!(
-        api["fields"],
-        serde_json::json!(["definition", "confidence", "revision", "links"])
-    );
-    assert_eq!(api["before"]["definition"], "The HTTP and gRPC front");
-    assert_eq!(api["after"]["labels"], serde_json::json!(["kind:service"]));
+    api.has(json!({
+        "fields": ["definition", "confidence", "revision", "links"],
+        "/before/definition": "The HTTP and gRPC front", "/after/labels": ["kind:service"],
+    }));
     assert!(api["after"].get("topic").is_none() && api["after"].get("keywords").is_none());
     assert_eq!(of("new")["action"], "gone");
     assert_eq!(of("mascot")["action"], "back");
-    let again = world.json(["diff", &then]);
+    let again = world.json(format!("diff '{then}'"));
     assert!(again.get("graph").is_none(), "{again}");
-    let api = memoir(&world, &["inspect", "-m", "system", "api"]);
-    assert_eq!(api["concept"]["definition"], "The HTTP front for customers");
-    assert_eq!(api["concept"]["revision"], 1);
-    world.icm(["verify"]).ok();
+    let api = world.json("memoir inspect -m system api");
+    api["concept"].has(json!({"definition": "The HTTP front for customers", "revision": 1}));
+    world.ok("verify");
 }
 
 #[test]
 fn the_log_says_which_link_was_taken_away() {
     let world = system();
     let id = |name: &str| {
-        let seen = memoir(&world, &["inspect", "-m", "system", name]);
+        let seen = world.json(format!("memoir inspect -m system '{name}'"));
         seen["concept"]["id"].as_str().unwrap().to_owned()
     };
     link(&world, "unlink", "api", "invoices", "depends_on");
-    let log = world.icm(["log", "--kind", "concept.unlinked"]).ok().out;
+    let log = world.out("log --kind concept.unlinked");
     let said = format!("depends_on {}", id("invoices"));
-    assert!(log.contains(&said), "{log}");
-    let detail = world.json(["log", "show", &world.now()]);
-    assert_eq!(detail["facts"]["other"], id("invoices"));
-    assert_eq!(detail["subject"], id("api"));
-    let text = world.icm(["log", "show", &world.now()]).ok().out;
-    assert!(text.contains(&said), "{text}");
+    log.says(&said);
+    let detail = world.json(format!("log show {}", world.now()));
+    detail.has(json!({"/facts/other": id("invoices"), "subject": id("api")}));
+    let text = world.out(format!("log show {}", world.now()));
+    text.says(&said);
 }
 
 #[test]
 fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
     let world = system();
     let then = world.now();
-    memoir(&world, &["create", "-n", "other"]);
-    memoir(
-        &world,
-        &[
-            "add-concept",
-            "-m",
-            "other",
-            "-n",
-            "api",
-            "-d",
-            "Not this one",
-        ],
-    );
-    world
-        .icm(["store", "-t", "system", "-c", "A memory of that name"])
-        .ok();
-    memoir(
-        &world,
-        &["refine", "-m", "system", "-n", "api", "-L", "new:one"],
-    );
-    memoir(
-        &world,
-        &["add-concept", "-m", "system", "-n", "gate", "-d", "Lets in"],
-    );
+    world.json("memoir create -n other");
+    world.json("memoir add-concept -m other -n api -d 'Not this one'");
+    world.ok("store -t system -c 'A memory of that name'");
+    world.json("memoir refine -m system -n api -L new:one");
+    world.json("memoir add-concept -m system -n gate -d 'Lets in'");
     link(&world, "link", "gate", "api", "part_of");
     link(&world, "link", "invoices", "gate", "depends_on");
 
-    let diff = world.json(["diff", &then, "--memoir", "system"]);
+    let diff = world.json(format!("diff '{then}' --memoir system"));
     assert_eq!(diff["added"], serde_json::json!([]));
     assert_eq!(names(&diff["graph"]["added"]), ["gate"]);
-    assert_eq!(diff["graph"]["changed"][0]["memoir"], "system");
-    assert_eq!(
-        diff["graph"]["changed"][0]["fields"],
-        serde_json::json!(["labels"])
-    );
-    assert_eq!(diff["graph"]["linked"].as_array().map(Vec::len), Some(2));
+    diff["graph"]["changed"][0].has(json!({"memoir": "system", "fields": ["labels"]}));
+    assert_eq!(diff["graph"]["linked"].count(), 2);
     assert!(
         diff["graph"]["memoirs_added"]
             .as_array()
             .unwrap()
             .is_empty()
     );
-    let said = world.icm(["diff", &then, "--memoir", "system"]).ok().out;
-    assert!(said.contains("labels: +new:one"), "{said}");
-    world
-        .icm(["diff", &then, "--memoir", "systm"])
-        .fails(1, "no memoir systm");
+    let said = world.out(format!("diff '{then}' --memoir system"));
+    said.says("labels: +new:one");
+    world.fails(format!(
+        "diff '{then}' --memoir systm => 1: no memoir systm"
+    ));
 
     let since = format!("@{}", 1 + then[1..].parse::<u64>().unwrap());
-    let log = world.icm(["log", "--memoir", "system", "--since", &since, "--json"]);
+    let log = world.icm(format!("log --memoir system --since '{since}' --json"));
     let kinds: Vec<String> = (log.ok().out.lines())
         .map(|line| {
             serde_json::from_str::<Value>(line).unwrap()["kind"]
@@ -178,19 +122,10 @@ fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
     );
 
     // An undone concept takes its links with it, and the preview names them.
-    let added = world.icm([
-        "log",
-        "--memoir",
-        "system",
-        "--kind",
-        "concept.added",
-        "-l",
-        "1",
-        "--json",
-    ]);
+    let added = world.icm("log --memoir system --kind concept.added -l 1 --json");
     let added: Value = serde_json::from_str(added.ok().out.trim()).unwrap();
     let added = format!("@{}", added["position"]);
-    let plan = world.json(["undo", &added, "--dry-run"]);
+    let plan = world.json(format!("undo '{added}' --dry-run"));
     let change = &plan["changes"][0];
     assert_eq!(change["before"]["name"], "gate");
     let mut links: Vec<_> = change["links"]
@@ -210,41 +145,33 @@ fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
         links,
         [("depends_on", "invoices", false), ("part_of", "api", true)]
     );
-    let said = world.icm(["undo", &added, "--dry-run"]).ok().out;
-    assert!(
-        said.contains("- part_of api") && said.contains("- invoices depends_on"),
-        "{said}"
-    );
+    let said = world.out(format!("undo '{added}' --dry-run"));
+    said.says("- part_of api");
+    said.says("- invoices depends_on");
 
     let undo = [
         "--yes", "undo", "--memoir", "system", "--since", &since, "--json",
     ];
     let undone = world.icm(undo).ok().json();
-    assert_eq!(
-        undone["selector"],
-        format!("--memoir system --since {since}")
-    );
-    assert_eq!(undone["events"], 4);
-    let left = world.json(["diff", &then]);
+    undone.has(json!({"selector": format!("--memoir system --since {since}"), "events": 4}));
+    let left = world.json(format!("diff '{then}'"));
     assert_eq!(names(&left["graph"]["memoirs_added"]), ["other"]);
     assert_eq!(names(&left["graph"]["added"]), ["api"]);
     assert_eq!(left["graph"]["linked"], serde_json::json!([]));
-    assert_eq!(left["added"].as_array().map(Vec::len), Some(1));
-    world
-        .icm(["undo", "--memoir", "system", "-t", "system", "--dry-run"])
-        .fails(2, "cannot be used with");
+    assert_eq!(left["added"].count(), 1);
+    world.fails("undo --memoir system -t system --dry-run => 2: cannot be used with");
 }
 
 #[test]
 fn a_memoir_changes_with_what_is_in_it() {
     let world = system();
     let updated = |at: &[&str]| {
-        let list = memoir(&world, &[["list"].as_slice(), at].concat());
+        let list = memoir(&world, [["list"].as_slice(), at].concat());
         let at = list["memoirs"][0]["updated_at"]
             .as_str()
             .unwrap()
             .to_owned();
-        let show = memoir(&world, &["show", "system"]);
+        let show = world.json("memoir show system");
         (at, show["updated_at"].as_str().unwrap().to_owned())
     };
     let (first, then) = (updated(&[]), world.now());
@@ -263,6 +190,6 @@ fn a_memoir_changes_with_what_is_in_it() {
         last = now.0;
     }
     assert_eq!(updated(&["--at", &then]).0, first.0);
-    world.icm(["rebuild"]).ok();
+    world.ok("rebuild");
     assert_eq!(updated(&[]).0, last);
 }

@@ -1,23 +1,14 @@
 //! The export formats of a memoir.
 
-use super::{link, memoir, system};
-use crate::world::World;
+use super::{link, system};
+use serde_json::json;
+
+use crate::world::{Look, Says, World};
 
 #[test]
 fn a_memoir_is_written_out_in_every_format() {
     let world = system();
-    memoir(
-        &world,
-        &[
-            "add-concept",
-            "-m",
-            "system",
-            "-n",
-            "odd <\"name\">",
-            "-d",
-            "a & b -->\nline",
-        ],
-    );
+    world.json("memoir add-concept -m system -n 'odd <\"name\">' -d 'a & b -->\nline'");
     for (format, has) in [
         ("json", "\"definition\": \"Rows in PostgreSQL\""),
         ("dot", "c1 [label=\"invoices\""),
@@ -35,17 +26,12 @@ fn a_memoir_is_written_out_in_every_format() {
             "<data key=\"definition\">a &amp; b --&gt;\nline</data>",
         ),
     ] {
-        let out = world
-            .icm(["memoir", "export", "-m", "system", "-f", format])
-            .ok()
-            .out;
+        let out = world.out(format!("memoir export -m system -f '{format}'"));
         assert!(out.contains(has), "{format}: {out}");
     }
     let file = world.path("graph.dot");
     let file = file.to_str().unwrap();
-    world
-        .icm(["memoir", "export", "-m", "system", "-f", "dot", "-o", file])
-        .ok();
+    world.ok(format!("memoir export -m system -f dot -o '{file}'"));
     assert!(
         std::fs::read_to_string(file)
             .unwrap()
@@ -56,79 +42,33 @@ fn a_memoir_is_written_out_in_every_format() {
 #[test]
 fn an_export_has_sources_history_labels_and_reasons() {
     let world = World::with_memories();
-    memoir(
-        &world,
-        &["create", "-n", "system", "-d", "How billing hangs together"],
-    );
+    world.json("memoir create -n system -d 'How billing hangs together'");
     let (kept, taken) = (world.id("database"), world.id("money"));
     let sources = format!("{kept},{taken}");
     for (name, definition) in [("db", "PostgreSQL"), ("api", "The front")] {
-        memoir(
-            &world,
-            &[
-                "add-concept",
-                "-m",
-                "system",
-                "-n",
-                name,
-                "-d",
-                definition,
-                "-L",
-                "kind:it",
-                "-s",
-                &sources,
-            ],
-        );
+        world.json(format!(
+            "memoir add-concept -m system -n '{name}' -d '{definition}' -L kind:it -s '{sources}'"
+        ));
     }
-    memoir(
-        &world,
-        &["refine", "-m", "system", "-n", "db", "-d", "PostgreSQL 17"],
-    );
-    memoir(
-        &world,
-        &[
-            "link",
-            "-m",
-            "system",
-            "--from",
-            "api",
-            "--to",
-            "db",
-            "-r",
-            "depends_on",
-            "--reason",
-            "every \"call\" reads",
-        ],
+    world.json("memoir refine -m system -n db -d 'PostgreSQL 17'");
+    world.json(
+        r#"memoir link -m system --from api --to db -r depends_on --reason 'every "call" reads'"#,
     );
     link(&world, "link", "api", "db", "caused_by");
     link(&world, "link", "db", "api", "contradicts");
-    world.icm(["--yes", "redact", &taken]).ok();
+    world.ok(format!("--yes redact '{taken}'"));
 
     // A redacted source is shown as withheld.
-    let seen = memoir(&world, &["inspect", "-m", "system", "db"]);
-    assert_eq!(seen["sources"], serde_json::json!([kept]));
-    assert_eq!(seen["sources_withheld"], serde_json::json!([taken]));
-    let said = world
-        .icm(["memoir", "inspect", "-m", "system", "db"])
-        .ok()
-        .out;
-    assert!(
-        said.contains(&format!("from {kept}, {taken} (withheld)")),
-        "{said}"
-    );
-    assert!(
-        said.contains("depends_on db (every \"call\" reads)"),
-        "{said}"
-    );
+    let seen = world.json("memoir inspect -m system db");
+    seen.has(json!({"sources": [kept], "sources_withheld": [taken]}));
+    let said = world.out("memoir inspect -m system db");
+    said.says(format!("from {kept}, {taken} (withheld)"));
+    said.says("depends_on db (every \"call\" reads)");
     // Every relation to a neighbour is shown.
-    assert!(
-        said.contains("→ contradicts, ← caused_by, ← depends_on"),
-        "{said}"
-    );
+    said.says("→ contradicts, ← caused_by, ← depends_on");
     let relations = &seen["around"][0]["relations"];
-    assert_eq!(relations.as_array().map(Vec::len), Some(3), "{seen}");
-    assert_eq!(relations[2]["relation"], "depends_on");
-    assert_eq!(relations[2]["direction"], "in");
+    assert_eq!(relations.count(), 3, "{seen}");
+    relations[2].has(json!({"relation": "depends_on", "direction": "in"}));
     let with_reason = seen["links"].as_array().unwrap().iter();
     let with_reason: Vec<_> = with_reason
         .filter(|link| !link["reason"].is_null())
@@ -136,13 +76,12 @@ fn an_export_has_sources_history_labels_and_reasons() {
     assert_eq!(with_reason.len(), 1);
     assert_eq!(with_reason[0]["reason"], "every \"call\" reads");
 
-    let whole = memoir(&world, &["export", "-m", "system"]);
+    let whole = world.json("memoir export -m system");
     let db = &whole["concepts"][1];
-    assert_eq!(db["name"], "db");
-    assert_eq!(db["definitions"][0]["definition"], "PostgreSQL");
-    assert_eq!(db["definitions"][1]["revision"], 2);
-    assert_eq!(db["sources"], serde_json::json!([kept]));
-    assert_eq!(db["sources_withheld"], serde_json::json!([taken]));
+    db.has(json!({
+        "name": "db", "/definitions/0/definition": "PostgreSQL", "/definitions/1/revision": 2,
+        "sources": [kept], "sources_withheld": [taken],
+    }));
     assert_eq!(whole["links"][1]["reason"], "every \"call\" reads");
     for (format, has) in [
         ("dot", "label=\"How billing hangs together\";"),
@@ -163,12 +102,12 @@ fn an_export_has_sources_history_labels_and_reasons() {
             "<data key=\"description\">How billing hangs together</data>",
         ),
     ] {
-        let out = world.icm(["memoir", "export", "-m", "system", "-f", format]);
+        let out = world.icm(format!("memoir export -m system -f '{format}'"));
         let out = out.ok().out;
         assert!(out.contains(has), "{format}: {out}");
     }
     for format in ["markdown", "graphml"] {
-        let out = world.icm(["memoir", "export", "-m", "system", "-f", format]);
+        let out = world.icm(format!("memoir export -m system -f '{format}'"));
         let out = out.ok().out;
         assert!(
             out.contains(&format!("{kept}, {taken} (withheld)")),

@@ -6,7 +6,7 @@ use crate::world::World;
 #[test]
 fn bad_input_is_told_in_a_line() {
     let world = system();
-    let events = world.json(["stats"])["events"].clone();
+    let events = world.json("stats")["events"].clone();
     for (args, words) in [
         (
             ["memoir", "create", "-n", "system"].as_slice(),
@@ -105,21 +105,21 @@ fn bad_input_is_told_in_a_line() {
         let code = if words.starts_with("no ") { 1 } else { 2 };
         world.icm(args).fails(code, words);
     }
-    assert_eq!(world.json(["stats"])["events"], events);
+    assert_eq!(world.json("stats")["events"], events);
     // A query does not make a store.
     let empty = World::new();
-    empty.icm(["memoir", "show", "x"]).fails(1, "no memoir x");
+    empty.fails("memoir show x => 1: no memoir x");
     assert!(!empty.store().exists());
-    assert_eq!(memoir(&empty, &["list"])["memoirs"], serde_json::json!([]));
+    assert_eq!(memoir(&empty, ["list"])["memoirs"], serde_json::json!([]));
 
     // A concept is no memory, and the commands for memories say so.
-    let id = memoir(&world, &["inspect", "-m", "system", "api"])["concept"]["id"].clone();
+    let id = world.json("memoir inspect -m system api")["concept"]["id"].clone();
     let id = id.as_str().unwrap();
     for verb in ["get", "forget", "revive"] {
         world
-            .icm([verb, id])
+            .icm(format!("'{verb}' {id}"))
             .fails(2, "is the concept `api` of memoir `system`, not a memory");
     }
-    let by_id = memoir(&world, &["inspect", "-m", "system", id]);
+    let by_id = world.json(format!("memoir inspect -m system {id}"));
     assert_eq!(by_id["concept"]["name"], "api");
 }

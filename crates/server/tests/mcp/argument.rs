@@ -1,5 +1,6 @@
 //! Tests of wrong arguments and names, and of their errors.
 
+use crate::look::{Look, Says};
 use icm_api::Trust;
 use icm_server::mcp::McpOptions;
 use serde_json::json;
@@ -75,7 +76,7 @@ async fn a_bad_argument_is_a_result_that_names_the_fix() {
         ),
     ] {
         let text = client.fails(tool, arguments).await;
-        assert!(text.starts_with(expected), "{text}");
+        text.begins(expected);
         assert!(text.lines().count() <= 2, "{text}");
     }
     let params = json!({"name": "icm_memory_delete", "arguments": {}});
@@ -118,7 +119,7 @@ async fn errors_speak_of_tools_and_arguments() {
         ),
     ] {
         let text = client.fails(tool, arguments).await;
-        assert!(text.contains(says), "{text}");
+        text.says(says);
     }
 }
 
@@ -167,11 +168,11 @@ async fn read_only_refuses_what_it_does_not_list() {
     let text = client
         .fails("icm_memory_store", json!({"topic": "t", "content": "c"}))
         .await;
-    assert!(text.contains("only what reads"), "{text}");
+    text.says("only what reads");
     let (_, answer) = client
         .ok("icm_memory_recall", json!({"query": "memory"}))
         .await;
-    assert_eq!(answer["results"].as_array().map(Vec::len), Some(1));
+    assert_eq!(answer["results"].count(), 1);
     let (_, store) = client.end().await;
     assert_eq!(recalls_recorded(&store), 0);
 }

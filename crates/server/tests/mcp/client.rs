@@ -1,5 +1,6 @@
 //! The client of the tests: a connection to a server and a store of its own.
 
+use crate::look::Look;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,8 +104,7 @@ impl Client {
         });
         let reply = client.request("initialize", params).await;
         assert_eq!(reply["result"]["protocolVersion"], "2025-11-25", "{reply}");
-        assert_eq!(reply["result"]["serverInfo"]["name"], "icm");
-        assert_eq!(reply["result"]["instructions"], INSTRUCTIONS);
+        reply["result"].has(json!({"/serverInfo/name": "icm", "instructions": INSTRUCTIONS}));
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         client.send(initialized.as_bytes()).await;
         self
@@ -163,8 +163,7 @@ impl Client {
     /// Returns the text and the structured content of a tool that must succeed.
     pub(crate) async fn ok(&mut self, name: &str, arguments: Value) -> (String, Value) {
         let result = self.call(name, arguments).await;
-        assert_eq!(result["isError"], false, "{result}");
-        assert_eq!(result["content"][0]["type"], "text", "{result}");
+        result.has(json!({"isError": false, "/content/0/type": "text"}));
         let text = result["content"][0]["text"]
             .as_str()
             .expect("a text")

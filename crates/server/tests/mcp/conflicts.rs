@@ -1,5 +1,6 @@
 //! Tests of conflicts between machines, as a model sees them.
 
+use crate::look::{Look, Says};
 use std::time::Duration;
 
 use icm_api::{Caller, ExportSince, NoProgress, Trust, UpdateRequest};
@@ -44,14 +45,11 @@ async fn conflicts_are_listed_and_an_update_settles_them() {
     assert_eq!(text, "no conflicts");
     carry(&other, &client.service);
     let (text, found) = client.ok("icm_conflicts", json!({"topic": "ports"})).await;
-    assert!(text.starts_with("1 conflict\n"), "{text}");
+    text.begins("1 conflict\n");
     assert!(text.contains("on 1") && text.contains("on 2"), "{text}");
     assert_eq!(found["total"], 1);
     let conflict = &found["conflicts"][0];
-    assert_eq!(
-        (&conflict["id"], &conflict["field"]),
-        (&json!(id), &json!("content"))
-    );
+    conflict.has(json!({"id": id, "field": "content"}));
     // An update with the shown value also settles the conflict.
     let shown = conflict["shown"]["value"].clone();
     let update = json!({"id": id, "content": shown});

@@ -1,5 +1,6 @@
 //! Tests of memories that fade.
 
+use crate::look::{Look, Says};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,33 +56,22 @@ async fn what_has_faded_is_pruned_and_comes_back() {
     let (text, prune) = client.ok("icm_memory_prune", json!({})).await;
     assert_eq!(prune["memories"], 0, "{text}");
     let (text, tick) = client.ok("icm_memory_decay", json!({"rate": 0.7})).await;
-    assert_eq!(
-        (&tick["action"], &tick["rate"]),
-        (&json!("decayed"), &json!(0.7))
-    );
-    assert!(text.starts_with("decayed to 20"), "{text}");
+    tick.has(json!({"action": "decayed", "rate": 0.7}));
+    text.begins("decayed to 20");
     let (text, _) = client.ok("icm_memory_decay", json!({"rate": 0.7})).await;
-    assert!(text.starts_with("unchanged: "), "{text}");
+    text.begins("unchanged: ");
 
     let (text, plan) = client.ok("icm_memory_prune", json!({})).await;
-    assert_eq!(
-        (&plan["memories"], &plan["dry_run"]),
-        (&json!(1), &json!(true))
-    );
-    assert!(
-        text.contains("a zebra (0.027)") && !text.contains("okapi"),
-        "{text}"
-    );
+    plan.has(json!({"memories": 1, "dry_run": true}));
+    text.says("a zebra (0.027)");
+    text.lacks("okapi");
     let wrong = client
         .fails("icm_memory_prune", json!({"confirm": "0"}))
         .await;
-    assert!(wrong.contains("without confirm"), "{wrong}");
+    wrong.says("without confirm");
     let ask = json!({"confirm": plan["plan"]});
     let (_, done) = client.ok("icm_memory_prune", ask).await;
-    assert_eq!(
-        (&done["memories"], &done["dry_run"]),
-        (&json!(1), &json!(false))
-    );
+    done.has(json!({"memories": 1, "dry_run": false}));
     let ids = |found: &Value| -> Vec<Value> {
         let hits = found["results"].as_array().expect("hits").iter();
         hits.map(|hit| hit["id"].clone()).collect()
@@ -99,7 +89,7 @@ async fn what_has_faded_is_pruned_and_comes_back() {
     let said = client
         .fails("icm_memory_prune", json!({"threshold": 2}))
         .await;
-    assert!(said.contains("a number from 0 to 1"), "{said}");
+    said.says("a number from 0 to 1");
     client.end().await;
 }
 

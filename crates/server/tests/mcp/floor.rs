@@ -1,5 +1,6 @@
 //! Tests of the floor of a search, and of the notes on how each result was found.
 
+use crate::look::{Look, Says};
 use icm_api::Trust;
 use serde_json::json;
 
@@ -39,18 +40,14 @@ async fn where_nothing_fits_one_line_says_so() {
         assert_eq!(answer["nearest"], nearest);
         let (text, context) = client.ok("icm_memory_recall_context", ask).await;
         assert_eq!(text, said);
-        assert_eq!(context["ids"], json!([]));
-        assert_eq!(context["nearest"], nearest);
+        context.has(json!({"ids": [], "nearest": nearest}));
     }
     assert!(all.get("nearest").is_none(), "{all}");
     for floor in [json!(2), json!(-1), json!("x"), json!("nan")] {
         for tool in ["icm_memory_recall", "icm_memory_recall_context"] {
             let ask = json!({"query": OTHER_WORDS, "floor": floor});
             let said = client.fails(tool, ask).await;
-            assert!(
-                said.contains("`floor` must be a number from 0 to 1"),
-                "{said}"
-            );
+            said.says("`floor` must be a number from 0 to 1");
         }
     }
     client.end().await;
@@ -76,7 +73,7 @@ async fn each_memory_says_what_it_was_found_by_and_how_well_it_fits() {
         let id = best["id"].as_str().expect("an id");
         let mut lines = text.lines();
         let line = lines.find(|line| line.starts_with(id)).expect("a line");
-        assert!(line.ends_with(&end), "{line}");
+        line.finishes(&end);
     }
     client.end().await;
 
@@ -129,17 +126,14 @@ async fn concepts_say_what_they_were_found_by() {
         let (text, found) = client.ok(tool, ask.clone()).await;
         let best = &found["results"][0];
         let fit = best["fit"].as_f64().expect("a fit");
-        assert!(text.contains(&format!(", {by}, fit {fit:.2})")), "{text}");
+        text.says(format!(", {by}, fit {fit:.2})"));
         if by != "near in meaning" {
             continue;
         }
         ask["floor"] = 0.95.into();
         let (text, found) = client.ok(tool, ask).await;
         let id = best["id"].as_str().expect("an id");
-        assert!(
-            text.starts_with(&format!("nothing fits; nearest: {id} (")),
-            "{text}"
-        );
+        text.begins(format!("nothing fits; nearest: {id} ("));
         assert_eq!(found["nearest"]["name"], "ledger");
     }
     client.end().await;

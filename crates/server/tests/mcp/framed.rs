@@ -1,5 +1,6 @@
 //! Tests of stored text in answers: marked as data for every client, and within the bound.
 
+use crate::look::Says;
 use icm_api::Trust;
 use icm_server::mcp::{ANSWER_MAX_BYTES, McpOptions, Offer};
 use serde_json::{Value, json};
@@ -220,17 +221,14 @@ async fn a_long_memory_is_shown_around_the_words_that_matched() {
     let result = client.call("icm_memory_recall", asked).await;
     let text = text_of(&result);
     assert!(text.len() <= ANSWER_MAX_BYTES, "{}", text.len());
-    assert!(text.contains(sentence), "{text}");
+    text.says(sentence);
     let line = text
         .lines()
         .find(|line| line.contains(sentence))
         .expect("a line");
     assert!(line.contains("[cut: ") && line.ends_with(')'), "{line}");
-    assert!(
-        text.contains("icm_log with its id shows it whole"),
-        "{text}"
-    );
-    assert!(text.contains("\n</memories>\n"), "{text}");
+    text.says("icm_log with its id shows it whole");
+    text.says("\n</memories>\n");
 
     // The tool named in the answer leads to every byte.
     let whole = client
@@ -278,10 +276,8 @@ async fn a_long_memory_is_shown_around_the_words_that_matched() {
     assert_eq!(read, whole);
     let beyond = json!({"id": id, "cursor": 1_000_000});
     let said = client.fails("icm_log", beyond).await;
-    assert!(
-        said.contains("has 5") && said.contains("leave it out"),
-        "{said}"
-    );
+    said.says("has 5");
+    said.says("leave it out");
 }
 
 /// Checks the longest answers of every tool, with the least bound and the default.
@@ -401,7 +397,7 @@ async fn a_passage_is_cut_once_and_tells_no_places_of_another_text() {
         assert!(!passage.contains_key("start") && !passage.contains_key("end"));
         let content = result["content"].as_str().expect("a text");
         assert!(content.len() < 1_400, "{} bytes", content.len());
-        assert!(content.contains(NEEDLE), "{content}");
+        content.says(NEEDLE);
         let len = whole_len(content);
         assert!(lens.contains(&len), "{len} of {lens:?}: {content}");
     }

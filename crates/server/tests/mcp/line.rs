@@ -1,5 +1,6 @@
 //! Tests of lines that are not requests.
 
+use crate::look::Says;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
@@ -140,7 +141,7 @@ async fn bad_lines_before_the_handshake_have_answers_too() {
     let says = |reply: &Value, what: &str| {
         assert_eq!(reply["error"]["code"], -32602, "{reply}");
         let message = reply["error"]["message"].as_str().expect("text");
-        assert!(message.contains(what), "{message}");
+        message.says(what);
     };
     let reply = client.request("tools/list", json!({})).await;
     says(&reply, "send `initialize` first");

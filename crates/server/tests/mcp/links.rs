@@ -1,5 +1,6 @@
 //! Tests of links, and of topics that hold only topics, as a model sees them.
 
+use crate::look::{Look, Says};
 use icm_api::{Action, Caller, LinkRequest, StoreRequest, Trust};
 use icm_server::mcp::{McpOptions, Offer};
 use serde_json::{Value, json};
@@ -34,28 +35,23 @@ async fn links_of_memories_are_compared_and_told_of() {
     let (from, to) = (format!("@{then}"), format!("@{linked}"));
     let ask = json!({"from": from, "to": to});
     let (text, diff) = client.ok("icm_diff", ask).await;
-    assert_eq!(diff["linked"][0]["from"], json!(a), "{diff}");
-    assert_eq!(diff["linked"][0]["relation"], "contradicts");
-    assert_eq!(diff["linked"][0]["to"], json!(b));
-    assert_eq!(diff["unlinked"], json!([]));
-    assert!(text.contains(", 1 linked, 0 unlinked from @"), "{text}");
+    diff.has(json!({
+        "/linked/0/from": a, "/linked/0/relation": "contradicts", "/linked/0/to": b, "unlinked": [],
+    }));
+    text.says(", 1 linked, 0 unlinked from @");
     let line = format!("linked {a} contradicts {b}");
     assert!(text.lines().any(|it| it == line), "{text}");
     let (text, diff) = client.ok("icm_diff", json!({"from": to})).await;
-    assert_eq!(diff["linked"], json!([]));
-    assert_eq!(diff["unlinked"][0]["to"], json!(b), "{diff}");
+    diff.has(json!({"linked": [], "/unlinked/0/to": b}));
     assert!(text.lines().any(|it| it == format!("un{line}")), "{text}");
     let (text, diff) = client.ok("icm_diff", json!({"from": from})).await;
-    assert_eq!(
-        (&diff["linked"], &diff["unlinked"]),
-        (&json!([]), &json!([]))
-    );
-    assert!(!text.contains("linked"), "{text}");
+    diff.has(json!({"linked": [], "unlinked": []}));
+    text.lacks("linked");
 
     let (text, _) = client
         .ok("icm_log", json!({"kind": "memory.unlinked"}))
         .await;
-    assert!(text.contains(&format!("contradicts {b}")), "{text}");
+    text.says(&format!("contradicts {b}"));
 
     link(&client, &a, &b, "contradicts", true);
     let ask = json!({"query": "Redis 6380"});
@@ -80,12 +76,9 @@ async fn a_topic_with_something_only_below_it_says_how_to_name_that() {
     client.put("payments/banks", "two", Trust::User);
     let tool = "icm_memory_forget_topic";
     let said = client.fails(tool, json!({"topic": "payments"})).await;
-    assert!(
-        said.ends_with("`payments/` means it and everything below it: 2 memories"),
-        "{said}"
-    );
+    said.finishes("`payments/` means it and everything below it: 2 memories");
     let said = client.fails(tool, json!({"topic": "pay"})).await;
-    assert!(said.contains("icm_memory_list_topics"), "{said}");
+    said.says("icm_memory_list_topics");
     let (_, look) = client.ok(tool, json!({"topic": "payments/"})).await;
     assert_eq!(look["memories"], 2);
     client.end().await;
@@ -99,26 +92,22 @@ async fn a_memory_is_linked_and_unlinked_by_a_model() {
     let ask = json!({"id": a, "other": b, "relation": "supersedes", "reason": "it moved"});
     let (text, linked) = client.ok("icm_memory_link", ask.clone()).await;
     assert_eq!(linked["action"], "linked", "{linked}");
-    assert!(
-        text.starts_with(&format!("linked {a} supersedes {b} (event ")),
-        "{text}"
-    );
+    text.begins(&format!("linked {a} supersedes {b} (event "));
     let (_, again) = client.ok("icm_memory_link", ask).await;
     assert_eq!(again["action"], "unchanged");
     let found = client.ok("icm_memory_recall", json!({"query": "Redis 6379"}));
     let (_, found) = found.await;
-    assert_eq!(found["results"][0]["id"], json!(a), "{found}");
-    assert_eq!(found["results"][1]["superseded_by"], json!(a), "{found}");
+    found["results"].has(json!({"/0/id": a, "/1/superseded_by": a}));
 
     let ask = json!({"id": a, "other": b, "relation": "supersedes", "remove": true});
     let (text, _) = client.ok("icm_memory_link", ask).await;
-    assert!(text.starts_with(&format!("unlinked {a} ")), "{text}");
+    text.begins(&format!("unlinked {a} "));
     let found = client.ok("icm_memory_recall", json!({"query": "Redis 6379"}));
     let (_, found) = found.await;
     assert_eq!(found["results"][0]["id"], json!(b), "{found}");
     let ask = json!({"id": a, "other": a, "relation": "related"});
     let said = client.fails("icm_memory_link", ask).await;
-    assert!(said.contains("cannot be linked to itself"), "{said}");
+    said.says("cannot be linked to itself");
     client.end().await;
 }
 
@@ -159,7 +148,7 @@ async fn what_somebody_else_stores_again_is_confirmed_once() {
     let ask = json!({"topic": "deploys", "content": text});
     let (said, stored) = client.ok("icm_memory_store", ask).await;
     assert_eq!(stored["action"], "unchanged");
-    assert!(said.contains("counts as confirmed"), "{said}");
+    said.says("counts as confirmed");
     let found = client.ok("icm_memory_recall", json!({"query": "deploys Tuesdays"}));
     let (_, found) = found.await;
     let of = |id: &str| {
@@ -190,7 +179,7 @@ async fn a_briefing_keeps_to_its_budget() {
     client.put("trains/late", &format!("A late train: {long}"), Trust::User);
     let ask = json!({"query": "release train", "budget": 160});
     let (text, context) = client.ok("icm_memory_recall_context", ask).await;
-    assert!(text.contains("leaves on Mondays"), "{text}");
+    text.says("leaves on Mondays");
     assert_eq!(
         context["ids"].as_array().map(Vec::len),
         Some(1),
@@ -200,7 +189,7 @@ async fn a_briefing_keeps_to_its_budget() {
     assert!(context["tokens"].as_u64().expect("tokens") <= 160);
     let ask = json!({"query": "qqqqq", "topic": "nowhere"});
     let (text, context) = client.ok("icm_memory_recall_context", ask).await;
-    assert!(text.starts_with("no memory matches"), "{text}");
+    text.begins("no memory matches");
     assert_eq!(context["ids"], json!([]));
     client.end().await;
 }
@@ -230,7 +219,7 @@ async fn memories_that_say_the_same_are_one_result_with_their_number_and_ids() {
     let mut repeats: Vec<String> = serde_json::from_value(hit["repeats"].clone()).expect("ids");
     repeats.sort();
     assert_eq!(repeats, all, "{found}");
-    assert_eq!(hit["also_in"].as_array().map(Vec::len), Some(4));
+    assert_eq!(hit["also_in"].count(), 4);
     let said = text
         .lines()
         .find(|line| line.contains(", 4 more say the same (also in project-"));

@@ -12,6 +12,8 @@ mod line;
 mod links;
 mod list;
 mod long;
+#[path = "../../../cli/tests/icm/look.rs"]
+mod look;
 mod meant;
 mod memoir;
 mod pages;

@@ -1,5 +1,6 @@
 //! Tests of arguments in the forms that clients and models write, and of the answers to them.
 
+use crate::look::Says;
 use icm_api::Trust;
 use serde_json::{Value, json};
 
@@ -154,16 +155,10 @@ async fn a_limit_out_of_bounds_is_answered_and_said() {
         assert_eq!(answer["notes"][0], said["note: ".len()..].trim_end());
     }
     let (text, _) = client.ok("icm_log", json!({"limit": 1_000})).await;
-    assert!(
-        text.starts_with("note: `limit` is from 1 to 200: "),
-        "{text}"
-    );
+    text.begins("note: `limit` is from 1 to 200: ");
     let budget = json!({"query": "garden", "budget": 1});
     let (text, _) = client.ok("icm_memory_recall_context", budget).await;
-    assert!(
-        text.starts_with("note: `budget` is from 50 to 15000: "),
-        "{text}"
-    );
+    text.begins("note: `budget` is from 50 to 15000: ");
 }
 
 #[tokio::test]
@@ -186,13 +181,10 @@ async fn a_recall_goes_on_where_it_ended() {
             json!({"topic": "u", "content": format!("More of the garden {}", pages.len())});
         client.ok("icm_memory_store", stored).await;
         let Some(next) = answer["next_cursor"].as_str() else {
-            assert!(!text.contains("more: cursor"), "{text}");
+            text.lacks("more: cursor");
             break;
         };
-        assert!(
-            text.ends_with(&format!("\nmore: cursor \"{next}\"")),
-            "{text}"
-        );
+        text.finishes(format!("\nmore: cursor \"{next}\""));
         asked["cursor"] = next.into();
     }
     assert_eq!(pages, [10, 10, 5]);
@@ -206,7 +198,7 @@ async fn a_recall_goes_on_where_it_ended() {
     assert_eq!(seen, all);
     let wrong = json!({"query": "garden", "cursor": "yesterday"});
     let said = client.fails("icm_memory_recall", wrong).await;
-    assert!(said.contains("leave `cursor` out"), "{said}");
+    said.says("leave `cursor` out");
 }
 
 /// Links bring memories into an answer, and confirmations lift some. No page may lose a hit by that.
@@ -303,5 +295,5 @@ async fn a_memory_is_shown_with_the_day_that_it_is_of() {
     let (text, _) = client
         .ok("icm_memory_recall", json!({"query": "Rotterdam"}))
         .await;
-    assert!(text.contains(" (2025-01-05, updated 20"), "{text}");
+    text.says(" (2025-01-05, updated 20");
 }

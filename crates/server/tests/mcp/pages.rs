@@ -1,5 +1,6 @@
 //! Tests of answers that are too long for one reply, through all their pages.
 
+use crate::look::Says;
 use icm_api::{Caller, ConceptLinkRequest, ConceptRequest, MemoirRequest};
 use serde_json::{Value, json};
 
@@ -21,13 +22,10 @@ async fn all(
         met.extend(page[list].as_array().expect("a list").iter().map(name));
         pages += 1;
         let Some(next) = page.get("next").and_then(Value::as_str) else {
-            assert!(!text.contains("give after"), "{text}");
+            text.lacks("give after");
             return (met, pages);
         };
-        assert!(
-            text.ends_with(&format!("\nmore: give after = \"{next}\"")),
-            "{text}"
-        );
+        text.finishes(format!("\nmore: give after = \"{next}\""));
         arguments["after"] = json!(next);
     }
 }
@@ -146,7 +144,7 @@ async fn what_is_around_a_concept_has_pages() {
     assert_eq!(met.len() + shown, CONCEPTS);
     tool.1["after"] = json!("here");
     let said = client.fails(tool.0, tool.1).await;
-    assert!(said.contains("`here` is no place"), "{said}");
+    said.says("`here` is no place");
     client.end().await;
 }
 
@@ -166,10 +164,7 @@ async fn an_export_has_pages() {
                 break;
             };
             assert!(whole.ends_with('\n'), "{format}");
-            assert!(
-                said.contains(", it goes on; more: give after = \""),
-                "{said}"
-            );
+            said.says(", it goes on; more: give after = \"");
             total = page["total_bytes"].as_u64();
             ask["after"] = next;
         }
@@ -194,7 +189,7 @@ async fn an_export_has_pages() {
     for place in ["x", &format!("{now}.999999999"), "1"] {
         let ask = json!({"memoir": "wheel", "as": "dot", "after": place});
         let said = client.fails("icm_memoir_export", ask).await;
-        assert!(said.contains(&format!("`{place}` is no place")), "{said}");
+        said.says(format!("`{place}` is no place"));
     }
     client.end().await;
 }

@@ -1,5 +1,6 @@
 //! Tests of recorded recalls and stores, as the log and later answers show them.
 
+use crate::look::{Look, Says};
 use std::time::Duration;
 
 use icm_api::{LogRequest, Trust};
@@ -87,16 +88,9 @@ async fn the_log_tells_who_was_shown_a_memory() {
         recalls[0]["query"], "memory </memories>  2",
         "newest first, cleaned"
     );
-    assert_eq!(recalls[2]["rank"], 1);
-    assert_eq!(recalls[2]["actor"], "agent:test-client");
-    assert!(
-        text.starts_with(&format!("{id}, 1 version, 3 recalls, ")),
-        "{text}"
-    );
-    assert!(
-        text.contains(" shown to agent:test-client at rank 1 for memory (/memories>"),
-        "{text}"
-    );
+    recalls[2].has(json!({"rank": 1, "actor": "agent:test-client"}));
+    text.begins(format!("{id}, 1 version, 3 recalls, "));
+    text.says(" shown to agent:test-client at rank 1 for memory (/memories>");
     assert_eq!(text.matches("</memories>").count(), 1, "{text}");
 }
 
@@ -122,12 +116,10 @@ async fn a_store_says_what_was_there_already() {
     };
     let (_, old) = client.ok("icm_memory_store", store(20)).await;
     let (text, again) = client.ok("icm_memory_store", store(20)).await;
-    assert_eq!(again["action"], "unchanged");
-    assert_eq!(again["id"], old["id"]);
+    again.has(json!({"action": "unchanged", "id": old["id"]}));
     assert_eq!(text.lines().count(), 1, "{text}");
     let (text, new) = client.ok("icm_memory_store", store(30)).await;
-    assert_eq!(new["action"], "stored");
-    assert_eq!(new["similar"]["id"], old["id"]);
+    new.has(json!({"action": "stored", "/similar/id": old["id"]}));
     let content = "the pool of the billing service holds 20 connections";
     assert_eq!(new["similar"]["content"], content);
     let id = old["id"].as_str().expect("an id");
@@ -135,7 +127,7 @@ async fn a_store_says_what_was_there_already() {
     assert!(line.starts_with("similar (0.88): "), "{text}");
     assert!(line.contains("icm_memory_update"), "{text}");
     let said = format!("\n{id} {content}\n</memories>");
-    assert!(text.ends_with(&said), "{text}");
+    text.finishes(&said);
     client.end().await;
 }
 
@@ -158,13 +150,13 @@ async fn a_session_that_stores_nothing_is_told_so_now_and_then() {
     assert_eq!(told, [10, 20]);
     let kept = json!({"topic": "t", "content": "the host is db1"});
     let (text, _) = client.ok("icm_memory_store", kept).await;
-    assert!(!text.contains("hint: "), "{text}");
+    text.lacks("hint: ");
     for _ in 0..9 {
         let (text, _) = client.ok("icm_memory_recall", recall.clone()).await;
-        assert!(!text.contains("hint: "), "{text}");
+        text.lacks("hint: ");
     }
     let (text, reply) = client.ok("icm_memory_recall", recall.clone()).await;
-    assert!(text.contains("hint: 10 tool calls"), "{text}");
+    text.says("hint: 10 tool calls");
     assert!(reply["hint"].is_string(), "{reply}");
 
     let compact = McpOptions {
@@ -175,7 +167,7 @@ async fn a_session_that_stores_nothing_is_told_so_now_and_then() {
     client.put("t", "the port is 5433", Trust::User);
     for _ in 0..11 {
         let (text, _) = client.ok("icm_memory_recall", recall.clone()).await;
-        assert!(!text.contains("tool calls"), "{text}");
+        text.lacks("tool calls");
     }
 }
 
@@ -183,15 +175,13 @@ async fn a_session_that_stores_nothing_is_told_so_now_and_then() {
 async fn a_session_wakes_up_and_that_is_no_recall() {
     let mut client = Client::legacy(EVERYTHING).await;
     let (text, pack) = client.ok("icm_wake_up", json!({})).await;
-    assert!(text.contains("nothing to wake up with"), "{text}");
+    text.says("nothing to wake up with");
     assert_eq!(pack["ids"], json!([]));
     let id = client.put("preferences", "likes short answers", Trust::User);
     client.put("t", "the port is 5433", Trust::User);
     let (text, pack) = client.ok("icm_wake_up", json!({"budget": 200})).await;
-    assert!(text.starts_with("<memories nonce="), "{text}");
-    assert!(
-        text.contains("likes short answers") && !text.contains("5433"),
-        "{text}"
-    );
+    text.begins("<memories nonce=");
+    text.says("likes short answers");
+    text.lacks("5433");
     assert_eq!(pack["ids"], json!([id]));
 }

@@ -1,5 +1,6 @@
 //! Tests of the revisions of the protocol.
 
+use crate::look::{Look, Says};
 use icm_server::mcp::{INSTRUCTIONS, tool_list};
 use serde_json::json;
 
@@ -28,11 +29,7 @@ async fn the_stateless_revision_works() {
     assert!(versions.contains(&"2026-07-28".into()) && versions.contains(&"2025-11-25".into()));
     assert_eq!(about["instructions"], INSTRUCTIONS);
     let list = client.request("tools/list", json!({})).await["result"].clone();
-    assert_eq!(list["tools"], tool_list(EVERYTHING));
-    assert_eq!(
-        (&list["ttlMs"], &list["cacheScope"]),
-        (&json!(3_600_000), &json!("public"))
-    );
+    list.has(json!({"tools": tool_list(EVERYTHING), "ttlMs": 3_600_000, "cacheScope": "public"}));
     every_tool(&mut client, "agent:modern").await;
     client.meta = None;
     let reply = client.request("tools/list", json!({})).await;
@@ -92,8 +89,7 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let hit = &answer["results"][0];
     assert_eq!(hit["id"], id.as_str());
     assert_eq!(hit["content"], "the pool holds 20 connections");
-    assert_eq!(hit["trust"], "agent");
-    assert_eq!(hit["importance"], "high");
+    hit.has(json!({"trust": "agent", "importance": "high"}));
     assert!(
         hit["source"].is_object() && answer["basis"]["event"].is_string(),
         "{answer}"
@@ -104,43 +100,35 @@ async fn every_tool(client: &mut Client, actor: &str) {
         "{id} [db/pool] the pool holds 20 connections ({day}, high, matched pool, fit {fit:.2})"
     );
     assert!(text.lines().any(|l| l == line), "{text}");
-    assert!(
-        text.starts_with("in global, session:session-1; days in ")
-            && text.ends_with("\n</memories>"),
-        "{text}"
-    );
+    text.begins("in global, session:session-1; days in ");
+    text.finishes("\n</memories>");
 
     let then = json!({"query": "pool", "as_of": format!("@{position}")});
     let (text, answer) = client.ok("icm_memory_recall", then).await;
     assert_eq!(answer["basis"]["position"], position);
-    assert!(text.starts_with(&format!("as of @{position} (")), "{text}");
+    text.begins(format!("as of @{position} ("));
 
     let update = json!({"id": id, "content": "the pool holds 30 connections"});
     let (text, receipt) = client.ok("icm_memory_update", update).await;
     assert_eq!(receipt["action"], "updated");
-    assert!(text.starts_with(&format!("updated {id} (event ")), "{text}");
+    text.begins(format!("updated {id} (event "));
 
     let (text, history) = client.ok("icm_log", json!({"id": id})).await;
     let versions = history["versions"].as_array().expect("versions");
     assert_eq!(versions.len(), 2, "{history}");
     assert_eq!(versions[0]["content"], "the pool holds 30 connections");
-    assert_eq!(versions[1]["content"], "the pool holds 20 connections");
-    assert_eq!(versions[1]["actor"], actor);
-    assert_eq!(history["id"], id.as_str());
-    assert_eq!(history["from"]["actor"], actor);
-    assert_eq!(
-        history["recalls_total"],
-        history["recalls"].as_array().map_or(0, Vec::len)
-    );
-    assert!(
-        text.contains("memory.stored") && text.contains("memory.updated"),
-        "{text}"
-    );
+    versions[1].has(json!({"content": "the pool holds 20 connections", "actor": actor}));
+    history.has(json!({
+        "id": id.as_str(), "/from/actor": actor,
+        "recalls_total": history["recalls"].as_array().map_or(0, Vec::len),
+    }));
+    text.says("memory.stored");
+    text.says("memory.updated");
 
     let (text, one) = client.ok("icm_log", json!({"id": &event[..12]})).await;
     assert_eq!(one["events"][0]["event"], event);
-    assert_eq!(one["events"].as_array().map(Vec::len), Some(1), "{one}");
-    assert!(text.contains(" memory.stored "), "{text}");
+    assert_eq!(one["events"].count(), 1, "{one}");
+    text.says(" memory.stored ");
     let (_, same) = client
         .ok("icm_log", json!({"id": format!("@{position}")}))
         .await;
@@ -148,8 +136,7 @@ async fn every_tool(client: &mut Client, actor: &str) {
 
     let since = json!({"from": format!("@{position}")});
     let (text, diff) = client.ok("icm_diff", since).await;
-    assert_eq!(diff["from"]["position"], position);
-    assert_eq!(diff["total"], 1);
+    diff.has(json!({"/from/position": position, "total": 1}));
     let change = &diff["changed"][0];
     assert_eq!(change["id"], id.as_str());
     assert_eq!(change["fields"], json!(["content"]));
@@ -160,17 +147,17 @@ async fn every_tool(client: &mut Client, actor: &str) {
 
     let (text, topics) = client.ok("icm_memory_list_topics", json!({})).await;
     assert_eq!(topics["topics"][0]["topic"], "db/pool");
-    assert!(text.contains("db/pool (1, "), "{text}");
+    text.says("db/pool (1, ");
 
     let (text, stats) = client.ok("icm_memory_stats", json!({})).await;
     assert_eq!(stats["memories"], 1);
-    assert!(text.starts_with("1 memory in 1 topic,"), "{text}");
+    text.begins("1 memory in 1 topic,");
     let total = format!("{} bytes on disk in total", stats["bytes"]);
-    assert!(text.contains(&total), "{text}");
+    text.says(&total);
 
     let (text, receipt) = client.ok("icm_memory_forget", json!({"id": id})).await;
     assert_eq!(receipt["action"], "forgotten");
-    assert!(text.starts_with(&format!("forgotten {id}")), "{text}");
+    text.begins(format!("forgotten {id}"));
 
     for n in 0..2 {
         let store = json!({"topic": "standup", "content": format!("note {n}")});
@@ -178,8 +165,8 @@ async fn every_tool(client: &mut Client, actor: &str) {
     }
     let sum_up = json!({"topic": "standup", "summary": "two notes"});
     let (text, done) = client.ok("icm_memory_consolidate", sum_up).await;
-    assert!(text.ends_with("it stands for 2 memories"), "{text}");
-    assert_eq!(done["originals"].as_array().map(Vec::len), Some(2));
+    text.finishes("it stands for 2 memories");
+    assert_eq!(done["originals"].count(), 2);
     for (undo, commands) in [
         (json!({"topic": "standup", "since": "2h ago"}), 3),
         (json!({"topic": "standup", "since": done["event"]}), 1),
@@ -192,7 +179,7 @@ async fn every_tool(client: &mut Client, actor: &str) {
         .fails("icm_undo", json!({"actor": "nobody", "since": "2h ago"}))
         .await;
     let says = "there is nothing to undo for actor: nobody, since: 2h ago";
-    assert!(nobody.contains(says), "{nobody}");
+    nobody.says(says);
     let (_, plan) = client.ok("icm_undo", json!({"last": 3})).await;
     let undo = json!({"last": 3, "confirm": plan["plan"]});
     client.ok("icm_undo", undo).await;
@@ -205,12 +192,8 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let (text, plan) = client
         .ok("icm_undo", json!({"event": receipt["event"]}))
         .await;
-    assert_eq!(plan["dry_run"], true);
-    assert_eq!(plan["changes"][0]["action"], "back");
-    assert!(
-        text.starts_with("would undo 1 event: 1 memory back;"),
-        "{text}"
-    );
+    plan.has(json!({"dry_run": true, "/changes/0/action": "back"}));
+    text.begins("would undo 1 event: 1 memory back;");
     let (text, done) = client
         .ok(
             "icm_undo",
@@ -218,10 +201,7 @@ async fn every_tool(client: &mut Client, actor: &str) {
         )
         .await;
     assert_eq!(done["changes"][0]["after"]["id"], id.as_str());
-    assert!(
-        text.starts_with("undone 1 event: 1 memory back (event "),
-        "{text}"
-    );
+    text.begins("undone 1 event: 1 memory back (event ");
     let stale = json!({"event": done["event"], "confirm": plan["plan"]});
     let refused = client.call("icm_undo", stale).await;
     assert_eq!(refused["isError"], true, "{refused}");
@@ -234,7 +214,6 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let (text, log) = client.ok("icm_log", request).await;
     let events = log["events"].as_array().expect("events");
     assert_eq!(events.len(), 1, "{log}");
-    assert_eq!(events[0]["actor"], actor);
-    assert_eq!(events[0]["event"], event);
-    assert!(text.contains(" memory.stored "), "{text}");
+    events[0].has(json!({"actor": actor, "event": event}));
+    text.says(" memory.stored ");
 }

@@ -1,5 +1,6 @@
 //! Tests of topics: listing, consolidating and forgetting them, and their pages.
 
+use crate::look::{Look, Says};
 use icm_api::Trust;
 use serde_json::{Value, json};
 
@@ -15,16 +16,11 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     let (text, stored) = client.ok("icm_memory_store", store).await;
     assert_eq!(stored["crowded"], 8);
     let hint = "topic \"crowd/a\" has 8 memories: icm_memory_consolidate";
-    assert!(text.contains(hint), "{text}");
+    text.says(hint);
 
     let (text, health) = client.ok("icm_memory_health", json!({})).await;
-    assert_eq!(health["memories"], 8);
-    assert_eq!(health["findings"][4]["finding"], "over_full");
-    assert_eq!(health["findings"][4]["count"], 1);
-    assert!(
-        text.contains("1 crowded topic: crowd/a (8) → icm_memory_consolidate"),
-        "{text}"
-    );
+    health.has(json!({"memories": 8, "/findings/4/finding": "over_full", "/findings/4/count": 1}));
+    text.says("1 crowded topic: crowd/a (8) → icm_memory_consolidate");
     let (text, _) = client
         .ok("icm_memory_health", json!({"topic": "people"}))
         .await;
@@ -34,8 +30,8 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
         .ok("icm_memory_consolidate", json!({"topic": "crowd/"}))
         .await;
     assert_eq!(done["summary"]["by"], "rules");
-    assert_eq!(done["originals"].as_array().map(Vec::len), Some(8));
-    assert!(text.contains("note0 of kind0\n"), "{text}");
+    assert_eq!(done["originals"].count(), 8);
+    text.says("note0 of kind0\n");
     let (_, plan) = client.ok("icm_undo", json!({"event": done["event"]})).await;
     let undo = json!({"event": done["event"], "confirm": plan["plan"]});
     client.ok("icm_undo", undo).await;
@@ -44,15 +40,9 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     let then = json!({"as_of": format!("@{}", before["positions"])});
     let topic = json!({"topic": "crowd/"});
     let (text, look) = client.ok("icm_memory_forget_topic", topic.clone()).await;
-    assert_eq!(
-        (&look["dry_run"], &look["memories"]),
-        (&json!(true), &json!(8))
-    );
-    assert!(
-        text.starts_with("would forget 8 memories in 1 topic"),
-        "{text}"
-    );
-    assert!(text.contains("note6 of kind6"), "{text}");
+    look.has(json!({"dry_run": true, "memories": 8}));
+    text.begins("would forget 8 memories in 1 topic");
+    text.says("note6 of kind6");
     let (_, stats) = client.ok("icm_memory_stats", json!({})).await;
     assert_eq!(stats["memories"], 8);
     let confirm = json!({"topic": "crowd/", "confirm": look["plan"]});
@@ -61,24 +51,21 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     let refused = client
         .fails("icm_memory_forget_topic", confirm.clone())
         .await;
-    assert!(refused.contains("nothing was done"), "{refused}");
+    refused.says("nothing was done");
     client.ok("icm_memory_forget", json!({"id": late})).await;
     let (text, done) = client.ok("icm_memory_forget_topic", confirm).await;
     assert_eq!(done["dry_run"], false);
-    assert!(
-        text.starts_with("forgotten 8 memories in \"crowd/\" (event "),
-        "{text}"
-    );
+    text.begins("forgotten 8 memories in \"crowd/\" (event ");
     let (text, past) = client.ok("icm_memory_stats", then.clone()).await;
     assert_eq!(past["memories"], 8);
-    assert!(text.starts_with("as of "), "{text}");
+    text.begins("as of ");
     let (text, past) = client.ok("icm_memory_list_topics", then).await;
     assert_eq!(past["topics"][0]["memories"], 8);
-    assert!(text.starts_with("as of "), "{text}");
+    text.begins("as of ");
     let (_, now) = client.ok("icm_memory_list_topics", json!({})).await;
     assert_eq!(now["total"], 0);
     let nothing = client.fails("icm_memory_forget_topic", topic).await;
-    assert!(nothing.contains("icm_memory_list_topics"), "{nothing}");
+    nothing.says("icm_memory_list_topics");
     let (_, plan) = client.ok("icm_undo", json!({"event": done["event"]})).await;
     assert_eq!(plan["events"], 8);
     let last = done["event"].as_str().expect("an event");
@@ -89,7 +76,7 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
         .ok("icm_memory_embed_all", json!({"topic": "crowd/a"}))
         .await;
     assert_eq!(embedded["left"], 0);
-    assert!(text.starts_with("embedded 0 now; all "), "{text}");
+    text.begins("embedded 0 now; all ");
     client.end().await;
 }
 
@@ -115,7 +102,7 @@ async fn topics_have_pages() {
         pages += 1;
         match page.get("next_cursor").and_then(Value::as_str) {
             Some(next) => {
-                assert!(text.contains("200 of 205 shown"), "{text}");
+                text.says("200 of 205 shown");
                 cursor = Some(next.to_owned());
             }
             None => break,
@@ -125,6 +112,6 @@ async fn topics_have_pages() {
     let wrong = client
         .fails("icm_memory_list_topics", json!({"cursor": "x"}))
         .await;
-    assert!(wrong.contains("no cursor"), "{wrong}");
+    wrong.says("no cursor");
     client.end().await;
 }

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_not_updated() {
+    fn forgotten_memories_are_not_updated() {
         let (model, outcomes) = after(
             "store $a -t x -c one\nforget $a\nforget $a\nupdate $a -c two\nrevive $a\nrevive $b",
         );

@@ -640,7 +640,7 @@ fn repair_again(bed: &Bed) -> String {
 }
 
 #[test]
-fn what_is_not_refused_verifies_afterwards() {
+fn imports_that_are_not_refused_verify_afterwards() {
     let rows = catalogue();
     let refused = |row: &&Row| row.repair.starts_with("refused");
     for (name, row) in rows.iter().filter(|(_, row)| !refused(row)) {

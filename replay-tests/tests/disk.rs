@@ -305,7 +305,7 @@ fn file_with(disk: &SimDisk, path: &str, bytes: &[u8]) -> std::sync::Arc<dyn dis
 }
 
 #[test]
-fn what_is_synced_survives_every_crash() {
+fn synced_events_survive_every_crash() {
     let disk = SimDisk::new();
     let file = file_with(&disk, A, b"synced");
     file.sync().expect("synced");

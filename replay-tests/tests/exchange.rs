@@ -240,7 +240,7 @@ fn an_export_goes_in_parts() {
 }
 
 #[test]
-fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
+fn new_events_alone_complete_a_store_that_had_the_rest() {
     let (a, b, c) = (
         Machine::with(1, 0..3),
         Machine::with(2, 10..12),
@@ -291,7 +291,7 @@ fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
 }
 
 #[test]
-fn what_is_not_whole_is_refused_and_nothing_is_taken() {
+fn incomplete_bundles_are_refused_and_nothing_is_taken() {
     let (a, b) = (Machine::with(1, 0..3), Machine::with(2, 10..12));
     b.import(&a.export()).expect("imported");
     let export = b.export();
@@ -497,7 +497,7 @@ fn another_branch_of_the_own_chain_grows() {
 /// An older own chain that lost its end, or all of it, gets it back from another machine. Events beyond the place where
 /// a newer own chain goes on are taken as another branch.
 #[test]
-fn what_an_older_own_chain_lost_comes_back() {
+fn lost_events_of_an_older_own_chain_come_back() {
     for whole in [true, false] {
         let a = Machine::with(1, 0..6);
         let b = a.copy(5);
@@ -546,7 +546,7 @@ fn what_an_older_own_chain_lost_comes_back() {
 
 /// A store that was put back to an older state meets the events that it wrote later.
 #[test]
-fn what_a_restored_store_wrote_before_comes_back() {
+fn earlier_writes_of_a_restored_store_come_back() {
     let a = Machine::with(1, 0..3);
     let older = a.copy(5);
     a.store(3..6);
@@ -686,7 +686,7 @@ fn an_undo_waits_for_what_it_undoes() {
 
 /// A forged log that would take for ever is refused.
 #[test]
-fn what_nobody_can_have_written_is_refused() {
+fn impossible_events_are_refused() {
     let a = Machine::with(1, 0..1);
     let log = a.log();
     let origin = log.origin().expect("it has one");
@@ -755,7 +755,7 @@ fn branch(from: &SimDisk, to: &SimDisk, count: u32) {
 /// A machine that lost events from the middle of a chain, or a text, lacks the range that holds them, even if its last
 /// event is there.
 #[test]
-fn what_is_lost_within_a_range_is_lacking() {
+fn events_lost_within_a_range_are_lacking() {
     let a = Machine::with(1, 0..6);
     let ranges = a.log().held_ranges().expect("it reads");
     for text_alone in [false, true] {

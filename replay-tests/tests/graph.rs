@@ -150,7 +150,7 @@ fn graph(dir: &Path) -> PathBuf {
 }
 
 #[test]
-fn who_goes_on_answering_answers_by_a_graph() {
+fn a_server_that_goes_on_answers_by_a_graph() {
     let dir = tempfile::tempdir().expect("a folder");
     let service = filled(dir.path());
     let scanned = ask(&service, RecallRequest::default());

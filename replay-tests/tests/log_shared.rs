@@ -205,7 +205,7 @@ fn waypoints_there_and_back() {
 /// Another process appends over several pages and its sync fails. This process, which has the segment open, reads what
 /// is there, appends, and is told that all is durable; so it must be.
 #[test]
-fn what_another_process_could_not_sync_is_written_again() {
+fn a_write_that_another_process_could_not_sync_is_repeated() {
     let long = || (2..12).map(|number| numbered(number, 2_000)).collect();
     let mut failed = 0;
     for (n, seed) in (1..40).flat_map(|n| (0..4).map(move |seed| (n, seed))) {

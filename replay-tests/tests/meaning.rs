@@ -175,7 +175,7 @@ fn neighbours_in_a_topic_lend_evidence() {
 /// A memory next to a good match is found, though 200 others have its words in shorter texts; but a filter by another
 /// keyword still leaves it out.
 #[test]
-fn what_stands_next_to_the_best_is_a_candidate() {
+fn neighbours_of_the_best_are_candidates() {
     let dir = tempfile::tempdir().expect("a folder");
     let reply = "Ben: well, as I told everybody at lunch the day before yesterday when the soup came, it must \
                  have been that old thing, the certificate, which nobody had looked at for a year or more";

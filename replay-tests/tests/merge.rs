@@ -559,7 +559,7 @@ proptest! {
     /// 15 and 23: views that learned bit by bit equal views that are built from nothing, with all states shown at any
     /// time.
     #[test]
-    fn what_was_learned_bit_by_bit_is_rebuilt(script in scripts(2, 3)) {
+    fn views_learned_bit_by_bit_equal_rebuilt_ones(script in scripts(2, 3)) {
         let mut world = run(2, &script)?;
         for machine in &mut world.0 {
             let before = (machine.rows(), machine.histories(), moments(machine));
@@ -662,7 +662,7 @@ fn a_link_is_taken_away_before_it_is_there() {
 }
 
 #[test]
-fn what_is_undone_already_comes_as_undone() {
+fn events_undone_already_come_as_undone() {
     let mut world = World::new(3);
     world.act(0, &store(None, 1));
     world.act(0, &store(None, 2));
@@ -687,7 +687,7 @@ fn what_is_undone_already_comes_as_undone() {
 }
 
 #[test]
-fn what_waits_under_another_id_is_found() {
+fn waiting_events_under_another_id_are_found() {
     let mut world = World::new(4);
     world.act(0, "clock +1h");
     world.act(0, &store(Some(0), 0));

@@ -99,7 +99,7 @@ impl Machine {
 }
 
 #[test]
-fn what_waits_for_a_later_bundle_is_taken() {
+fn events_that_wait_for_a_later_bundle_are_taken() {
     let mut orders = [0, 0];
     for seed in 0..6 {
         let (one, other) = (Machine::new(10 + seed), Machine::new(20 + seed));

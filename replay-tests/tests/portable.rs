@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..judge::config(24) })]
 
     #[test]
-    fn what_is_exported_comes_back(requests in prop::collection::vec(memory(), 1..8)) {
+    fn exports_come_back(requests in prop::collection::vec(memory(), 1..8)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let first = open(&folder.path().join("first"), 1);
         let caller = Caller { actor: "user".to_owned(), ..Caller::default() };

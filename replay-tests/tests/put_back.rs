@@ -121,7 +121,7 @@ fn a_redaction_that_was_made_before_is_kept() {
 }
 
 #[test]
-fn who_knew_another_event_of_its_number_did_not_know_the_redaction() {
+fn a_machine_that_knew_another_event_of_the_number_did_not_know_the_redaction() {
     let world = World::new();
     let id = world.store("a", &format!("the word is {SECRET}"));
     let older = snapshot(&world.dir("a"));

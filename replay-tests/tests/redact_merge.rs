@@ -289,7 +289,7 @@ proptest! {
 
 /// A text written with knowledge of the redaction stays, on every way to other machines.
 #[test]
-fn what_is_written_after_a_redaction_stays() {
+fn events_written_after_a_redaction_stay() {
     use Op::{Carry, Late, Redact, Store};
     let script = [
         Store { at: 0, key: 0 },

@@ -112,7 +112,7 @@ fn content(seen: &[Seen]) -> Vec<(u64, String, Option<u64>, bool)> {
 }
 
 #[test]
-fn what_is_damaged_is_repaired() {
+fn damaged_stores_are_repaired() {
     for damage in &DAMAGES {
         let (disk, env) = damaged(damage);
         let there = whole_records(&disk, &["torn"]);

@@ -36,7 +36,7 @@ fn in_payload((_, end): (usize, usize)) -> usize {
 
 /// Exported events were durable, and another machine may have written on under the origin.
 #[test]
-fn what_is_brought_is_evidence() {
+fn recalled_memories_are_evidence() {
     for (byte, minted) in [(in_head as fn(_) -> _, true), (in_payload, false)] {
         let (disk, copy, env) = torn(byte);
         let report = repair::repair(&disk, &env, &[]).expect("it looks");

@@ -40,7 +40,7 @@ fn a_memory_as_it_was_before_it_was_changed() {
 }
 
 #[test]
-fn what_does_not_exist_is_named() {
+fn names_without_a_thing_are_named() {
     check(
         r#"
         get $nobody

@@ -197,7 +197,7 @@ fn every_file_removed_cut_and_flipped() {
 /// nobody waits for it, and the answers stay.
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn pipes_and_folders_are_not_waited_for() {
     let (mut run, _, files) = store();
     let expected = ask(&run);
     let spoil = |path: &Path, kind: &str| {

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_users_write() {
+    fn times_as_users_write_them() {
         check("@12", "@12");
         check("@x", "`@x` is no point in time");
         check("2026-11-02T10:00:00Z", "2026-11-02T10:00:00Z");

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_repository_is_at_is_read_from_its_files() {
+    fn the_head_of_a_repository_is_read_from_its_files() {
         let dir = tempfile::tempdir().unwrap();
         let git = dir.path().join("work/.git");
         fs::create_dir_all(git.join("refs/heads")).unwrap();

@@ -28,7 +28,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[test]
-fn what_means_the_same_lies_near() {
+fn texts_of_the_same_meaning_lie_near() {
     let Some(model) = model() else { return };
     let texts = [
         "our office dog is called Biscuit",
@@ -109,7 +109,7 @@ fn nothing_is_loaded_to_open_one() {
 
 #[test]
 #[cfg(unix)]
-fn what_a_folder_says_beside_its_files_is_kept_when_it_is_installed() {
+fn settings_in_a_model_folder_are_kept_by_an_install() {
     let Some(folder) = folder() else { return };
     let dir = tempfile::tempdir().unwrap();
     let lib = folder.parent().unwrap().parent().unwrap().join("lib");

@@ -178,7 +178,7 @@ fn the_best_are_kept_in_the_order_of_the_text() {
 }
 
 #[test]
-fn what_is_said_twice_is_found_once_and_in_its_better_form() {
+fn repeated_statements_are_found_once_in_the_better_form() {
     let text = "We decided to use Kafka for events.\n\nNote: we decided to use Kafka for events.\n\nwe decided to use Kafka for all events\n";
     assert_eq!(texts(text), ["Note: we decided to use Kafka for events."]);
 }

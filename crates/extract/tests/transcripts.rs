@@ -327,7 +327,7 @@ fn a_document_of_unknown_form_is_counted() {
 }
 
 #[test]
-fn what_is_read_in_pieces_is_what_is_read_at_once() {
+fn reading_in_pieces_equals_reading_at_once() {
     let (whole, end) = read(CLAUDE.as_bytes(), None);
     for cut in 0..CLAUDE.len() {
         let (mut found, progress) = read(&CLAUDE.as_bytes()[..cut], None);

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn mistakes_are_named() {
         for (text, expected) in [
             (r#"{"a": 1, "b": [{"a": "\ud83d\ude00"}]}"#, "ok"),
             (r#"{"a": 1, "a": 1}"#, "the name `a` stands twice"),

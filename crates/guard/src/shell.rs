@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_read_is_quoted() {
+    fn words_that_a_shell_would_read_are_quoted() {
         for (text, expected) in [
             ("a/b-c", "a/b-c"),
             ("/home/me/.local/icm", "/home/me/.local/icm"),

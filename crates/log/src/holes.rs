@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beside_a_hole_may_be_cut() {
+    fn events_beside_a_hole_may_be_cut() {
         let origin = OriginId([1; 16]);
         let touched: Vec<u64> = (38..66)
             .filter(|seq| holes().touches(origin, Seq(*seq)))

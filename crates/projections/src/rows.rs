@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_closed_after_a_position_is_open_again_once_taken_back() {
+    fn conflicts_closed_after_a_position_are_open_again_once_taken_back() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("rows");
         let row = |from: u64| Row {

@@ -116,7 +116,7 @@ fn another_subject_person_event_or_exception_stands_beside() {
 }
 
 #[test]
-fn what_may_be_about_one_thing_is_doubtful() {
+fn texts_that_may_be_about_one_thing_are_doubtful() {
     let judged = judged(
         "The blog is hosted on Netlify.",
         "The blog is served from Cloudflare.",

@@ -135,7 +135,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_holds_a_lock_is_told() {
+    fn the_holder_of_a_lock_is_told() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("lock");
         let file = std::fs::File::create(&path).expect("it is made");

@@ -174,7 +174,7 @@ fn a_store_that_is_restored_in_its_own_folder_mints_an_origin_too() {
 }
 
 #[test]
-fn what_was_cut_anywhere_is_refused() {
+fn bytes_cut_anywhere_are_refused() {
     let bed = Bed::new();
     let good = fs::read(bed.path("good")).expect("a backup");
     let near_the_end = good.len() - 40;
@@ -203,7 +203,7 @@ fn what_was_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn what_was_changed_is_refused() {
+fn changed_bytes_are_refused() {
     let bed = Bed::new();
     let before = open(&bed.path("store")).heads().expect("heads");
     let good = fs::read(bed.path("good")).expect("a backup");
@@ -239,7 +239,7 @@ fn what_was_changed_is_refused() {
 }
 
 #[test]
-fn what_does_not_belong_in_a_store_is_refused() {
+fn contents_that_do_not_belong_in_a_store_are_refused() {
     let bed = Bed::new();
     let entries = bed.entries();
     let names: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_there() {
+    fn the_command_of_the_other_side() {
         let remote = |url: &str| address(url).remote("icm");
         assert_eq!(remote("ssh://box"), "icm sync --answer");
         assert_eq!(remote("ssh://box/"), "icm sync --answer");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked() {
+    fn the_host_of_an_address() {
         let at = |url: &str| (address(url).host, address(url).port);
         assert_eq!(at("ssh://me@box:2022/x"), ("me@box".to_owned(), Some(2022)));
         assert_eq!(

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_the_same_agrees_in_all() {
+    fn files_that_are_to_be_the_same_agree() {
         let likely = Likely::at_least(1_000_000);
         assert!(likely.may_be(Signature::of("a b c"), Signature::of("c b a")));
         assert!(!likely.may_be(Signature::of("a b c"), Signature::of("a b d")));

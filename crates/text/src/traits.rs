@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_speaks_is_told_from_prose() {
+    fn speakers_are_told_from_prose() {
         for (content, name) in [
             ("Ada: hello", "Ada"),
             ("Ada Lovelace: hello", "Ada Lovelace"),

@@ -187,7 +187,7 @@ fn one_place_sleeps_and_few_constants_say_how_long() {
 }
 
 #[test]
-fn what_waits_in_a_file_is_seen() {
+fn waiting_lines_of_a_file_are_seen() {
     let file = File::read(
         "
         const A: Duration = Duration::from_secs(1);

@@ -131,7 +131,7 @@ fn people_write_otherwise() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_the_rest_is_kept() {
+fn mistakes_are_named_and_the_rest_is_kept() {
     let text = b"---\ntopic: t\n---\n<!-- icm\nkey: a\nkey: b\n-->\ntwice\n\n***\ngood one\n\n<!-- icm key: c\n\n***\ngood two\n\
                  <!-- icm\ncontent: here\n-->\nand here\n<!-- icm key: d -->\n<!-- icm key: e --> behind\nx\n***\n\xff\n***\n<!-- icm\n- a list\n-->\nx\n***\ngood three\n";
     let (sections, _) = read(text);
@@ -172,7 +172,7 @@ fn a_file_without_a_topic_or_with_bad_front_matter() {
 }
 
 #[test]
-fn what_is_too_long_is_passed_over() {
+fn lines_that_are_too_long_are_passed_over() {
     let long = "x".repeat(3 * 1_024 * 1_024);
     let text = format!(
         "---\ntopic: t\n---\n{long}\n***\ngood\n***\n{}",
@@ -265,7 +265,7 @@ fn fields() -> impl Strategy<Value = Map<String, Value>> {
 proptest! {
     /// Texts come back byte for byte, from a file and from a document.
     #[test]
-    fn what_is_written_is_read(memories in prop::collection::vec(fields(), 1..5)) {
+    fn written_files_are_read(memories in prop::collection::vec(fields(), 1..5)) {
         let mut file = front_matter("t", memories.len());
         let mut document = document_start(12, "2026-03-01T00:00:00.000Z", memories.len());
         document.push_str(&topic_start("t"));

@@ -65,7 +65,7 @@ fn a_prefix_of_an_id_is_enough_where_it_fits_one() {
 }
 
 #[test]
-fn who_wrote_it_comes_from_the_environment() {
+fn the_author_comes_from_the_environment() {
     let world = World::new();
     std::fs::create_dir(world.path(".git")).unwrap();
     let mut command = world.command("store -t a -c b --json");

@@ -89,7 +89,7 @@ fn world_id(world: &World, db: &str, key: &str) -> String {
 
 /// A missing chain bounds the moments that can be answered, and nothing else.
 #[test]
-fn what_is_not_held_here_ends_what_can_be_told() {
+fn events_not_held_here_end_an_answer_as_another_machine() {
     let world = World::new();
     let a = world.at("a");
     store(&world, "b", "ben", "Ben drinks milk");

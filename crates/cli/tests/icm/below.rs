@@ -5,7 +5,7 @@ use crate::world::{Says, World};
 const MEANS: &str = "but below it: `payments/` means it and everything below it";
 
 #[test]
-fn what_lies_below_a_topic_is_named() {
+fn topics_below_a_topic_are_named() {
     let world = World::new();
     for topic in ["payments/cards", "payments/banks"] {
         world.ok(format!("store -t '{topic}' -c '{topic}'"));

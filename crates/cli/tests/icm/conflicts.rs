@@ -110,7 +110,7 @@ fn each_kind_of_value_is_listed_and_settled() {
 }
 
 #[test]
-fn what_is_shown_can_be_kept_and_that_can_be_undone() {
+fn shown_candidates_can_be_kept_and_that_can_be_undone() {
     let world = World::new();
     let [a, b] = ["a", "b"].map(|db| world.at(db));
     let id = shared(&world);
@@ -163,7 +163,7 @@ fn what_is_shown_can_be_kept_and_that_can_be_undone() {
 }
 
 #[test]
-fn what_says_the_same_is_no_conflict() {
+fn equal_values_are_no_conflict() {
     let world = World::new();
     let a = world.at("a");
     let id = shared(&world);
@@ -258,7 +258,7 @@ fn both_machines_settle_it() {
 }
 
 #[test]
-fn what_is_withheld_is_said_to_be_and_not_taken() {
+fn withheld_bodies_are_named_and_not_taken() {
     let world = World::new();
     let a = world.at("a");
     let id = shared(&world);
@@ -289,7 +289,7 @@ fn what_is_withheld_is_said_to_be_and_not_taken() {
 }
 
 #[test]
-fn what_was_forgotten_while_another_changed_it() {
+fn memories_forgotten_while_another_machine_changed_them() {
     let world = World::new();
     let [a, b] = ["a", "b"].map(|db| world.at(db));
     let id = shared(&world);

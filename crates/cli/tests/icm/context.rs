@@ -43,7 +43,7 @@ fn memories_go_into_a_prompt_as_data() {
 }
 
 #[test]
-fn what_is_shown_stays_within_the_budget() {
+fn shown_text_stays_within_the_budget() {
     let world = World::new();
     for n in 0..8 {
         let text = format!("deploy step {n}: {}", format!("word{n} ").repeat(40));
@@ -83,7 +83,7 @@ fn what_is_shown_stays_within_the_budget() {
 }
 
 #[test]
-fn what_is_superseded_is_left_out_and_contradictions_stand_together() {
+fn superseded_memories_are_left_out_and_contradictions_stand_together() {
     let world = World::new();
     let old = stored(&world, "ops", "the database port is 5432");
     let new = stored(&world, "ops", "we moved to 5433");

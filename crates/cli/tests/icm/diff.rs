@@ -96,7 +96,7 @@ fn a_memory_that_changed_and_was_revived_is_both() {
 }
 
 #[test]
-fn what_was_changed_back_is_no_difference() {
+fn changes_taken_back_are_no_difference() {
     let world = World::with_memories();
     let id = world.id("money");
     let before = world.now();

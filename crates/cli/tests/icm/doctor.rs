@@ -327,7 +327,7 @@ fn views_that_are_behind() {
 }
 
 #[test]
-fn who_holds_the_lock() {
+fn the_holder_of_the_lock() {
     let world = World::with_memories();
     let lock = File::open(world.store().join("lock")).unwrap();
     lock.lock().unwrap();

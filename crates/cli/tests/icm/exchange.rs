@@ -172,7 +172,7 @@ fn a_redaction_travels() {
 }
 
 #[test]
-fn what_is_no_export_is_refused() {
+fn files_that_are_no_export_are_refused() {
     let world = World::with_memories();
     let db = world.store();
     let files = tree(&db);
@@ -207,7 +207,7 @@ fn what_is_no_export_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn what_never_ends_is_not_read_and_a_store_is_not_written_over() {
+fn endless_inputs_are_not_read_and_a_store_is_not_written_over() {
     let world = World::with_memories();
     let files = tree(&world.store());
     world.fails("log import /dev/zero => 2: no file of `icm log export`");
@@ -323,7 +323,7 @@ fn history_says_what_was_undone_elsewhere() {
 }
 
 #[test]
-fn what_is_new_alone_is_exported() {
+fn new_events_alone_are_exported() {
     let world = World::new();
     let [a, b, c] = ["a", "b", "c"].map(|db| world.at(db));
     store(&world, "a", "tea", "Mira drinks green tea");

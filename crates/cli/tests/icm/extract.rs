@@ -1,7 +1,8 @@
 //! `icm extract` and `icm review`.
 
-use crate::world::{Look, Run, Says, World, run};
 use serde_json::{Value, json};
+
+use crate::world::{Look, Run, Says, World, run};
 
 const NOTES: &str = "# Meeting\n\nHello all, thanks for coming. We decided to keep invoices in PostgreSQL 16. Should we cache them?\n\n\
                      - The crash was caused by a stale lock in `src/lock.rs`\n- maybe look at Redis\n";

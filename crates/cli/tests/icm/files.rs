@@ -60,7 +60,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_is_told() {
 }
 
 #[test]
-fn what_a_killed_export_left_goes_with_the_next_one() {
+fn remains_of_a_killed_export_go_with_the_next_one() {
     let world = World::with_memories();
     for left in ["out.jsonl.4711.part", "out.jsonl.x.part", "other.4711.part"] {
         world.write(left, "half");

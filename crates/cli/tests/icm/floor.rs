@@ -19,7 +19,7 @@ fn results(answer: &Value) -> &[Value] {
 }
 
 #[test]
-fn where_nothing_fits_the_nearest_is_named_and_the_floor_that_shows_it() {
+fn a_recall_that_nothing_fits_names_the_nearest_and_the_floor_that_shows_it() {
     let world = World::with_memories();
     let all = world.json(asked("recall", &["--floor", "0"]));
     let best = &results(&all)[0];
@@ -54,7 +54,7 @@ fn where_nothing_fits_the_nearest_is_named_and_the_floor_that_shows_it() {
 }
 
 #[test]
-fn where_nothing_was_found_there_is_no_nearest() {
+fn an_empty_store_has_no_nearest() {
     let world = World::with_memories();
     let run = world.icm(format!("recall billing -t nowhere --floor '{HIGH}' --json"));
     assert_eq!(run.ends(1).json().get("nearest"), None);

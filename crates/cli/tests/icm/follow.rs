@@ -36,7 +36,7 @@ fn ids(results: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_superseded_stands_behind_what_supersedes_it() {
+fn superseded_memories_stand_behind_those_that_supersede_them() {
     let world = World::new();
     let [old, mid, new, other] = stored(
         &world,
@@ -94,7 +94,7 @@ fn what_is_superseded_stands_behind_what_supersedes_it() {
 }
 
 #[test]
-fn what_contradicts_stands_together() {
+fn contradictions_stand_together() {
     let world = World::new();
     let [one, other, _] = stored(
         &world,

@@ -231,7 +231,7 @@ fn a_session_is_told_once_by_the_hooks_of_two_files() {
 }
 
 #[test]
-fn what_a_client_shows_to_no_model_is_not_recorded_as_shown() {
+fn text_shown_to_no_model_is_not_recorded_as_shown() {
     let world = World::new();
     let rule = world.stored("-t rules -c 'The staging database listens on port 5433' -i critical");
     let kimi = Session::new(&world, "kimi-code", "k1");
@@ -602,7 +602,7 @@ fn every_client_has_a_fresh_context_after_a_compaction() {
 }
 
 #[test]
-fn what_a_client_keeps_from_its_model_is_not_injected() {
+fn text_hidden_from_the_model_is_not_injected() {
     let world = World::new();
     world.stored("-t ops -c 'The staging database listens on port 5433' -i high");
     let input = json!({"conversation_id": "c1", "session_id": "c1", "prompt": "port of the staging database"});
@@ -695,7 +695,7 @@ fn an_input_that_does_not_end_is_not_waited_for() {
 }
 
 #[test]
-fn what_was_redacted_is_not_found_in_the_transcript_again() {
+fn redacted_texts_are_not_found_in_the_transcript_again() {
     let world = World::new();
     let session = Session::new(&world, "claude-code", "s1");
     session.start("startup");
@@ -716,7 +716,7 @@ fn what_was_redacted_is_not_found_in_the_transcript_again() {
 }
 
 #[test]
-fn what_a_model_recites_is_not_learned_and_a_folder_without_a_project_keeps_it_to_the_session() {
+fn recited_memories_are_not_learned_and_without_a_project_the_scope_is_the_session() {
     let world = World::new();
     let session = Session::new(&world, "claude-code", "s1");
     let id = world.stored("-t decisions -c 'We decided to use port 9443 for the canary server'");

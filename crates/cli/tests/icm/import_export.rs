@@ -329,7 +329,7 @@ fn free_notes_are_for_extract() {
 
 /// A file without JSON lines gets one message about its format.
 #[test]
-fn what_is_no_json_lines_is_said_once() {
+fn files_without_json_lines_are_told_once() {
     let one = r#"{"topic":"a","content":"one"}"#;
     let two = r#"{"topic":"a","content":"two"}"#;
     for (input, says) in [

@@ -60,7 +60,7 @@ fn the_same_text_is_stored_once() {
 }
 
 #[test]
-fn what_is_forgotten_is_stored_anew() {
+fn forgotten_texts_are_stored_anew() {
     let world = World::new();
     let first = world.json(format!("store -t deploy -c '{OLD}'"));
     world.ok(format!("forget {}", text(&first, "id")));
@@ -293,7 +293,7 @@ fn a_link_that_is_taken_away_is_told_of_and_compared() {
 }
 
 #[test]
-fn what_contradicts_a_result_says_so_once() {
+fn a_contradiction_of_a_result_is_told_once() {
     let world = World::new();
     let a = world.json("store -t deploy -c 'Redis listens on 6380'");
     let b = world.json("store -t deploy -c 'The cache is a container'");
@@ -313,7 +313,7 @@ fn what_contradicts_a_result_says_so_once() {
 }
 
 #[test]
-fn what_cannot_be_linked_is_named() {
+fn links_that_cannot_be_are_named() {
     let world = World::with_memories();
     let (a, b) = (world.id("database"), world.id("money"));
     let link = |from: &str, to: &str, relation: &str| -> Run {
@@ -340,7 +340,7 @@ fn what_cannot_be_linked_is_named() {
 }
 
 #[test]
-fn what_another_session_stores_again_is_confirmed() {
+fn a_text_that_another_session_stores_again_is_confirmed() {
     let world = World::new();
     let store = |session: &str| {
         let mut command = world.command(format!("store -t deploy -c '{OLD}'"));

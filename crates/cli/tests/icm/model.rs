@@ -99,7 +99,7 @@ fn a_choice_is_written_and_the_rest_of_the_file_stays() {
 }
 
 #[test]
-fn what_is_not_there_is_not_chosen() {
+fn absent_programs_are_not_chosen() {
     let world = World::new();
     let unknown = world.fails("model use gpt => 2: there is no model `gpt`");
     unknown

@@ -256,7 +256,7 @@ impl Ending {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn who_writes_and_is_stopped_is_named_and_not_waited_for() {
+fn a_stopped_writer_is_named_and_not_waited_for() {
     let world = World::with_memories();
     let mut import = world.command("import jsonl -");
     let import = import.stdin(Stdio::piped()).stdout(Stdio::null());
@@ -379,7 +379,7 @@ fn the_doctor_says_who_answers() {
 
 /// A foreign file in the owner's place is not written, and nobody waits for it.
 #[test]
-fn what_lies_in_the_owners_place_is_left_alone() {
+fn other_files_in_the_owners_place_are_left_alone() {
     let world = World::with_memories();
     let folder = world.store().join("sock");
     std::fs::create_dir(&folder).expect("a folder");
@@ -409,7 +409,7 @@ fn what_lies_in_the_owners_place_is_left_alone() {
 }
 
 #[test]
-fn what_is_no_question_stops_no_owner() {
+fn bytes_that_are_no_question_stop_no_owner() {
     let world = World::with_memories();
     let owner = Owner::of(&world);
     let socket = notice(&world)["socket"]
@@ -511,7 +511,7 @@ fn a_log_is_followed_as_it_grows() {
 
 /// A prompt should not wait for thousands of rows.
 #[test]
-fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
+fn a_change_of_thousands_is_taken_into_the_views_by_another_process() {
     let world = World::new();
     let mut lines = String::new();
     for n in 0..10_500 {

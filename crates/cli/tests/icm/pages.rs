@@ -9,7 +9,7 @@ fn memoir(world: &World, args: impl Args) -> Value {
 }
 
 #[test]
-fn what_is_around_a_concept_goes_on_until_everything_was_shown() {
+fn pages_around_a_concept_go_on_until_everything_was_shown() {
     let world = World::new();
     world.json("memoir create -n wheel -d 'It turns'");
     let spokes: Vec<String> = (0..12).map(|n| format!("spoke {n:02}")).collect();

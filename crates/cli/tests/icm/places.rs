@@ -108,7 +108,7 @@ fn the_default_folder_is_a_store_whatever_lies_in_it() {
 }
 
 #[test]
-fn what_is_no_folder_is_said_in_a_line() {
+fn a_path_that_is_no_folder_is_told_in_a_line() {
     let world = World::new();
     let file = world.write("file", "x");
     at(&world, &file, STORE).fails(2, "is a file");

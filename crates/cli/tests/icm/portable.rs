@@ -323,7 +323,7 @@ fn a_folder_of_markdown_comes_back_byte_for_byte() {
 
 /// A memory that was moved, changed or has no key is recognised by the store that exported it.
 #[test]
-fn what_a_store_exported_is_not_new_to_it() {
+fn the_own_export_of_a_store_is_not_new_to_it() {
     let world = World::new();
     let a = world.at("a");
     let id = a.json("store -t old --key k -c moved")["id"].clone();

@@ -146,7 +146,7 @@ fn a_memory_is_gone_from_every_byte() {
 }
 
 #[test]
-fn what_matches_is_gone() {
+fn matching_texts_are_gone() {
     let (world, id, _) = with_secret();
     let plan = world.json(format!("redact --match '{SECRET}' --dry-run"));
     assert_eq!(plan["single_events_total"], 4, "{plan}");

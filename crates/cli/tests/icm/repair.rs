@@ -114,7 +114,7 @@ fn a_store_without_its_store_file_is_written_again_under_a_new_origin() {
 }
 
 #[test]
-fn what_a_newer_version_wrote_is_not_touched() {
+fn files_of_a_newer_version_are_not_touched() {
     let world = World::with_memories();
     let path = world.store().join("store.toml");
     let text = fs::read_to_string(&path).unwrap();
@@ -149,7 +149,7 @@ fn a_redaction_that_was_begun_is_finished_after_the_repair() {
 
 /// Bytes are missing within a payload, so its length reaches into the next event.
 #[test]
-fn what_lies_beside_a_payload_that_is_too_short_is_kept() {
+fn files_beside_a_payload_that_is_too_short_are_kept() {
     let world = World::new();
     let big = format!("big {}", "x".repeat(3_000));
     for text in [big.as_str(), "the intact neighbour", "later 1", "later 2"] {
@@ -238,7 +238,7 @@ fn a_lost_payload_is_told_by_its_memory() {
 
 /// Bytes that are set aside lie in `torn/`, and events that an export brings back count again.
 #[test]
-fn what_is_set_aside_stays_and_what_comes_back_counts() {
+fn events_set_aside_stay_and_those_put_back_count() {
     let world = World::new();
     for n in 0..4 {
         world.ok(format!("store -t t -c 'number {n}'"));
@@ -273,7 +273,7 @@ fn what_is_set_aside_stays_and_what_comes_back_counts() {
 
 /// A reader does not see events behind damage, which does not prove that they do not exist.
 #[test]
-fn what_may_lie_behind_the_damage_is_not_told_to_be_missing() {
+fn events_that_may_lie_behind_the_damage_are_not_told_to_be_missing() {
     let world = damaged();
     let last = world.icm("log show @99").ends(3);
     last.err.says("no event");
@@ -300,7 +300,7 @@ fn heads_behind_damage_are_an_error() {
 
 /// A lost payload that was redacted later does not come back.
 #[test]
-fn what_is_redacted_since_is_not_brought_back() {
+fn payloads_redacted_since_are_not_brought_back() {
     let world = World::with_memories();
     let export = world.path("all.icmx");
     let money = world.id("money");

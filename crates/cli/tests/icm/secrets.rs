@@ -158,7 +158,7 @@ fn a_reason_of_a_link_holds_no_secret() {
 }
 
 #[test]
-fn what_is_allowed_is_stored() {
+fn allowed_text_is_stored() {
     let world = World::new();
     let text = format!("token {}", token());
     let args = [
@@ -200,7 +200,7 @@ fn a_warning_is_in_the_receipt_and_on_stderr() {
 }
 
 #[test]
-fn what_is_masked_reaches_no_file() {
+fn masked_secrets_reach_no_file() {
     let world = with_action("mask");
     let secret = token();
     let text = format!("use {secret} here");

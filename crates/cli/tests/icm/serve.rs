@@ -113,7 +113,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
 
 /// The order holds with and without an owner.
 #[test]
-fn what_is_asked_in_a_row_is_done_in_that_order() {
+fn requests_in_a_row_are_done_in_that_order() {
     let world = World::new();
     let stored = world.json("store -t t -c step");
     let id = stored["id"].as_str().unwrap();
@@ -151,7 +151,7 @@ fn what_is_asked_in_a_row_is_done_in_that_order() {
 }
 
 #[test]
-fn what_is_asked_is_in_no_log() {
+fn questions_are_in_no_log() {
     let world = World::with_memories();
     let secret = "ghp_r7Jk29XbQwLm4ZtPv8sYcNd3HfUe6Ga1KxTo";
     let arguments = json!({"topic": "t", "content": format!("the token is {secret}")});

@@ -95,7 +95,7 @@ fn history_says_of_each_text_that_it_is_withheld() {
 
 /// A damaged payload is withheld, but not redacted.
 #[test]
-fn what_is_damaged_is_not_said_to_be_redacted() {
+fn damaged_events_are_not_said_to_be_redacted() {
     let world = World::with_memories();
     let id = world.id("owner");
     let files = crate::world::tree(&world.store().join("log"));
@@ -128,7 +128,7 @@ fn what_is_damaged_is_not_said_to_be_redacted() {
 }
 
 #[test]
-fn what_was_consolidated_is_not_said_to_be_forgotten() {
+fn consolidated_memories_are_not_said_to_be_forgotten() {
     let world = World::with_memories();
     let id = world.id("money");
     let args = [

@@ -143,7 +143,7 @@ fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
 }
 
 #[test]
-fn what_is_cut_or_changed_there_is_told_and_left_alone() {
+fn files_cut_or_changed_at_the_target_are_told_and_left_alone() {
     let world = World::new();
     let [a, b] = ["a", "b"].map(|db| world.at(db));
     store(&world, "a", "Mira drinks green tea");
@@ -204,7 +204,7 @@ fn what_is_cut_or_changed_there_is_told_and_left_alone() {
 }
 
 #[test]
-fn what_one_machine_lost_there_another_puts_back() {
+fn files_that_one_machine_lost_another_puts_back() {
     let world = World::new();
     store(&world, "a", "Mira drinks green tea");
     store(&world, "b", "The house uses tabs");
@@ -291,7 +291,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// An import that was interrupted before it was learned is learned by the next sync.
 #[test]
-fn what_waits_to_be_learned_is_learned() {
+fn waiting_events_are_learned() {
     let world = World::new();
     let b = world.at("b");
     store(&world, "a", "Mira drinks green tea");
@@ -310,7 +310,7 @@ fn what_waits_to_be_learned_is_learned() {
 
 /// If a file matches its index but is no bundle, the other files are read and the bad one is reported.
 #[test]
-fn what_is_no_bundle_stops_nobody() {
+fn files_that_are_no_bundle_stop_nobody() {
     let world = World::new();
     let b = world.at("b");
     store(&world, "a", "Mira drinks green tea");
@@ -348,7 +348,7 @@ impl Drop for Watching {
 
 /// Two watching machines: each gets the other's new memories within a moment, and waits for incomplete files.
 #[test]
-fn who_watches_takes_what_comes() {
+fn a_watcher_takes_new_lines() {
     let world = World::new();
     let c = world.at("c");
     store(&world, "a", "Mira drinks green tea");
@@ -420,7 +420,7 @@ fn a_target_that_is_none_is_told_of() {
 
 /// A changed bundle of a vanished machine: any machine with all of its events writes the bundle again.
 #[test]
-fn what_was_changed_anybody_who_has_it_writes_anew() {
+fn changed_files_are_written_anew_by_any_machine_that_has_them() {
     let world = World::new();
     let [b, c] = ["b", "c"].map(|db| world.at(db));
     store(&world, "a", "Mira drinks green tea");

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::world::{Look, Says, World, run};
 
 #[test]
-fn what_was_changed_or_forgotten_is_still_there_before() {
+fn changed_or_forgotten_memories_are_still_there_before() {
     let world = World::with_memories();
     let then = world.now();
     let changed = world.id("database");

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::world::{Look, Says, World};
 
 #[test]
-fn what_was_done_is_taken_back() {
+fn installed_files_are_taken_back() {
     let world = World::with_memories();
     let id = world.id("owner");
     world.ok(format!("update {id} -c 'Ada owns billing'"));
@@ -98,7 +98,7 @@ fn a_session_is_undone() {
 }
 
 #[test]
-fn what_was_undone_says_so() {
+fn undone_events_say_so() {
     let world = World::with_memories();
     let id = world.id("owner");
     let event = world.json(format!("history {id}"))[0]["event"]
@@ -125,7 +125,7 @@ fn what_was_undone_says_so() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_refused() {
+fn events_that_cannot_be_undone_are_refused() {
     let world = World::new();
     world.fails("undo --last 1 --yes => 1: nothing to undo");
     assert!(!world.store().exists());
@@ -282,7 +282,7 @@ fn memories_of_several_scopes_are_not_summed_up_as_one() {
 }
 
 #[test]
-fn what_was_built_on_the_undone_is_told() {
+fn changes_built_on_the_undone_are_told() {
     let world = World::new();
     world.ok("store -t a -c v1");
     let id = world.json("list")[0]["id"].as_str().unwrap().to_owned();
@@ -314,7 +314,7 @@ fn what_was_built_on_the_undone_is_told() {
 
 /// One event can change many memories. The next command commits the rows, so that the event is folded once.
 #[test]
-fn what_an_undo_of_many_changes_is_taken_into_the_views() {
+fn an_undo_of_many_changes_is_taken_into_the_views() {
     let world = World::new();
     let lines: String = (0..200)
         .map(|n| format!("{{\"topic\":\"t\",\"content\":\"note {n}\"}}\n"))

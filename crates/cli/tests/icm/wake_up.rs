@@ -75,7 +75,7 @@ fn a_pack_stays_within_its_budget_and_says_what_it_left_out() {
 }
 
 #[test]
-fn what_changed_since_the_last_session_of_the_project_is_told() {
+fn changes_since_the_last_session_of_the_project_are_told() {
     let world = World::new();
     let project = world.path("widgets");
     std::fs::create_dir_all(project.join(".git")).unwrap();
@@ -101,7 +101,7 @@ fn what_changed_since_the_last_session_of_the_project_is_told() {
 }
 
 #[test]
-fn what_a_session_stored_before_another_one_began_is_known_after_its_compaction() {
+fn memories_of_an_earlier_session_are_known_after_a_compaction() {
     let world = World::new();
     let project = world.path("widgets");
     std::fs::create_dir_all(project.join(".git")).unwrap();

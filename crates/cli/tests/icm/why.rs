@@ -66,7 +66,7 @@ fn it_tells_source_events_and_recalls() {
 }
 
 #[test]
-fn where_it_came_from_is_one_event() {
+fn the_source_of_a_memory_is_one_event() {
     let world = World::new();
     let store = |actor: &str, session: &str| {
         let mut command = world.command(format!("store -t t --key k -c '{actor}'"));
@@ -173,7 +173,7 @@ fn no_such_memory() {
 }
 
 #[test]
-fn what_was_asked_is_cleaned_for_a_terminal() {
+fn questions_are_cleaned_for_a_terminal() {
     let world = World::with_memories();
     let id = world.id("database");
     world.ok("recall 'invoices \u{1b}[31m\u{202e}red'");

@@ -333,7 +333,7 @@ fn twice_is_once_and_uninstall_gives_every_byte_back() {
 }
 
 #[test]
-fn what_was_added_since_stays() {
+fn text_added_since_the_install_stays() {
     for client in Client::ALL {
         for request in requests(*client) {
             for wild in [Home::write as Wild, |_: &Home, _: &Path, _: &str| {}] {
@@ -630,7 +630,7 @@ fn a_server_of_another_icm_stays_unless_forced() {
 }
 
 #[test]
-fn what_a_person_set_in_the_entry_stays() {
+fn settings_of_a_person_in_the_entry_stay() {
     let home = Home::new();
     let file = home.path().join(".claude.json");
     home.write(&file, r#"{"mcpServers": {"icm": {"type": "stdio", "command": "icm", "args": ["serve"], "alwaysLoad": true, "timeout": 5}}}"#);

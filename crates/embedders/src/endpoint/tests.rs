@@ -261,7 +261,7 @@ fn ids_differ_by_server_model_and_dimension_and_are_names_of_files() {
 }
 
 #[test]
-fn what_may_pass_is_tried_again() {
+fn errors_that_may_pass_are_tried_again() {
     let server = Server::new(|n, texts| match n {
         0 => Reply::Later(0),
         1 => Reply::Json(503, json!({ "error": "loading" })),
@@ -273,7 +273,7 @@ fn what_may_pass_is_tried_again() {
 }
 
 #[test]
-fn what_does_not_pass_ends() {
+fn errors_that_do_not_pass_end_the_request() {
     let server = Server::new(|_, _| Reply::Json(500, json!({ "error": { "message": "boom" } })));
     let error = server.embedder().embed(&["a"]).unwrap_err();
     assert!(said(&error).contains("out of order (500): boom"), "{error}");

@@ -73,7 +73,7 @@ fn a_folder_that_does_not_work_leaves_nothing() {
 }
 
 #[test]
-fn what_is_installed_stays_as_it_is() {
+fn an_installed_model_stays_as_it_is() {
     let (dir, model) = (tempfile::tempdir().unwrap(), fake());
     let store = Store::of(dir.path());
     fs::create_dir(store.lib_dir()).unwrap();

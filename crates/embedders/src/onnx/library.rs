@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_is_an_error() {
+    fn a_file_that_is_no_library_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("libonnxruntime.so");
         fs::write(&path, "no library").unwrap();

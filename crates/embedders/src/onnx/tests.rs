@@ -98,7 +98,7 @@ fn an_id_is_of_bytes_and_of_what_is_done_with_them() {
 }
 
 #[test]
-fn what_a_folder_says_about_itself_is_heeded() {
+fn settings_in_a_model_folder_are_heeded() {
     let dir = fake();
     fs::write(
         dir.path().join("sentence_bert_config.json"),
@@ -138,7 +138,7 @@ fn a_folder_below_onnx_is_found() {
 }
 
 #[test]
-fn what_is_no_model_is_told_in_a_line() {
+fn a_folder_that_is_no_model_is_told_in_a_line() {
     let absent = Path::new("/no/such/folder");
     assert!(said(&open(absent).err().unwrap()).contains("there is no such folder"));
     let empty = tempfile::tempdir().unwrap();

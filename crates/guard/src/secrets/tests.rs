@@ -266,7 +266,7 @@ fn a_placeholder_is_no_secret() {
 }
 
 #[test]
-fn what_programs_write_is_no_secret_unless_it_is_assigned() {
+fn output_of_programs_is_no_secret_unless_it_is_assigned() {
     let sha = hex(40);
     let uuid = format!("{}-{}-4{}-a{}-{}", hex(8), hex(4), hex(3), hex(3), hex(12));
     for text in [
@@ -688,7 +688,7 @@ fn masking_leaves_nothing_of_the_secret() {
 }
 
 #[test]
-fn what_is_allowed_is_no_secret() {
+fn allowed_text_is_no_secret() {
     let text = format!("password: {}", alnum(12));
     let allow = |pattern: &str| Policy::new(Action::Refuse, &[pattern.to_owned()]);
     let found = |pattern: &str| allow(pattern).expect("it is fine").found(&text).len();

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_is_taken_and_what_repeats_is_not() {
+    fn continuing_bundles_are_taken_and_repeated_ones_are_not() {
         let pieces = [
             piece(0, 1, 4, 1, 1),
             piece(0, 3, 4, 1, 1),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_brought_takes_no_events_place() {
+    fn added_events_take_no_other_events_place() {
         // It fills a gap, and continues the end.
         let own = [piece(0, 1, 4, 1, 1), piece(0, 7, 9, 1, 1)];
         let gap = [

@@ -81,7 +81,7 @@ fn a_wrong_prev_at_the_end_is_a_broken_chain() {
 }
 
 #[test]
-fn what_a_newer_version_wrote_is_refused_and_never_cut() {
+fn logs_of_a_newer_version_are_refused_and_never_cut() {
     let kind = |head: &mut [u8], code: u16| head[80..82].copy_from_slice(&code.to_le_bytes());
     type Change<'a> = &'a dyn Fn(&mut [u8]);
     let newer: [(&str, Change<'_>); 5] = [
@@ -198,7 +198,7 @@ fn segments_that_are_gone_and_strays_are_named() {
 }
 
 #[test]
-fn what_is_whole_stays_when_the_newest_event_known_is_damaged() {
+fn whole_events_stay_when_the_newest_known_event_is_damaged() {
     let store = Store::new();
     let log = store.open();
     append(&log, &store.env, vec![forget(1)]);

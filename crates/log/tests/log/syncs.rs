@@ -34,7 +34,7 @@ fn a_commit_without_an_append_waits_for_what_was_found() {
 /// Many processes append recalls without a sync. An open of the log reads every event that no sync has followed, so
 /// their number stays small.
 #[test]
-fn what_is_appended_without_a_sync_is_synced_now_and_then() {
+fn lazy_appends_are_synced_now_and_then() {
     let store = Store::new();
     append(&store.open(), &store.env, vec![forget(1)]);
     let slots = || std::fs::read(store.path.join("acked")).expect("slots");
@@ -57,7 +57,7 @@ fn what_is_appended_without_a_sync_is_synced_now_and_then() {
 }
 
 #[test]
-fn what_a_new_origin_continues_is_durable_and_missed_when_it_goes() {
+fn the_chain_that_a_new_origin_continues_is_durable_and_missed_when_it_goes() {
     let store = Store::new();
     append(&store.open(), &store.env, vec![forget(1)]);
     try_append(&store.open(), &store.env, vec![forget(2)], Durability::Lazy).expect("append");

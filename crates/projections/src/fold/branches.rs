@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_the_head_is_named_and_nothing_beside_it() {
+    fn events_that_lead_to_the_head_are_named_and_no_others() {
         // A branch: 1 and 2, then 3 to 4, or 13 to 15, or 25 after the 4.
         let all = [
             (2, 2, 1),

@@ -283,7 +283,7 @@ mod tests {
 
     /// An undo of an undo of an undo, and one more undo of the first: in any order of learning, one by one.
     #[test]
-    fn what_is_in_force_hangs_on_names_alone() {
+    fn rules_in_force_hang_on_names_alone() {
         let all = [
             undo(9, &[1]),
             undo(8, &[9, 2]),

@@ -65,7 +65,7 @@ fn a_score_is_the_sum_of_its_shares_and_every_weight_can_be_switched_off() {
 }
 
 #[test]
-fn what_only_transcripts_have_counts_nothing_in_notes() {
+fn signals_of_transcripts_count_nothing_in_notes() {
     let features = Features {
         answers: 1.0,
         speaker: true,

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_origin_is_none() {
+    fn texts_that_are_no_origin_are_none() {
         for text in [
             "",
             "null",

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_so_is_before_what_holds_it() {
+    fn a_prefix_match_is_before_a_match_within() {
         let names = ["db/Pool", "pool", "people", "ops\u{202e}pool", "Poolside"];
         let names = names.map(str::to_owned).to_vec();
         assert_eq!(fitting(names, "POOL"), ["Poolside", "pool", "db/Pool"]);

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_excluded_is_not_offered_whatever_else_is_said() {
+    fn excluded_tools_are_not_offered_whatever_else_is_said() {
         let [stats, recall] = ["icm_memory_stats", "icm_memory_recall"];
         let alone = Offer::of(&[], &texts(&[stats]), &[]).expect("a tool");
         assert_eq!(names(alone), [stats]);

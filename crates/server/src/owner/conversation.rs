@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_by_who_has_hung_up_is_not_done() {
+    fn a_request_of_a_client_that_hung_up_is_not_done() {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let done = Arc::new(AtomicUsize::new(0));
         let methods = || {

@@ -344,7 +344,7 @@ mod tests {
 
     /// Single bytes without an end of line are not an answer.
     #[test]
-    fn who_sends_little_at_a_time_is_not_waited_for() {
+    fn slow_clients_are_not_waited_for() {
         let (near, mut far) = Stream::pair().expect("a pair");
         let sending = std::thread::spawn(move || {
             while far.write_all(b" ").is_ok() {
@@ -362,7 +362,7 @@ mod tests {
 
     /// An owner that is being killed takes connections until its socket is closed, and answers none of them.
     #[tokio::test]
-    async fn who_is_cut_off_again_looks_for_the_next_owner_again() {
+    async fn a_client_cut_off_again_looks_for_the_next_owner_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = folder.path().join("store");
         std::fs::create_dir(&store).expect("a folder");

@@ -291,7 +291,7 @@ mod tests {
     use icm_service::OpenOptions;
 
     #[test]
-    fn what_was_written_is_made_ready_for_a_recall_once_nothing_comes() {
+    fn writes_are_made_ready_for_a_recall_once_nothing_comes() {
         let folder = tempfile::tempdir().expect("a folder");
         let options = OpenOptions {
             dir: folder.path().to_owned(),

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_lost_the_folder_leaves_the_next_owner_its_socket() {
+    async fn an_owner_that_lost_the_folder_leaves_the_next_owner_its_socket() {
         let store = tempfile::tempdir().expect("a folder");
         let store = store.path();
         let mut first = Claim::take(store).expect("it can be").expect("it is free");
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_notice_is_none() {
+    fn files_that_are_no_notice_are_none() {
         let store = tempfile::tempdir().expect("a folder");
         let store = store.path();
         drop(Claim::take(store).expect("it can be"));

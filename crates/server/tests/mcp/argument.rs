@@ -1,11 +1,11 @@
 //! Tests of wrong arguments and names, and of their errors.
 
-use crate::look::{Look, Says};
 use icm_api::Trust;
 use icm_server::mcp::McpOptions;
 use serde_json::json;
 
 use crate::client::{Client, EVERYTHING, READ_ONLY};
+use crate::look::{Look, Says};
 use crate::record::recalls_recorded;
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn errors_speak_of_tools_and_arguments() {
 }
 
 #[tokio::test]
-async fn what_is_called_wrongly_is_told_how_it_is_right() {
+async fn a_wrong_call_is_told_how_it_is_right() {
     let mut client = Client::legacy(McpOptions::default()).await;
     for (method, params, words) in [
         (

@@ -1,12 +1,12 @@
 //! Tests of resources, prompts, completion and subscriptions to the log.
 
-use crate::look::{Look, Says};
 use std::time::Duration;
 
 use icm_api::{LogRequest, Trust};
 use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 use crate::record::recalls_recorded;
 
 async fn result(client: &mut Client, method: &str, params: Value) -> Value {
@@ -255,7 +255,7 @@ async fn topics_and_memoirs_are_completed() {
 }
 
 #[tokio::test]
-async fn who_listens_to_the_log_is_told_when_it_grows() {
+async fn subscribers_of_the_log_are_told_when_it_grows() {
     let updated = |message: &Value| {
         message["method"] == "notifications/resources/updated"
             && message["params"]["uri"] == "icm://log"

@@ -1,8 +1,9 @@
 //! The client of the tests: a connection to a server and a store of its own.
 
-use crate::look::Look;
 use std::sync::Arc;
 use std::time::Duration;
+
+use crate::look::Look;
 
 use icm_api::{Caller, StoreRequest, Trust};
 use icm_server::mcp::{ANSWER_MAX_BYTES, INSTRUCTIONS, McpOptions, Offer, serve};

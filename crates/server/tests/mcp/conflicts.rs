@@ -1,6 +1,5 @@
 //! Tests of conflicts between machines, as a model sees them.
 
-use crate::look::{Look, Says};
 use std::time::Duration;
 
 use icm_api::{Caller, ExportSince, NoProgress, Trust, UpdateRequest};
@@ -8,6 +7,7 @@ use icm_service::{ExportFile, OpenOptions, Service};
 use serde_json::json;
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 /// Carries the log of `from` to `to`.
 fn carry(from: &Service, to: &Service) {

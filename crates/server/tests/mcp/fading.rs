@@ -1,6 +1,5 @@
 //! Tests of memories that fade.
 
-use crate::look::{Look, Says};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use icm_service::{OpenOptions, Service};
 use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 /// The clock of this machine, three days ago.
 struct Ago;
@@ -50,7 +50,7 @@ async fn three_days_later() -> Client {
 }
 
 #[tokio::test]
-async fn what_has_faded_is_pruned_and_comes_back() {
+async fn faded_memories_are_pruned_and_come_back() {
     let mut client = three_days_later().await;
     let young = client.put("zoo", "a young okapi", Trust::User);
     let (text, prune) = client.ok("icm_memory_prune", json!({})).await;

@@ -1,10 +1,10 @@
 //! Tests of the floor of a search, and of the notes on how each result was found.
 
-use crate::look::{Look, Says};
 use icm_api::Trust;
 use serde_json::json;
 
 use crate::client::{COMPACT, Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 /// A question whose words are not in the store; one memory is near in meaning.
 const OTHER_WORDS: &str = "which database keeps the bills";
@@ -17,7 +17,7 @@ async fn client() -> Client {
 }
 
 #[tokio::test]
-async fn where_nothing_fits_one_line_says_so() {
+async fn a_recall_that_nothing_fits_says_so_in_one_line() {
     let mut client = client().await;
     let all = json!({"query": OTHER_WORDS, "floor": 0});
     let (_, all) = client.ok("icm_memory_recall", all).await;

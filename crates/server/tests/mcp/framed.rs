@@ -1,12 +1,12 @@
 //! Tests of stored text in answers: marked as data for every client, and within the bound.
 
-use crate::look::Says;
 use icm_api::Trust;
 use icm_server::mcp::{ANSWER_MAX_BYTES, McpOptions, Offer};
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::list::walk;
+use crate::look::Says;
 
 const NEEDLE: &str = "zanzibar";
 

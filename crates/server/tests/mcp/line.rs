@@ -1,10 +1,10 @@
 //! Tests of lines that are not requests.
 
-use crate::look::Says;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::Says;
 
 /// The table holds each bad line, with the id and the code of its answer. A good call follows every line.
 #[tokio::test]

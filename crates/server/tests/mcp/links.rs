@@ -1,6 +1,5 @@
 //! Tests of links, and of topics that hold only topics, as a model sees them.
 
-use crate::look::{Look, Says};
 use icm_api::{Action, Caller, LinkRequest, StoreRequest, Trust};
 use icm_server::mcp::{McpOptions, Offer};
 use serde_json::{Value, json};
@@ -112,7 +111,7 @@ async fn a_memory_is_linked_and_unlinked_by_a_model() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_stores_again_is_confirmed_once() {
+async fn texts_that_somebody_else_stores_again_are_confirmed_once() {
     let mut client = Client::legacy(EVERYTHING).await;
     let text = "Deploys go out on Tuesdays only";
     let other = client.put(

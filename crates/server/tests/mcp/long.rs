@@ -1,6 +1,5 @@
 //! Tests of long calls, and of input that is not a message.
 
-use crate::look::Look;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::Look;
 
 /// An embedder that embeds a batch each time the test lets it.
 struct Gated(Mutex<mpsc::Receiver<()>>);

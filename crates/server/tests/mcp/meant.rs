@@ -1,11 +1,11 @@
 //! Tests of arguments in the forms that clients and models write, and of the answers to them.
 
-use crate::look::Says;
 use icm_api::Trust;
 use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
 use crate::list::tools;
+use crate::look::Says;
 
 /// Returns the ids of the results of a recall.
 fn ids(answer: &Value) -> Vec<&str> {

@@ -1,9 +1,9 @@
 //! Tests of memoirs and their concepts.
 
-use crate::look::{Look, Says};
 use serde_json::json;
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 #[tokio::test]
 async fn a_memoir_over_mcp() {

@@ -1,10 +1,10 @@
 //! Tests of answers that are too long for one reply, through all their pages.
 
-use crate::look::Says;
 use icm_api::{Caller, ConceptLinkRequest, ConceptRequest, MemoirRequest};
 use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::Says;
 
 const CONCEPTS: usize = 300;
 
@@ -104,7 +104,7 @@ async fn memoirs_have_pages() {
 }
 
 #[tokio::test]
-async fn what_is_around_a_concept_has_pages() {
+async fn neighbours_of_a_concept_have_pages() {
     let mut client = Client::legacy(EVERYTHING).await;
     let spokes = hub(&client);
     let links: Vec<String> = spokes

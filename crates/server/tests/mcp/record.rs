@@ -1,6 +1,5 @@
 //! Tests of recorded recalls and stores, as the log and later answers show them.
 
-use crate::look::{Look, Says};
 use std::time::Duration;
 
 use icm_api::{LogRequest, Trust};
@@ -8,6 +7,7 @@ use icm_server::mcp::McpOptions;
 use serde_json::{Value, json};
 
 use crate::client::{COMPACT, Client, EVERYTHING, Store};
+use crate::look::{Look, Says};
 
 pub(crate) fn recalls_recorded(store: &Store) -> u64 {
     let request = LogRequest {

@@ -1,10 +1,10 @@
 //! Tests of the revisions of the protocol.
 
-use crate::look::{Look, Says};
 use icm_server::mcp::{INSTRUCTIONS, tool_list};
 use serde_json::json;
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 #[tokio::test]
 async fn the_older_revisions_work() {

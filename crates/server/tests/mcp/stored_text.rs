@@ -1,10 +1,10 @@
 //! Tests of stored text in an answer: framed, and cut inside.
 
-use crate::look::{Look, Says};
 use icm_api::Trust;
 use serde_json::json;
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 #[tokio::test]
 async fn stored_text_cannot_leave_its_frame_or_hide() {

@@ -1,10 +1,10 @@
 //! Tests of topics: listing, consolidating and forgetting them, and their pages.
 
-use crate::look::{Look, Says};
 use icm_api::Trust;
 use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 #[tokio::test]
 async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {

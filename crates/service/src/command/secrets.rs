@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_a_secret() {
+    fn mistakes_are_told_without_a_secret() {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::open(OpenOptions {
             dir: folder.path().to_owned(),

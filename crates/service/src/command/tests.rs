@@ -37,7 +37,7 @@ fn a_panic_while_a_command_decides_costs_the_views_and_not_the_command() {
 
 /// Otherwise the command would wait for the lock that it holds.
 #[test]
-fn who_had_to_wait_while_a_redaction_was_begun_finishes_that_first() {
+fn a_writer_that_waited_for_a_redaction_finishes_it_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let before = service(folder.path());
     store(&before, "one");

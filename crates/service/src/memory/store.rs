@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dying_peer_has_written_is_no_news_of_an_earlier_memory() {
+    fn writes_of_a_dying_peer_are_no_news_of_an_earlier_memory() {
         let folder = tempfile::tempdir().expect("a folder");
         let dying = DyingPeer(service(folder.path()));
         let asks = service(folder.path()).asking(Arc::new(dying));

@@ -465,7 +465,7 @@ mod tests {
     use icm_api::{Caller, Importance, RecallRequest, StoreRequest};
 
     #[test]
-    fn what_nothing_changes_or_recalls_is_stale() {
+    fn memories_that_nothing_changes_or_recalls_are_stale() {
         let folder = tempfile::tempdir().expect("a folder");
         let (clock, service) = service_at(folder.path());
         let caller = Caller::default();

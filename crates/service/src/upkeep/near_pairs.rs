@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_store_has_linked_is_not_counted_again() {
+    fn linked_memories_are_not_counted_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(folder.path()).with_dedup(Dedup::default());
         for n in 0..300 {

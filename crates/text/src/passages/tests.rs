@@ -67,7 +67,7 @@ fn markdown_is_parted_at_headings_with_their_path() {
 }
 
 #[test]
-fn what_stands_in_a_fence_is_no_heading() {
+fn lines_in_a_fence_are_no_heading() {
     let body = SENTENCE.repeat(5);
     let text = format!("# Guide\n\n{body}\n\n```sh\n# a comment\n{body}\n```\n\n{body}\n");
     assert!(shown(&text).iter().all(|(path, _)| path == "Guide"));

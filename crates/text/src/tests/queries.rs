@@ -4,7 +4,7 @@ use super::*;
 
 /// A long query keeps only its rarest terms: a word that lost its stem finds documents by its written form.
 #[test]
-fn what_is_promising_has_any_word_of_a_long_query() -> Outcome {
+fn promising_texts_have_any_word_of_a_long_query() -> Outcome {
     let others: Vec<String> = (0..40).map(|n| format!("other{n}")).collect();
     let mut texts: Vec<String> = others.clone();
     texts.extend((0..50).map(|n| format!("run number {n}")));

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_comes_back_and_only_for_its_model_and_dimension() {
+    fn cached_vectors_come_back_only_for_their_model_and_dimension() {
         let dir = tempfile::tempdir().expect("a folder");
         let cache = Cache::open(dir.path()).expect("it opens");
         fill(&cache);

@@ -116,7 +116,7 @@ fn a_text_without_meaning_is_zero() {
 }
 
 #[test]
-fn what_looks_like_a_special_token_is_text() {
+fn special_tokens_in_a_text_are_text() {
     let embedder = StaticEmbedder::built_in();
     for text in ["[CLS]", "[UNK]", "[MASK]", "[SEP]", "[PAD]"] {
         let rows = rows_of(&embedder, text, None);

@@ -6,7 +6,7 @@ use super::{lines, long_mem_eval, pair};
 use crate::world::World;
 
 #[test]
-fn where_nothing_can_be_asked_the_answer_is_no() {
+fn without_a_terminal_the_answer_is_no() {
     let world = World::new();
     world.write(
         "c.memories.jsonl",
@@ -20,7 +20,7 @@ fn where_nothing_can_be_asked_the_answer_is_no() {
 }
 
 #[test]
-fn what_is_wrong_with_the_files_is_named_with_its_place() {
+fn mistakes_in_the_files_are_named_with_their_place() {
     let world = World::new();
     std::fs::create_dir(world.path("empty")).unwrap();
     world.fails("bench recall empty => 2: there is no `NAME.memories.jsonl` in empty");
@@ -139,7 +139,7 @@ fn what_is_wrong_with_the_files_is_named_with_its_place() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn questions_that_cannot_be_measured_are_refused() {
     let world = World::new();
     pair(&world, "c");
     for (args, words) in [

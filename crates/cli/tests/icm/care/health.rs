@@ -142,7 +142,7 @@ fn pasted(world: &World, command: &str) -> crate::world::Run {
 
 #[cfg(unix)]
 #[test]
-fn what_health_names_can_be_pasted() {
+fn commands_that_health_names_can_be_pasted() {
     let topics = [
         "-dash",
         "two  spaces",

@@ -146,7 +146,7 @@ fn long_lists_of_an_event_are_shown_cut() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_in_no_topic_keyword_or_session() {
+fn invisible_characters_are_in_no_topic_keyword_or_session() {
     let world = World::with_memories();
     let before = world.now();
     let id = world.id("owner");
@@ -175,7 +175,7 @@ fn what_cannot_be_seen_is_in_no_topic_keyword_or_session() {
 }
 
 #[test]
-fn what_is_forgotten_or_not_there_is_1() {
+fn forgotten_or_absent_memories_exit_with_1() {
     let world = World::with_memories();
     let before = "@2";
     let (gone, other) = (world.id("owner"), world.id("money"));

@@ -6,7 +6,7 @@ use super::{Server, TOKEN};
 use crate::world::{Says, World};
 
 #[test]
-fn who_asks_as_somebody_else_is_not_answered() {
+fn requests_as_somebody_else_are_not_answered() {
     let world = World::with_memories();
     let server = Server::of(
         &world,

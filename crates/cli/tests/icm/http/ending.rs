@@ -117,7 +117,7 @@ fn asked_to_end_it_finishes_a_long_answer_that_is_read_slowly() {
 }
 
 #[test]
-fn what_could_not_be_started_has_no_service_file() {
+fn a_server_that_cannot_start_has_no_service_file() {
     let world = World::new();
     let serve = |args: &str| world.icm(format!("serve {args} --print-unit systemd"));
     serve("--http 0.0.0.0:7437").fails(2, "can be reached from other machines");

@@ -10,7 +10,7 @@ use super::Server;
 use crate::world::{World, run};
 
 #[test]
-fn where_it_cannot_or_must_not_listen_is_told() {
+fn addresses_where_it_cannot_or_must_not_listen_are_told() {
     let world = World::with_memories();
     let server = Server::of(&world, "");
     let taken = server.address.to_string();

@@ -79,7 +79,7 @@ fn mcp_is_the_same_as_on_stdin() {
 
 /// A message with an id gets an answer with the id, as on stdin.
 #[test]
-fn what_is_no_message_has_an_answer_all_the_same() {
+fn lines_that_are_no_message_have_an_answer() {
     let world = World::with_memories();
     let server = Server::of(&world, "");
     let accept = [("Accept", "application/json, text/event-stream")];

@@ -91,7 +91,7 @@ fn the_same_request_is_done_once() {
 }
 
 #[test]
-fn what_is_not_right_is_told_with_what_to_do() {
+fn mistakes_are_told_with_what_to_do() {
     let world = World::with_memories();
     let server = Server::of(&world, "");
     server
@@ -144,7 +144,7 @@ fn what_is_not_right_is_told_with_what_to_do() {
 }
 
 #[test]
-fn what_a_damaged_log_says_is_not_all_and_says_so() {
+fn answers_of_a_damaged_log_say_that_they_lack_events() {
     let world = World::with_memories();
     let server = Server::of(&world, "");
     let damage = |value: &Value| value["damage"].as_str().map(str::to_owned);

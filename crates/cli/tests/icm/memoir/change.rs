@@ -1,9 +1,9 @@
 //! Changes of the graph: differences, log and undo.
 
-use crate::world::{Look, Says};
 use serde_json::{Value, json};
 
 use super::{link, memoir, names, system};
+use crate::world::{Look, Says};
 
 #[test]
 fn changes_of_the_graph_are_compared_and_undone() {

@@ -159,7 +159,7 @@ fn arguments_are_read_as_the_schema_means_them() {
 }
 
 #[test]
-fn what_is_empty_counts_as_left_out() {
+fn empty_arguments_count_as_left_out() {
     for (name, empty) in [
         ("importance", json!("")),
         ("importance", json!("null")),

@@ -34,7 +34,7 @@ fn known(answer: &RecallAnswer) -> f64 {
 }
 
 #[test]
-fn what_the_built_in_model_does_not_know_is_decided_by_words() {
+fn words_unknown_to_the_built_in_model_decide() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());
     store(
@@ -193,7 +193,7 @@ fn a_question_finds_its_fact_in_its_own_language() {
 }
 
 #[test]
-fn what_is_recalled_often_gains_nothing_by_it() {
+fn frequent_recalls_gain_a_memory_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());
     store(&service, "a", &["The staging server runs in Oslo"]);
@@ -223,7 +223,7 @@ fn what_is_recalled_often_gains_nothing_by_it() {
 }
 
 #[test]
-fn what_nothing_answers_gets_nothing_and_the_nearest_is_named() {
+fn a_question_without_an_answer_gets_nothing_and_the_nearest_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());
     let lines = [
@@ -451,7 +451,7 @@ fn a_label_before_a_note_is_nobody_who_speaks() {
 }
 
 #[test]
-fn what_is_asked_for_page_by_page_is_one_answer() {
+fn pages_of_an_answer_are_one_answer() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());
     let notes: Vec<String> = (0..60)

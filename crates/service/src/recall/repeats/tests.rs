@@ -101,7 +101,7 @@ fn spellings_of_one_fact_say_the_same() {
 }
 
 #[test]
-fn what_differs_in_a_word_that_counts_says_something_else() {
+fn texts_that_differ_in_a_word_that_counts_differ() {
     for (one, others) in [
         (
             "Use tabs",

@@ -63,7 +63,7 @@ fn a_snapshot_that_is_read_keeps_its_pages() {
 
 /// A question that another process overtakes is asked again, and nothing is built for it.
 #[test]
-fn what_another_process_wrote_meanwhile_is_opened() {
+fn views_that_another_process_wrote_meanwhile_are_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let [one, other] = [(); 2].map(|()| service(folder.path()));
     store_many(&one, "first");
@@ -108,7 +108,7 @@ fn a_store_that_is_only_read_is_left_as_it_is() {
 
 /// Questions go on, and see every memory, while the tail is committed.
 #[test]
-fn who_asks_meanwhile_sees_every_memory() {
+fn recalls_meanwhile_see_every_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());
     let is_done = AtomicBool::new(false);

@@ -202,7 +202,7 @@ fn vimbles(answer: &RecallAnswer) -> usize {
 }
 
 #[test]
-fn what_the_model_means_is_found_and_nothing_is_embedded_twice() {
+fn meanings_are_found_and_nothing_is_embedded_twice() {
     let world = World::new();
     let service = world.open();
     store(&service, &notes(300, 0));
@@ -309,7 +309,7 @@ fn two_processes_embed_beside_each_other() {
 }
 
 #[test]
-fn what_is_not_embedded_yet_is_found_by_the_built_in_model() {
+fn memories_not_embedded_yet_are_found_by_the_built_in_model() {
     let world = World::new();
     let service = world.open();
     store(&service, &notes(100, 0));
@@ -335,7 +335,7 @@ fn what_is_not_embedded_yet_is_found_by_the_built_in_model() {
 
 /// The nearness that counts depends on how near any two texts of the store are by the model.
 #[test]
-fn what_is_far_by_a_model_that_brings_all_texts_near_is_not_found() {
+fn far_texts_are_not_found_by_a_model_that_brings_all_texts_near() {
     for crowded in [false, true] {
         let world = World::new();
         world.fake.crowded.store(crowded, Relaxed);

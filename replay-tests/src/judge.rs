@@ -215,12 +215,11 @@ impl Judge {
         happened_by: Option<&str>,
     ) -> Option<RecallAnswer> {
         let request = RecallRequest {
-            query: query.to_owned(),
             limit: Some(1_000),
             at: at.map(str::to_owned),
             happened_by: happened_by.map(str::to_owned),
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new(query)
         };
         if self.run.basis().position == 0 {
             return None;
@@ -432,10 +431,8 @@ impl Judge {
     /// The difference.
     pub fn requests_are_done_once(&mut self, number: u64) -> Check {
         let request = |content: &str| StoreRequest {
-            topic: "requests".to_owned(),
-            content: content.to_owned(),
             request_id: Some(format!("request {number}")),
-            ..StoreRequest::default()
+            ..StoreRequest::new("requests", content)
         };
         let caller = icm_api::Caller {
             actor: "user".to_owned(),

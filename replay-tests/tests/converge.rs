@@ -144,10 +144,9 @@ fn told(service: &Service) -> Vec<String> {
     // Scores and order depend on the state, not on the way to it.
     for query in ["red", "green one", "which of them are blue or red"] {
         let request = RecallRequest {
-            query: query.to_owned(),
             floor: Some(0.0),
             limit: Some(50),
-            ..RecallRequest::default()
+            ..RecallRequest::new(query)
         };
         let found = service.recall(&Caller::default(), &request);
         let found = found.expect("it recalls").results.into_iter();

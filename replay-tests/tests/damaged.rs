@@ -428,9 +428,8 @@ fn has_foreign(bed: &Bed) -> bool {
 /// Returns the request for all memories.
 fn memories() -> RecallRequest {
     RecallRequest {
-        query: "number".to_owned(),
         limit: Some(100),
-        ..RecallRequest::default()
+        ..RecallRequest::new("number")
     }
 }
 
@@ -461,11 +460,7 @@ fn write(bed: &Bed, content: &str) -> String {
         let appended = logbed::append(&log, &*bed.env, vec![event], Durability::Synced);
         return if appended.is_ok() { "0" } else { "3" }.to_owned();
     }
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", content);
     let stored = bed
         .service()
         .and_then(|service| service.store(&Caller::default(), request));
@@ -549,11 +544,7 @@ fn every_damaged_store_is_as_the_catalogue_says() {
     let service = store::open(&dir, Arc::clone(&env)).expect("it opens");
     for n in 0..MEMORIES {
         env.advance_ms(1_000);
-        let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: format!("memory number {n}\nof the store"),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("t", format!("memory number {n}\nof the store"));
         service
             .store(&Caller::default(), request)
             .expect("it stores");

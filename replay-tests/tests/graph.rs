@@ -182,20 +182,12 @@ fn a_server_that_goes_on_answers_by_a_graph() {
         assert_eq!(with.results.len(), 4);
     }
     // Later memories are found, in the tail and in the files, and the graph stays.
-    let more = StoreRequest {
-        topic: "t9".to_owned(),
-        content: "hot drinks are served in the morning".to_owned(),
-        ..StoreRequest::default()
-    };
+    let more = StoreRequest::new("t9", "hot drinks are served in the morning");
     service
         .store(&Caller::default(), more.clone())
         .expect("stored");
     for n in 0..600 {
-        let more = StoreRequest {
-            topic: "t8".to_owned(),
-            content: format!("entry {n} of a list of entries"),
-            ..StoreRequest::default()
-        };
+        let more = StoreRequest::new("t8", format!("entry {n} of a list of entries"));
         service.store(&Caller::default(), more).expect("stored");
     }
     assert_eq!(

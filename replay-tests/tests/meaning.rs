@@ -53,9 +53,8 @@ fn ask(run: &Run, request: RecallRequest) -> Vec<(String, f64)> {
 
 fn found(run: &Run, query: &str) -> Vec<String> {
     let request = RecallRequest {
-        query: query.to_owned(),
         floor: Some(0.0),
-        ..RecallRequest::default()
+        ..RecallRequest::new(query)
     };
     let found = ask(run, request).into_iter();
     found.map(|(content, _)| content).collect()
@@ -109,9 +108,8 @@ fn the_answer_is_the_same_in_the_tail_in_the_files_and_in_both() {
     let all = |run: &Run| {
         let of = |query: &&str| {
             let request = RecallRequest {
-                query: (*query).to_owned(),
                 floor: Some(0.0),
-                ..RecallRequest::default()
+                ..RecallRequest::new(*query)
             };
             ask(run, request)
         };
@@ -155,9 +153,8 @@ fn neighbours_in_a_topic_lend_evidence() {
     // Two memories say the same; the one that follows the question it answers comes first.
     let topics = |run: &Run| -> Vec<String> {
         let request = RecallRequest {
-            query: "which certificate broke the release".to_owned(),
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new("which certificate broke the release")
         };
         let answer = run.service().recall(&Caller::default(), &request);
         let mut results = answer.expect("recalled").results;
@@ -196,10 +193,8 @@ fn neighbours_of_the_best_are_candidates() {
     let talk = service(0, 0.5);
     let store = |topic: &str, content: &str, keyword: &str| {
         let request = StoreRequest {
-            topic: topic.to_owned(),
-            content: content.to_owned(),
             keywords: vec![keyword.to_owned()],
-            ..StoreRequest::default()
+            ..StoreRequest::new(topic, content)
         };
         talk.store(&Caller::default(), request).expect("stored");
     };
@@ -218,10 +213,9 @@ fn neighbours_of_the_best_are_candidates() {
     drop(talk);
     let finds = |expand: usize, meaning: f64, keyword: Option<&str>| {
         let request = RecallRequest {
-            query: "which certificate went wrong with the release on Friday".to_owned(),
             keyword: keyword.map(str::to_owned),
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new("which certificate went wrong with the release on Friday")
         };
         let found = service(expand, meaning).recall(&Caller::default(), &request);
         let mut results = found.expect("recalled").results.into_iter();
@@ -249,12 +243,11 @@ fn filters_and_moments_hold_for_what_meaning_finds() {
     step(&mut run, "reopen");
     let asked = |topic: Option<&str>, at: Option<&str>| {
         let request = RecallRequest {
-            query: "name of the pet".to_owned(),
             topic: topic.map(str::to_owned),
             at: at.map(str::to_owned),
             limit: Some(1_000),
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new("name of the pet")
         };
         let found = ask(&run, request).into_iter();
         found.map(|(content, _)| content).collect::<Vec<_>>()
@@ -273,12 +266,10 @@ fn facts_narrow_a_recall_before_the_limit() {
     let mut run = Run::new(6);
     let store = |run: &Run, content: &str, importance, trust, occurred_at: Option<&str>| {
         let request = StoreRequest {
-            topic: "pets".to_owned(),
-            content: content.to_owned(),
             importance: Some(importance),
             trust,
             occurred_at: occurred_at.map(str::to_owned),
-            ..StoreRequest::default()
+            ..StoreRequest::new("pets", content)
         };
         let stored = run.service().store(&Caller::default(), request);
         stored.unwrap_or_else(|error| panic!("store: {error}"));
@@ -326,10 +317,9 @@ fn facts_narrow_a_recall_before_the_limit() {
         }
         for (n, (narrow, wanted)) in asked.iter().enumerate() {
             let mut request = RecallRequest {
-                query: "the name of the pet, dog, cat or parrot".to_owned(),
                 limit: Some(3),
                 floor: Some(0.0),
-                ..RecallRequest::default()
+                ..RecallRequest::new("the name of the pet, dog, cat or parrot")
             };
             narrow(&mut request);
             let mut found: Vec<_> = (ask(&run, request).into_iter())
@@ -342,11 +332,10 @@ fn facts_narrow_a_recall_before_the_limit() {
         }
     }
     let backwards = RecallRequest {
-        query: "pet".to_owned(),
         since: Some("2020-01-02".to_owned()),
         until: Some("2020-01-01".to_owned()),
         floor: Some(0.0),
-        ..RecallRequest::default()
+        ..RecallRequest::new("pet")
     };
     let answer = run.service().recall(&Caller::default(), &backwards);
     let error = answer.expect_err("nothing can be there").to_string();
@@ -370,10 +359,9 @@ fn a_thousand_recalls_of_one_memory_change_no_order() {
     let before = all(&run);
     for n in 0..1_000 {
         let request = RecallRequest {
-            query: "parking lot".to_owned(),
             record: true,
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new("parking lot")
         };
         assert_eq!(ask(&run, request)[0].0, TEXTS[8]);
         run.service().record_recalls();
@@ -465,9 +453,8 @@ fn verify_sees_a_damaged_row_and_a_redaction_takes_the_vectors() {
     let path = vectors(&run.dir());
     let row = fs::read(&path).expect("there is one")[64..64 + 272].to_vec();
     let biscuit = RecallRequest {
-        query: "Biscuit".to_owned(),
         floor: Some(0.0),
-        ..RecallRequest::default()
+        ..RecallRequest::new("Biscuit")
     };
     let answer = run.service().recall(&Caller::default(), &biscuit);
     let request = RedactRequest {

@@ -32,11 +32,7 @@ impl Machine {
     }
 
     fn store(&self, content: &str) -> String {
-        let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: content.to_owned(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("t", content);
         let stored = self.open().store(&Caller::default(), request);
         stored.expect("it stores").event
     }

@@ -113,8 +113,6 @@ fn memory() -> impl Strategy<Value = StoreRequest> {
             |((topic, content, key, scope), (importance, trust, keywords), rest)| {
                 let (raw_excerpt, occurred_ms, metadata, source) = rest;
                 StoreRequest {
-                    topic: topic.to_owned(),
-                    content,
                     key,
                     scope: Some(scope.to_owned()),
                     importance: Some(importance),
@@ -125,7 +123,7 @@ fn memory() -> impl Strategy<Value = StoreRequest> {
                     metadata,
                     source,
                     allow_secret: true,
-                    ..StoreRequest::default()
+                    ..StoreRequest::new(topic, content)
                 }
             },
         )

@@ -43,10 +43,8 @@ impl World {
 
     fn stored(&self, name: &str, content: &str) -> Receipt {
         let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: content.to_owned(),
             key: Some("k".to_owned()).filter(|_| content.contains(SECRET)),
-            ..StoreRequest::default()
+            ..StoreRequest::new("t", content)
         };
         let stored = self.open(name).store(&Caller::default(), request);
         stored.expect("it stores")

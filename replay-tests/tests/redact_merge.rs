@@ -133,10 +133,8 @@ impl World {
             Op::Store { at, key } => {
                 let word = format!("swordfish{:04}", self.texts.len());
                 let request = StoreRequest {
-                    topic: "t".to_owned(),
-                    content: format!("the word is {word}"),
                     key: Some(format!("k{key}")),
-                    ..StoreRequest::default()
+                    ..StoreRequest::new("t", format!("the word is {word}"))
                 };
                 let machine = &mut self.machines[at];
                 let stored = machine.service.store(&Caller::default(), request);
@@ -150,9 +148,8 @@ impl World {
             }
             Op::Recall { at, key } => {
                 let request = RecallRequest {
-                    query: format!("word k{key}"),
                     floor: Some(0.0),
-                    ..RecallRequest::default()
+                    ..RecallRequest::new(format!("word k{key}"))
                 };
                 let machine = &self.machines[at];
                 machine

@@ -108,11 +108,7 @@ fn the_end_of_two_chains_is_lost() {
 }
 
 fn store_text(service: &Service, content: &str) -> String {
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", content);
     let stored = service.store(&Caller::default(), request);
     stored.expect("it stores").id
 }

@@ -15,11 +15,7 @@ use replay_tests::simdisk::{CrashPlan, Names, SimDisk, Writes};
 use replay_tests::{folder, store};
 
 fn add(service: &Service, content: &str) -> String {
-    let request = StoreRequest {
-        topic: "t".into(),
-        content: content.into(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", content);
     service
         .store(&Caller::default(), request)
         .expect("it stores")
@@ -28,9 +24,8 @@ fn add(service: &Service, content: &str) -> String {
 
 fn recall(service: &Service, query: &str, record: bool) -> Vec<(String, u64)> {
     let request = RecallRequest {
-        query: query.into(),
         record,
-        ..RecallRequest::default()
+        ..RecallRequest::new(query)
     };
     let answer = service
         .recall(&Caller::default(), &request)

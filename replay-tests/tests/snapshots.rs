@@ -99,11 +99,7 @@ fn an_answer_holds_all_that_was_acknowledged_before_it_was_asked() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().join("store");
     let service = Arc::new(open_here(&dir).expect("it opens"));
-    let first = StoreRequest {
-        topic: "first".to_owned(),
-        content: "There is a store".to_owned(),
-        ..StoreRequest::default()
-    };
+    let first = StoreRequest::new("first", "There is a store");
     service.store(&Caller::default(), first).expect("it stores");
     let (told, is_over) = (Told::default(), AtomicBool::new(false));
     let mut children: Vec<Child> = ["one", "two", "three"].map(|name| spawn(&dir, name)).into();

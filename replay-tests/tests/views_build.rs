@@ -18,11 +18,7 @@ const WAIT: Duration = Duration::from_millis(10);
 fn some(dir: &Path) -> Log {
     let service = store::open(dir, Arc::new(SimEnv::new(1))).expect("it opens");
     for n in 0..5 {
-        let request = StoreRequest {
-            topic: "t".into(),
-            content: format!("memory {n}"),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("t", format!("memory {n}"));
         service
             .store(&Caller::default(), request)
             .expect("it is stored");
@@ -165,11 +161,7 @@ fn a_few_long_memories_are_worth_view_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let service = store::open(folder.path(), Arc::new(SimEnv::new(1))).expect("it opens");
         for n in 0..20 {
-            let request = StoreRequest {
-                topic: "t".into(),
-                content: format!("{n} {}", "word ".repeat(len / 5)),
-                ..StoreRequest::default()
-            };
+            let request = StoreRequest::new("t", format!("{n} {}", "word ".repeat(len / 5)));
             service
                 .store(&Caller::default(), request)
                 .expect("it is stored");
@@ -190,11 +182,7 @@ fn views_that_another_process_built_are_not_built_again() {
         let open =
             |seed| store::open(folder.path(), Arc::new(SimEnv::new(seed))).expect("it opens");
         let [one, other] = [open(1), open(2)];
-        let memory = |n: u32| StoreRequest {
-            topic: format!("t{n}"),
-            content: format!("number {n}"),
-            ..StoreRequest::default()
-        };
+        let memory = |n: u32| StoreRequest::new(format!("t{n}"), format!("number {n}"));
         let known = || other.stats(None).expect("it reads").memories;
         assert_eq!(known(), 0);
         for n in 0..600 {

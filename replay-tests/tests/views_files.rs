@@ -40,11 +40,10 @@ fn ask(run: &Run) -> Answers {
     };
     let recall = |query: &str, at: Option<&str>| {
         let request = RecallRequest {
-            query: query.to_owned(),
             limit: Some(1_000),
             at: at.map(str::to_owned),
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new(query)
         };
         let answer = run.service().recall(&Caller::default(), &request);
         judge::results(&answer.unwrap_or_else(|error| panic!("recall: {error}")))

@@ -66,11 +66,7 @@ fn import(service: &Service, path: &Path) -> LogImportAnswer {
 }
 
 fn store(service: &Service, content: &str) -> String {
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", content);
     let stored = service.store(&Caller::default(), request);
     stored.expect("it stores").id
 }
@@ -137,10 +133,9 @@ fn a_recall_that_is_not_written_yet() {
         let warm = world.open("a");
         let id = store(&warm, "swordfish");
         let request = RecallRequest {
-            query: "swordfish".to_owned(),
             record: true,
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new("swordfish")
         };
         let ask = || warm.recall(&Caller::default(), &request).expect("recalled");
         if asked_before {
@@ -171,11 +166,7 @@ fn a_store_that_is_moved_away() {
     redact(&warm, &gone);
     store(&warm, "one");
     fs::rename(world.dir("a"), world.dir("elsewhere")).expect("moved");
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: "two".to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", "two");
     let error = warm.store(&Caller::default(), request.clone());
     let error = error.expect_err("it is gone").to_string();
     assert!(error.contains("moved or removed"), "{error}");

@@ -126,6 +126,17 @@ pub struct StoreRequest {
     pub allow_secret: bool,
 }
 
+impl StoreRequest {
+    /// Returns a request to store a text under a topic, with defaults for the rest.
+    pub fn new(topic: impl Into<String>, content: impl Into<String>) -> Self {
+        StoreRequest {
+            topic: topic.into(),
+            content: content.into(),
+            ..StoreRequest::default()
+        }
+    }
+}
+
 impl Default for StoreRequest {
     fn default() -> Self {
         StoreRequest {

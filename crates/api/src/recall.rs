@@ -59,6 +59,16 @@ pub struct RecallRequest {
     pub no_links: bool,
 }
 
+impl RecallRequest {
+    /// Returns a request for these words, with defaults for the rest.
+    pub fn new(query: impl Into<String>) -> Self {
+        RecallRequest {
+            query: query.into(),
+            ..RecallRequest::default()
+        }
+    }
+}
+
 /// The link that brought a memory into an answer although the search did not find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Via {

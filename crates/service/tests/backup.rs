@@ -21,11 +21,7 @@ fn open(dir: &Path) -> Service {
 }
 
 fn store(service: &Service, content: &str) -> u64 {
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", content);
     let receipt = service.store(&Caller::default(), request);
     receipt.expect("it stores").position
 }

@@ -23,11 +23,7 @@ fn opened() -> (tempfile::TempDir, Service) {
 }
 
 fn memory(content: &str) -> StoreRequest {
-    StoreRequest {
-        topic: "infra".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    }
+    StoreRequest::new("infra", content)
 }
 
 fn store(service: &Service, request: StoreRequest) -> icm_api::Receipt {
@@ -96,9 +92,8 @@ fn one_that_was_not_found_is_brought_in_beside_the_found_one() {
     );
     for limit in [1, 2] {
         let request = RecallRequest {
-            query: "which default branch".to_owned(),
             limit: Some(limit),
-            ..RecallRequest::default()
+            ..RecallRequest::new("which default branch")
         };
         let answer = service.recall(&Caller::default(), &request);
         let results = answer.expect("it answers").results;
@@ -223,9 +218,8 @@ fn renamed(service: &Service) -> [icm_api::Receipt; 2] {
 
 fn branch(service: &Service, at: Option<u64>) -> Vec<String> {
     let request = RecallRequest {
-        query: "which default branch".to_owned(),
         at: at.map(|position| format!("@{position}")),
-        ..RecallRequest::default()
+        ..RecallRequest::new("which default branch")
     };
     let answer = service.recall(&Caller::default(), &request);
     let results = answer.expect("it answers").results;

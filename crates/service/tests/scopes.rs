@@ -43,10 +43,9 @@ fn is_seen(scope: &str, project: Option<&str>, session: Option<&str>) -> bool {
 
 fn request() -> RecallRequest {
     RecallRequest {
-        query: "apple".into(),
         limit: Some(50),
         floor: Some(0.0),
-        ..RecallRequest::default()
+        ..RecallRequest::new("apple")
     }
 }
 
@@ -72,13 +71,7 @@ proptest! {
         let mut ids = Vec::new();
         for (n, (scope, topic, matches)) in memories.iter().enumerate() {
             let word = if *matches { "apple" } else { "pear" };
-            let stored = service.store(&Caller::default(), StoreRequest {
-                topic: TOPICS[*topic].into(),
-                content: format!("{word} {n}"),
-                key: Some(n.to_string()),
-                scope: Some(SCOPES[*scope].into()),
-                ..StoreRequest::default()
-            });
+            let stored = service.store(&Caller::default(), StoreRequest { key: Some(n.to_string()), scope: Some(SCOPES[*scope].into()), ..StoreRequest::new(TOPICS[*topic], format!("{word} {n}")) });
             ids.push(stored.expect("it stores").id);
         }
         for (from, to, relation) in links {

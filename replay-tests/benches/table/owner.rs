@@ -101,11 +101,7 @@ fn caller() -> Caller {
 }
 
 fn memory(topic: impl Into<String>, content: impl Into<String>) -> StoreRequest {
-    StoreRequest {
-        topic: topic.into(),
-        content: content.into(),
-        ..StoreRequest::default()
-    }
+    StoreRequest::new(topic, content)
 }
 
 /// Returns microseconds of a sync of 350 appended bytes, and of a request to the owner without work.

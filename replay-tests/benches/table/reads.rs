@@ -84,11 +84,7 @@ fn holds(store: &Path, is_over: &dyn Fn() -> bool) {
 fn stores(service: &Service, pause: Duration, is_over: &dyn Fn() -> bool) {
     let mut text = Text::new(4);
     while !is_over() {
-        let request = StoreRequest {
-            topic: text.topic(),
-            content: text.content(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new(text.topic(), text.content());
         service
             .store(&Caller::default(), request)
             .expect("it stores");
@@ -113,10 +109,7 @@ pub(crate) fn run(dir: &Path) {
 fn in_process(service: &Service, store: &Path) {
     let asker = || -> Asker<'_> {
         Box::new(|query| {
-            let request = RecallRequest {
-                query,
-                ..RecallRequest::default()
-            };
+            let request = RecallRequest::new(query);
             let answer = service.recall(&Caller::default(), &request);
             answer.expect("it answers");
         })

@@ -26,11 +26,7 @@ fn main() {
     for number in 0_u64.. {
         // A word that no other text has.
         let word = format!("{name}x{number}x");
-        let request = StoreRequest {
-            topic: name.clone(),
-            content: format!("The word of the day is {word}"),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new(name.clone(), format!("The word of the day is {word}"));
         let receipt = service.store(&caller, request).expect("it stores");
         say(format!("stored {} {word}", receipt.id));
         if number % 4 == 3 {

@@ -220,15 +220,13 @@ impl Run {
                 let receipt = service.store(
                     &self.caller,
                     StoreRequest {
-                        topic: topic.clone(),
-                        content: content.clone(),
                         importance: *importance,
                         keywords: keywords.clone(),
                         key: key.clone(),
                         scope: scope.clone(),
                         trust: trust.unwrap_or(Trust::User),
                         request_id: request.clone(),
-                        ..StoreRequest::default()
+                        ..StoreRequest::new(topic.clone(), content.clone())
                     },
                 )?;
                 self.aliases.add(alias, &receipt.id);
@@ -392,7 +390,6 @@ impl Run {
                 record,
             } => {
                 let request = RecallRequest {
-                    query: query.clone(),
                     topic: topic.clone(),
                     keyword: keyword.clone(),
                     limit: *limit,
@@ -400,7 +397,7 @@ impl Run {
                     happened_by: self.time(happened_by),
                     floor: floor.as_deref().map(share),
                     record: *record,
-                    ..RecallRequest::default()
+                    ..RecallRequest::new(query.clone())
                 };
                 let answer = service.recall(&self.caller, &request)?;
                 service.record_recalls();

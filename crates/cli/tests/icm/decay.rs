@@ -48,11 +48,9 @@ fn aged(days: u64) -> World {
     let service = Service::open_on(options, ground).unwrap();
     for (name, importance) in IMPORTANCES {
         let request = StoreRequest {
-            topic: "zoo".to_owned(),
-            content: format!("a zebra of {name} importance"),
             key: Some(name.to_owned()),
             importance: Some(importance),
-            ..StoreRequest::default()
+            ..StoreRequest::new("zoo", format!("a zebra of {name} importance"))
         };
         service.store(&Caller::default(), request).unwrap();
     }
@@ -324,11 +322,9 @@ fn store_ago(world: &World, days: u64, keys: &[(&str, Importance)]) {
     let service = Service::open_on(options, ground).unwrap();
     for (key, importance) in keys {
         let request = StoreRequest {
-            topic: "zoo".to_owned(),
-            content: format!("a zebra called {key}"),
             key: Some((*key).to_owned()),
             importance: Some(*importance),
-            ..StoreRequest::default()
+            ..StoreRequest::new("zoo", format!("a zebra called {key}"))
         };
         service.store(&Caller::default(), request).unwrap();
     }
@@ -357,13 +353,13 @@ fn a_clock_that_was_years_behind_is_named() {
         );
         let (status, message) = clock(&world);
         assert_eq!(status, "warning", "{message}");
-        message.says(&format!("{} days before", years * 365));
+        message.says(format!("{} days before", years * 365));
         // After a write by the right clock, the log still shows the wrong one.
         world.ok("store -t zoo -c 'an okapi' --key new");
         world.ok("decay");
         let (status, message) = clock(&world);
         assert_eq!(status, "warning", "{message}");
-        message.says(&format!("{} days, from ", years * 365));
+        message.says(format!("{} days, from ", years * 365));
 
         let old = world.id("old");
         let prune = world.json("prune --dry-run");

@@ -455,11 +455,7 @@ mod tests {
     }
 
     fn store(service: &Service, content: &str) -> Receipt {
-        let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: content.to_owned(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("t", content);
         let stored = service.store(&Caller::default(), request);
         stored.expect("it stores")
     }

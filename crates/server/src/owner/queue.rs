@@ -303,11 +303,10 @@ mod tests {
         for n in 0..1_200_u32 {
             // The texts are not similar: a search for near duplicates would slow the writes down.
             let words = blake3::hash(&n.to_le_bytes()).to_hex();
-            let request = StoreRequest {
-                topic: "t".to_owned(),
-                content: format!("{} {} {}", &words[..6], &words[6..12], &words[12..18]),
-                ..StoreRequest::default()
-            };
+            let request = StoreRequest::new(
+                "t",
+                format!("{} {} {}", &words[..6], &words[6..12], &words[12..18]),
+            );
             let stored = queue.write(Caller::default(), Write::Store(request), None);
             stored.expect("it stores");
         }

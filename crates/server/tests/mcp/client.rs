@@ -194,10 +194,8 @@ impl Client {
     /// Stores without MCP, as an import would.
     pub(crate) fn put(&self, topic: &str, content: &str, trust: Trust) -> String {
         let request = StoreRequest {
-            topic: topic.into(),
-            content: content.into(),
             trust,
-            ..StoreRequest::default()
+            ..StoreRequest::new(topic, content)
         };
         let caller = Caller {
             actor: "user".into(),

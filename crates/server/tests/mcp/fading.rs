@@ -38,11 +38,7 @@ async fn three_days_later() -> Client {
         ..icm_service::Ground::system()
     };
     let before = Service::open_on(options, ground).expect("a store");
-    let request = StoreRequest {
-        topic: "zoo".into(),
-        content: "a zebra".into(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("zoo", "a zebra");
     before.store(&Caller::default(), request).expect("stored");
     drop(before);
 

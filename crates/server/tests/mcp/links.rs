@@ -50,7 +50,7 @@ async fn links_of_memories_are_compared_and_told_of() {
     let (text, _) = client
         .ok("icm_log", json!({"kind": "memory.unlinked"}))
         .await;
-    text.says(&format!("contradicts {b}"));
+    text.says(format!("contradicts {b}"));
 
     link(&client, &a, &b, "contradicts", true);
     let ask = json!({"query": "Redis 6380"});
@@ -91,7 +91,7 @@ async fn a_memory_is_linked_and_unlinked_by_a_model() {
     let ask = json!({"id": a, "other": b, "relation": "supersedes", "reason": "it moved"});
     let (text, linked) = client.ok("icm_memory_link", ask.clone()).await;
     assert_eq!(linked["action"], "linked", "{linked}");
-    text.begins(&format!("linked {a} supersedes {b} (event "));
+    text.begins(format!("linked {a} supersedes {b} (event "));
     let (_, again) = client.ok("icm_memory_link", ask).await;
     assert_eq!(again["action"], "unchanged");
     let found = client.ok("icm_memory_recall", json!({"query": "Redis 6379"}));
@@ -100,7 +100,7 @@ async fn a_memory_is_linked_and_unlinked_by_a_model() {
 
     let ask = json!({"id": a, "other": b, "relation": "supersedes", "remove": true});
     let (text, _) = client.ok("icm_memory_link", ask).await;
-    text.begins(&format!("unlinked {a} "));
+    text.begins(format!("unlinked {a} "));
     let found = client.ok("icm_memory_recall", json!({"query": "Redis 6379"}));
     let (_, found) = found.await;
     assert_eq!(found["results"][0]["id"], json!(b), "{found}");
@@ -127,10 +127,8 @@ async fn texts_that_somebody_else_stores_again_are_confirmed_once() {
             ..Caller::default()
         };
         let request = StoreRequest {
-            topic: "deploys".into(),
-            content: text.into(),
             request_id: Some(format!("{actor} {session}")),
-            ..StoreRequest::default()
+            ..StoreRequest::new("deploys", text)
         };
         client.service.store(&caller, request).expect("stored")
     };

@@ -43,10 +43,8 @@ fn store() -> (tempfile::TempDir, Service) {
     let service = service.expect("a store");
     for n in 0..300 {
         let request = StoreRequest {
-            topic: "t".into(),
-            content: format!("the {n}th of many"),
             key: Some(format!("{n}")),
-            ..StoreRequest::default()
+            ..StoreRequest::new("t", format!("the {n}th of many"))
         };
         service.store(&Caller::default(), request).expect("stored");
     }

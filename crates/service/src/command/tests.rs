@@ -65,11 +65,7 @@ fn a_panic_after_the_append_writes_nothing_twice() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());
     store(&service, "one");
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: "two".to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", "two");
     let caller = Caller::default();
     let checked = service.check_store(&caller, &request).expect("it is fine");
     let answer = service.command::<()>(&caller, None, RequestKeyOf(None), |command, views| {

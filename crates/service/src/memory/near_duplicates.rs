@@ -279,11 +279,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(folder.path());
         let request = |importance, keywords: &[&str]| StoreRequest {
-            topic: "t".to_owned(),
-            content: "tests run on stable".to_owned(),
             importance,
             keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
-            ..StoreRequest::default()
+            ..StoreRequest::new("t", "tests run on stable")
         };
         let store = |request: StoreRequest| {
             let receipt = service.store(&Caller::default(), request);
@@ -320,11 +318,9 @@ mod tests {
         let service = service(folder.path());
         let store = |occurred_at: &str, importance| {
             let request = StoreRequest {
-                topic: "t".to_owned(),
-                content: "met Ann at the lake".to_owned(),
                 occurred_at: Some(occurred_at.to_owned()),
                 importance,
-                ..StoreRequest::default()
+                ..StoreRequest::new("t", "met Ann at the lake")
             };
             let receipt = service.store(&Caller::default(), request);
             receipt.expect("it stores")
@@ -346,11 +342,9 @@ mod tests {
         let service = service(folder.path());
         let store = |importance, request_id: Option<&str>| {
             let request = StoreRequest {
-                topic: "t".to_owned(),
-                content: "tests run on stable".to_owned(),
                 importance,
                 request_id: request_id.map(str::to_owned),
-                ..StoreRequest::default()
+                ..StoreRequest::new("t", "tests run on stable")
             };
             let receipt = service.store(&Caller::default(), request);
             receipt.expect("it stores")
@@ -367,11 +361,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(folder.path());
         let store = |content: String| {
-            let request = StoreRequest {
-                topic: "t".to_owned(),
-                content,
-                ..StoreRequest::default()
-            };
+            let request = StoreRequest::new("t", content);
             let stored = service.store(&Caller::default(), request);
             stored.expect("it stores")
         };

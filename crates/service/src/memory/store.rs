@@ -455,11 +455,7 @@ mod tests {
     use icm_api::Dedup;
 
     fn memory(content: &str) -> StoreRequest {
-        StoreRequest {
-            topic: "t".to_owned(),
-            content: content.to_owned(),
-            ..StoreRequest::default()
-        }
+        StoreRequest::new("t", content)
     }
 
     /// Decides writes under one lock. Returns the action and position of each.

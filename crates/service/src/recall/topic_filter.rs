@@ -100,11 +100,7 @@ mod tests {
     };
 
     fn store(service: &Service, topic: &str, content: &str) {
-        let request = StoreRequest {
-            topic: topic.to_owned(),
-            content: content.to_owned(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new(topic, content);
         service
             .store(&Caller::default(), request)
             .expect("it stores");
@@ -120,9 +116,8 @@ mod tests {
         let recall = service.recall(
             &Caller::default(),
             &RecallRequest {
-                query: "soup".to_owned(),
                 topic: some(),
-                ..RecallRequest::default()
+                ..RecallRequest::new("soup")
             },
         )?;
         let topics = service.topic_tree(&TopicsRequest {

@@ -29,11 +29,7 @@ fn open(dir: &Path, read_only: bool) -> Service {
 }
 
 pub(crate) fn store(service: &Service, content: &str) {
-    let request = StoreRequest {
-        topic: "t".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    };
+    let request = StoreRequest::new("t", content);
     service
         .store(&Caller::default(), request)
         .expect("it stores");

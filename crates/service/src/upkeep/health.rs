@@ -475,10 +475,8 @@ mod tests {
             ("snark", Importance::High),
         ] {
             let request = StoreRequest {
-                topic: "t".to_owned(),
-                content: content.to_owned(),
                 importance: Some(importance),
-                ..StoreRequest::default()
+                ..StoreRequest::new("t", content)
             };
             service.store(&caller, request).expect("it stores");
         }
@@ -496,10 +494,9 @@ mod tests {
         pass(31);
         assert_eq!(counts(), (Some(0), Some(2)));
         let request = RecallRequest {
-            query: "quorl".to_owned(),
             limit: Some(1),
             record: true,
-            ..RecallRequest::default()
+            ..RecallRequest::new("quorl")
         };
         let answer = service.recall(&caller, &request).expect("an answer");
         assert_eq!(answer.results.len(), 1);

@@ -140,10 +140,8 @@ mod tests {
 
     fn store(service: &Service, content: &str, scope: Option<&str>) -> String {
         let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: content.to_owned(),
             scope: scope.map(str::to_owned),
-            ..StoreRequest::default()
+            ..StoreRequest::new("t", content)
         };
         let stored = service.store(&Caller::default(), request);
         stored.expect("it stores").id
@@ -330,11 +328,7 @@ mod tests {
         assert!(!signatures().contains(&before[0]));
         assert!(signatures().contains(&before[1]));
         // No memory is near it any more.
-        let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: text(0, &[(7, "seven")]),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("t", text(0, &[(7, "seven")]));
         let again = service.store(&Caller::default(), request);
         assert_eq!(again.expect("it stores").similar, None);
     }

@@ -257,11 +257,12 @@ mod tests {
         let mut ids = Vec::new();
         for n in 0..40 {
             let request = StoreRequest {
-                topic: format!("t{}", n % 3),
-                content: format!("memory {n} says {}", n * 7_919),
                 importance: [Some(Level::High), None, Some(Level::Low)][n % 3],
                 scope: (n % 5 == 0).then(|| format!("project:p{n}")),
-                ..StoreRequest::default()
+                ..StoreRequest::new(
+                    format!("t{}", n % 3),
+                    format!("memory {n} says {}", n * 7_919),
+                )
             };
             ids.push(service.store(&caller, request).expect("it stores").id);
             if n == 20 {

@@ -399,11 +399,7 @@ mod tests {
     }
 
     fn store(service: &Service, topic: &str, content: &str) -> icm_api::Receipt {
-        let request = StoreRequest {
-            topic: topic.to_owned(),
-            content: content.to_owned(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new(topic, content);
         let stored = service.store(&Caller::default(), request);
         stored.expect("it stores")
     }

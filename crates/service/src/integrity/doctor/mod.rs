@@ -269,11 +269,7 @@ mod tests {
             read_only: false,
         };
         let dir = options.dir.clone();
-        let request = StoreRequest {
-            topic: "t".to_owned(),
-            content: "c".to_owned(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("t", "c");
         let service = Service::open(options).expect("it opens");
         service
             .store(&Caller::default(), request)

@@ -6,11 +6,7 @@ use icm_api::{StoreRequest, UpdateRequest};
 
 fn store(service: &Service, topic: &str, contents: &[&str]) {
     for content in contents {
-        let request = StoreRequest {
-            topic: topic.to_owned(),
-            content: (*content).to_owned(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new(topic, *content);
         service
             .store(&Caller::default(), request)
             .expect("it stores");
@@ -19,9 +15,8 @@ fn store(service: &Service, topic: &str, contents: &[&str]) {
 
 fn recall(service: &Service, query: &str) -> RecallAnswer {
     let request = RecallRequest {
-        query: query.to_owned(),
         explain: true,
-        ..RecallRequest::default()
+        ..RecallRequest::new(query)
     };
     service
         .recall(&Caller::default(), &request)
@@ -208,10 +203,9 @@ fn frequent_recalls_gain_a_memory_nothing() {
     let before = scores(&service);
     assert_eq!(before.len(), 2);
     let request = RecallRequest {
-        query: "Oslo server".to_owned(),
         limit: Some(1),
         record: true,
-        ..RecallRequest::default()
+        ..RecallRequest::new("Oslo server")
     };
     for _ in 0..1_000 {
         let answer = service.recall(&Caller::default(), &request);
@@ -245,9 +239,8 @@ fn a_question_without_an_answer_gets_nothing_and_the_nearest_is_named() {
         let answer = recall(&service, query);
         assert_eq!(answer.results, [], "{query}");
         let everything = RecallRequest {
-            query: query.to_owned(),
             floor: Some(0.0),
-            ..RecallRequest::default()
+            ..RecallRequest::new(query)
         };
         let found = service.recall(&Caller::default(), &everything);
         let found = found.expect("it answers").results;
@@ -401,10 +394,8 @@ fn a_word_of_the_topic_or_a_keyword_counts() {
     store(&service, "pets", &["Biscuit sleeps under the desk"]);
     store(&service, "team", &["Deploys need two approvals"]);
     let request = StoreRequest {
-        topic: "plans".to_owned(),
-        content: "We stay with PostgreSQL".to_owned(),
         keywords: vec!["database".to_owned()],
-        ..StoreRequest::default()
+        ..StoreRequest::new("plans", "We stay with PostgreSQL")
     };
     service
         .store(&Caller::default(), request)

@@ -229,11 +229,7 @@ const SPELLINGS: [&str; 10] = [
 ];
 
 fn stored(service: &Service, content: &str, change: impl FnOnce(&mut StoreRequest)) -> String {
-    let mut request = StoreRequest {
-        topic: "style".to_owned(),
-        content: content.to_owned(),
-        ..StoreRequest::default()
-    };
+    let mut request = StoreRequest::new("style", content);
     change(&mut request);
     service
         .store(&Caller::default(), request)
@@ -243,9 +239,8 @@ fn stored(service: &Service, content: &str, change: impl FnOnce(&mut StoreReques
 
 fn request(query: &str) -> RecallRequest {
     RecallRequest {
-        query: query.to_owned(),
         floor: Some(0.0),
-        ..RecallRequest::default()
+        ..RecallRequest::new(query)
     }
 }
 

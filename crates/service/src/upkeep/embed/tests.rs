@@ -156,11 +156,7 @@ fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
 
 fn store(service: &Service, contents: &[String]) {
     for content in contents {
-        let request = StoreRequest {
-            topic: "notes".to_owned(),
-            content: content.clone(),
-            ..StoreRequest::default()
-        };
+        let request = StoreRequest::new("notes", content.clone());
         let stored = service.store(&Caller::default(), request);
         stored.expect("it stores");
     }
@@ -177,10 +173,9 @@ fn notes(count: usize, from: usize) -> Vec<String> {
 
 fn recall(service: &Service, query: &str) -> RecallAnswer {
     let request = RecallRequest {
-        query: query.to_owned(),
         limit: Some(40),
         explain: true,
-        ..RecallRequest::default()
+        ..RecallRequest::new(query)
     };
     let answer = service.recall(&Caller::default(), &request);
     answer.expect("it answers")

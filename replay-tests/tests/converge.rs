@@ -1,5 +1,5 @@
 //! Stores that exchanged their exports give equal answers to the byte: lists and memories as JSON, in the same order.
-//! `merge.rs` compares rows of chains that were copied by hand.
+//! `merge/` compares rows of chains that were copied by hand.
 
 use std::ops::ControlFlow;
 use std::time::Duration;

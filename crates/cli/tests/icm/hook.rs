@@ -1,5 +1,8 @@
 //! `icm hook`, and the commands that report it: sessions, injections, tokens.
 
+mod mistake;
+mod transcript;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -263,62 +266,6 @@ fn text_shown_to_no_model_is_not_recorded_as_shown() {
 }
 
 #[test]
-fn whatever_goes_wrong_the_client_goes_on() {
-    let world = World::with_memories();
-    let session = Session::new(&world, "claude-code", "s1");
-    let huge = vec![b'x'; 17 << 20];
-    let cut_off = br#"{"session_id":"s1","prom"#;
-    let other = br#"{"session_id":7,"prompt":"a"}"#;
-    let inputs: [(&str, &[u8]); 8] = [
-        ("UserPromptSubmit", b""),
-        ("UserPromptSubmit", b"not json"),
-        ("UserPromptSubmit", b"[]"),
-        ("UserPromptSubmit", cut_off),
-        ("UserPromptSubmit", other),
-        ("UserPromptSubmit", &huge),
-        ("NoSuchEvent", b"{}"),
-        ("", b"{}"),
-    ];
-    let mut lines = 0;
-    for (event, input) in inputs {
-        let run = session.raw(event, input).ok();
-        assert_eq!((run.out.as_str(), run.err.as_str()), ("", ""), "{event}");
-        lines += 1;
-        let journal = std::fs::read_to_string(world.store().join("cache/hooks.log")).unwrap();
-        assert_eq!(journal.lines().count(), lines, "{journal}");
-    }
-    for args in [
-        &["hook", "no-client", "Stop"][..],
-        &["hook", "codex", "Stop", "--what"],
-    ] {
-        assert_eq!(world.icm_with(args, b"{}").ok().out, "", "{args:?}");
-    }
-    // An invalid config file, and an unreadable log.
-    world.write("config.toml", "[recall]\nlimit = 'many'\n");
-    let config = world.path("config.toml");
-    let args = [
-        "--config",
-        config.to_str().unwrap(),
-        "hook",
-        "claude-code",
-        "Stop",
-    ];
-    world.icm_with(args, b"{}").ok();
-    let logs: Vec<_> = crate::world::tree(&world.store())
-        .into_iter()
-        .filter(|(path, _)| path.extension().is_some_and(|it| it == "icmlog"))
-        .collect();
-    assert!(!logs.is_empty());
-    for (path, bytes) in logs {
-        std::fs::write(world.store().join(path), &bytes[..bytes.len() / 3]).unwrap();
-    }
-    let run = session
-        .hook("UserPromptSubmit", json!({"prompt": "tea"}))
-        .ok();
-    assert_eq!(run.err, "");
-}
-
-#[test]
 fn hooks_are_switched_off_and_on() {
     let world = World::new();
     let port = world.stored("-t ops -c 'The staging database listens on port 5433'");
@@ -403,43 +350,6 @@ fn every_client_is_answered_in_its_own_shape() {
     assert_eq!(clients.len(), 4, "{clients:?}");
 }
 
-#[cfg(unix)]
-#[test]
-fn a_full_disk_lets_the_client_go_on() {
-    let world = World::with_memories();
-    let session = Session::new(&world, "claude-code", "s1");
-    session.start("startup");
-    let before = world.out("log --json");
-    let input = json!({
-        "session_id": "s2", "cwd": session.project, "hook_event_name": "SessionStart", "source": "startup",
-    });
-    for event in ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"] {
-        let icm = env!("CARGO_BIN_EXE_icm");
-        let mut command = world.command("hook");
-        let mut shell = std::process::Command::new("sh");
-        shell
-            .args([
-                "-c",
-                &format!("ulimit -f 0; exec {icm} hook claude-code {event}"),
-            ])
-            .env_clear()
-            .envs(
-                command
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .current_dir(world.path(""))
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped());
-        command.stdin(std::process::Stdio::null());
-        let run = crate::world::run(&mut shell, input.to_string().as_bytes()).ok();
-        assert_eq!(run.out, "", "{event}: {run:?}");
-    }
-    assert_eq!(world.out("log --json"), before, "nothing is half written");
-    world.ok("verify");
-}
-
 #[test]
 fn a_client_that_keeps_the_start_from_its_model_is_woken_at_the_first_prompt() {
     let world = World::new();
@@ -467,27 +377,6 @@ fn a_client_that_keeps_the_start_from_its_model_is_woken_at_the_first_prompt() {
     assert_eq!(hook("UserPromptSubmit", prompt), "", "both were seen");
     let injected = world.ok("log --injected --json").json_lines();
     assert_eq!(injected.len(), 2, "{injected:?}");
-}
-
-#[test]
-fn only_the_command_hook_never_fails() {
-    let world = World::with_memories();
-    world.icm("recall hook").ends(1);
-    world.icm("get hook").ends(1);
-    world.icm("--db hook get x").ends(1);
-    world.icm("hook off --what").ends(2);
-    world.fails("hook of => 2: names no event of a client");
-    world.fails("hook claude-code on => 2: names no event of a client");
-    let store = world.store();
-    let args = [
-        "--db",
-        store.to_str().unwrap(),
-        "--json",
-        "hook",
-        "codex",
-        "NoSuchEvent",
-    ];
-    world.icm_with(args, b"{}").ok();
 }
 
 #[test]
@@ -650,87 +539,4 @@ fn a_prompt_leaves_no_secret_and_no_word_that_no_memory_has() {
             path.display()
         );
     }
-}
-
-#[test]
-fn a_config_file_that_cannot_be_read_switches_hooks_off() {
-    let world = World::new();
-    world.stored("-t rules -c 'Never push to main' -i critical");
-    let config = world.write("config.toml", "[hooks]\nenabled = false\nnosuch = 1\n");
-    let config = config.to_str().unwrap();
-    let before = world.out("log --json");
-    let input = br#"{"session_id":"s1","source":"startup"}"#;
-    let run = world
-        .icm_with(
-            format!("--config '{config}' hook claude-code SessionStart"),
-            input,
-        )
-        .ok();
-    assert_eq!(run.out, "");
-    assert_eq!(world.out("log --json"), before);
-    let journal = std::fs::read_to_string(world.store().join("cache/hooks.log")).unwrap();
-    journal.says("nosuch");
-}
-
-#[test]
-fn an_input_that_does_not_end_is_not_waited_for() {
-    let world = World::new();
-    world.stored("-t rules -c 'Never push to main' -i critical");
-    for input in ["", r#"{"session_id":"s1","source":"startup"}"#] {
-        let mut command = world.command("hook claude-code SessionStart");
-        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
-        let mut pipe = child.stdin.take().unwrap();
-        std::io::Write::write_all(&mut pipe, input.as_bytes()).unwrap();
-        // The pipe stays open until the hook has ended.
-        let output = child.wait_with_output().unwrap();
-        drop(pipe);
-        assert!(output.status.success());
-        let told = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(
-            told.contains("Never push to main"),
-            !input.is_empty(),
-            "{told}"
-        );
-    }
-}
-
-#[test]
-fn redacted_texts_are_not_found_in_the_transcript_again() {
-    let world = World::new();
-    let session = Session::new(&world, "claude-code", "s1");
-    session.start("startup");
-    session.says(
-        "user",
-        "We decided that Alice owns the invoices service in Berlin.",
-    );
-    session.hook("Stop", json!({})).ok();
-    let learned = world.json("list -t sessions/");
-    world.ok(format!(
-        "redact {} --yes",
-        learned[0]["id"].as_str().unwrap()
-    ));
-    session.says("user", "thanks");
-    session.hook("Stop", json!({})).ok();
-    let log = world.out("log --json");
-    log.lacks("Alice");
-}
-
-#[test]
-fn recited_memories_are_not_learned_and_without_a_project_the_scope_is_the_session() {
-    let world = World::new();
-    let session = Session::new(&world, "claude-code", "s1");
-    let id = world.stored("-t decisions -c 'We decided to use port 9443 for the canary server'");
-    session.start("startup");
-    session.says(
-        "assistant",
-        &format!(
-            "- {id} [decisions] We decided to use port 9443 for the canary server (high, 3 d ago)"
-        ),
-    );
-    session.hook("Stop", json!({})).ok();
-    assert_eq!(world.json("list -t sessions/"), json!([]));
-    session.says("user", "We decided to keep invoices in PostgreSQL 16.");
-    session.hook("Stop", json!({})).ok();
-    let learned = world.json("list -t sessions/");
-    assert_eq!(learned[0]["scope"], "session:s1", "{learned}");
 }

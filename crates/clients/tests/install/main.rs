@@ -2,7 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod entries;
+mod every_client;
+mod files;
 mod hostile;
+mod ledger;
+mod shells;
 
 use std::collections::BTreeMap;
 use std::fs;

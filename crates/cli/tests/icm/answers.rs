@@ -311,11 +311,7 @@ fn log_is_one_object_a_line_newest_first() {
 #[test]
 fn flags_of_all_commands_go_before_and_after_a_subcommand() {
     let world = World::with_memories();
-    for args in [
-        ["log", "--json", "heads"],
-        ["--json", "log", "heads"],
-        ["log", "heads", "--json"],
-    ] {
+    for args in ["log --json heads", "--json log heads", "log heads --json"] {
         world.icm(args).ok().json();
     }
     world.fails("log -l 2 heads => 2: filters");
@@ -415,10 +411,7 @@ fn damage_is_3_and_named() {
     bytes[at] ^= 1;
     std::fs::write(&path, bytes).unwrap();
 
-    for args in [
-        ["verify", "--json"].as_slice(),
-        &["log", "verify", "--json"],
-    ] {
+    for args in ["verify --json", "log verify --json"] {
         let report = world.icm(args).ends(3).json();
         assert_eq!(report["ok"], false);
         has(

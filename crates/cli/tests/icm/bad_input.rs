@@ -120,12 +120,7 @@ fn values() {
 fn a_store_that_is_a_file() {
     let world = World::new();
     let file = world.write("file", "not a store");
-    for args in [
-        ["list", "-q"].as_slice(),
-        &["store", "-t", "a", "-c", "b"],
-        &["recall", "x"],
-        &["verify"],
-    ] {
+    for args in ["list -q", "store -t a -c b", "recall x", "verify"] {
         let mut command = world.command(args);
         command.arg("--db").arg(&file);
         crate::world::run(&mut command, b"").fails(2, "is a file");
@@ -137,10 +132,10 @@ fn a_store_that_is_a_file() {
 fn errors_as_json() {
     let world = World::new();
     for args in [
-        ["recall", "", "--json"].as_slice(),
-        &["store", "--topik", "a", "--json"],
-        &["--json", "nonsense"],
-        &["--json"],
+        "recall '' --json",
+        "store --topik a --json",
+        "--json nonsense",
+        "--json",
     ] {
         let run = world.icm(args).ends(2);
         assert_eq!(run.out, "");
@@ -164,13 +159,13 @@ fn text_cannot_steer_the_terminal() {
     let receipt = world.json(format!("store -t a -c '{evil}'"));
     let id = receipt["id"].as_str().unwrap();
     for args in [
-        ["recall", "safe"].as_slice(),
-        &["get", id],
-        &["list"],
-        &["history", id],
-        &["log"],
-        &["topics"],
-        &["replay", "--at", "@3"],
+        "recall safe",
+        format!("get {id}").as_str(),
+        "list",
+        format!("history {id}").as_str(),
+        "log",
+        "topics",
+        "replay --at @3",
     ] {
         let run = world.icm(args);
         for c in ['\u{1b}', '\u{7}', '\u{202e}', '\u{200b}', '\r'] {

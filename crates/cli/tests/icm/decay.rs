@@ -288,7 +288,7 @@ fn a_tick_of_a_clock_that_was_wrong_is_named_until_it_is_undone() {
     let prune = world.json("prune --dry-run");
     assert_eq!(prune["ahead"], told["ahead"]);
     let undo = format!("`icm undo {}` takes that back", &event[..12]);
-    for command in [["decay"].as_slice(), &["prune", "--dry-run"]] {
+    for command in ["decay", "prune --dry-run"] {
         let run = world.icm(command);
         run.err.says(&undo);
     }

@@ -360,10 +360,10 @@ fn a_store_that_is_not_there_is_exported_as_an_empty_bundle() {
     let heads = a.out("log heads");
     world.write("heads.txt", &heads);
     for args in [
-        &["log", "export", "x.icmx"][..],
-        &["log", "export", "x.icmx", "--since", "heads.txt"],
-        &["log", "export", "x.icmx", "--since", "yesterday"],
-        &["log", "export", "x.icmx", "--since", "@0"],
+        "log export x.icmx",
+        "log export x.icmx --since heads.txt",
+        "log export x.icmx --since yesterday",
+        "log export x.icmx --since @0",
     ] {
         let exported = a.json(args);
         exported.has(json!({"events": 0, "origins": 0}));

@@ -39,16 +39,10 @@ fn a_limit_on_the_size_of_files_is_an_error_that_is_told() {
     world.ok(format!("store -t t -c '{long}'"));
     let before = world.json("stats")["positions"].clone();
     for (args, says) in [
-        (
-            ["store", "-t", "t", "-c", "no room"].as_slice(),
-            "no space left for",
-        ),
-        (&["export", "jsonl", "-o", "out.jsonl"], "out.jsonl"),
-        (
-            &["log", "export", "out.icmx"],
-            "no space left for the export",
-        ),
-        (&["backup", "out.tar.zst"], "nothing of it was kept"),
+        ("store -t t -c 'no room'", "no space left for"),
+        ("export jsonl -o out.jsonl", "out.jsonl"),
+        ("log export out.icmx", "no space left for the export"),
+        ("backup out.tar.zst", "nothing of it was kept"),
     ] {
         let run = limited(&world, args).fails(2, says);
         run.err.says("hint: ");
@@ -88,29 +82,14 @@ fn remains_of_a_killed_export_go_with_the_next_one() {
 fn a_path_that_is_not_there_has_a_hint() {
     let world = World::with_memories();
     for (args, hint) in [
-        (
-            ["export", "jsonl", "-o", "no/out.jsonl"].as_slice(),
-            "make it first",
-        ),
-        (&["log", "export", "no/out.icmx"], "make it first"),
-        (&["backup", "no/out.tar.zst"], "whether the path is right"),
-        (
-            &["import", "jsonl", "no.jsonl"],
-            "whether the path is right",
-        ),
-        (&["log", "import", "no.icmx"], "whether the path is right"),
-        (
-            &["log", "repair", "--from", "no.icmx"],
-            "whether the path is right",
-        ),
-        (
-            &["restore", "no.tar.zst", "--db", "new"],
-            "whether the path is right",
-        ),
-        (
-            &["log", "verify", "--expect", "no.txt"],
-            "whether the path is right",
-        ),
+        ("export jsonl -o no/out.jsonl", "make it first"),
+        ("log export no/out.icmx", "make it first"),
+        ("backup no/out.tar.zst", "whether the path is right"),
+        ("import jsonl no.jsonl", "whether the path is right"),
+        ("log import no.icmx", "whether the path is right"),
+        ("log repair --from no.icmx", "whether the path is right"),
+        ("restore no.tar.zst --db new", "whether the path is right"),
+        ("log verify --expect no.txt", "whether the path is right"),
     ] {
         let run = world.icm(args).fails(2, "no");
         run.err.says(hint);

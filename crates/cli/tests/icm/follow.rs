@@ -266,12 +266,9 @@ fn a_model_is_told_what_links_say() {
     ];
     let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
     for (args, told) in [
+        ("serve --structured", format!(", superseded by {new})")),
         (
-            ["serve", "--structured"].as_slice(),
-            format!(", superseded by {new})"),
-        ),
-        (
-            &["serve", "--structured", "--compact"],
+            "serve --structured --compact",
             format!(", superseded by {new})"),
         ),
     ] {

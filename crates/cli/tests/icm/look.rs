@@ -1,7 +1,7 @@
 //! Checks of texts and of JSON. The tests of the server share this file.
 #![allow(dead_code, reason = "not every test needs every check")]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Checks of a text, which each failure shows.
 pub(crate) trait Says {
@@ -76,4 +76,32 @@ impl Look for Value {
             .map(|it| it[field].as_str().expect("a text").to_owned())
             .collect()
     }
+}
+
+#[test]
+fn checks_fail_for_other_texts_and_fields() {
+    let fails = |check: &dyn Fn()| {
+        let check = std::panic::AssertUnwindSafe(check);
+        assert!(std::panic::catch_unwind(check).is_err());
+    };
+    let value = json!({"a": 1, "b": [{"c": "x"}]});
+    value.has(json!({"a": 1, "/b/0/c": "x", "absent": null}));
+    assert_eq!(
+        (value["b"].count(), &value["b"].texts("c")[..]),
+        (1, &["x".to_owned()][..])
+    );
+    for other in [
+        json!({"a": 2}),
+        json!({"a": null}),
+        json!({"/b/0/c": "y"}),
+        json!({"absent": 1}),
+    ] {
+        fails(&|| value.has(other.clone()));
+    }
+    fails(&|| _ = value["a"].count());
+    fails(&|| _ = value["b"].texts("a"));
+    fails(&|| "one two".says("three"));
+    fails(&|| "one two".lacks("two"));
+    fails(&|| "one two".begins("two"));
+    fails(&|| "one two".finishes("one"));
 }

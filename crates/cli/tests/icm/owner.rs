@@ -396,11 +396,7 @@ fn other_files_in_the_owners_place_are_left_alone() {
     std::fs::remove_file(&place).expect("it was there");
     let pipe = std::process::Command::new("mkfifo").arg(&place).status();
     assert!(pipe.expect("it runs").success());
-    for args in [
-        &["recall", "billing"][..],
-        &["store", "-t", "a", "-c", "b"],
-        &["serve"],
-    ] {
+    for args in ["recall billing", "store -t a -c b", "serve"] {
         world.icm_with(args, b"").ok();
     }
     // The doctor reports the problem.

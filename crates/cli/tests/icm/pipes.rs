@@ -16,16 +16,16 @@ fn a_closed_pipe_ends_quietly() {
     }
     world.icm_with("import jsonl -", input.as_bytes()).ok();
     for args in [
-        ["log"].as_slice(),
-        &["log", "--json"],
-        &["list", "--all"],
-        &["list", "--all", "--json"],
-        &["export", "jsonl"],
-        &["export", "markdown"],
-        &["recall", "memory", "-l", "1000"],
-        &["completions", "bash"],
-        &["man"],
-        &["--help"],
+        "log",
+        "log --json",
+        "list --all",
+        "list --all --json",
+        "export jsonl",
+        "export markdown",
+        "recall memory -l 1000",
+        "completions bash",
+        "man",
+        "--help",
     ] {
         let mut child = world.command(args).spawn().unwrap();
         let mut few = [0; 10];

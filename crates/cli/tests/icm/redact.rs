@@ -187,13 +187,13 @@ fn what_cannot_be_redacted_is_refused() {
     let world = World::with_memories();
     let id = world.id("owner");
     for (arguments, says) in [
-        (["redact", "--yes"].as_slice(), "nothing was named"),
-        (&["redact", "--match", "", "--yes"], "an empty text"),
+        ("redact --yes", "nothing was named"),
+        ("redact --match '' --yes", "an empty text"),
         (
-            &["redact", &id, "--match", "x", "--yes"],
+            format!("redact {id} --match x --yes").as_str(),
             "cannot be used with",
         ),
-        (&["redact", "@", "--yes"], "no position"),
+        ("redact @ --yes", "no position"),
     ] {
         world.icm(arguments).fails(2, says);
     }

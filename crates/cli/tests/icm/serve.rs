@@ -19,11 +19,7 @@ const HELLO: &str = concat!(
 #[test]
 fn it_answers_on_stdout_and_ends_with_stdin() {
     let world = World::with_memories();
-    for args in [
-        ["serve"].as_slice(),
-        &["serve", "--read-only"],
-        &["serve", "--compact"],
-    ] {
+    for args in ["serve", "serve --read-only", "serve --compact"] {
         let run = world.icm_with(args, HELLO.as_bytes()).ok();
         let answers = run.json_lines();
         let ids: Vec<i64> = answers.iter().filter_map(|a| a["id"].as_i64()).collect();

@@ -133,13 +133,13 @@ fn events_that_cannot_be_undone_are_refused() {
     let id = world.id("owner");
     let before = world.json("stats")["events"].clone();
     for (arguments, says) in [
-        (["undo", "@1", "--yes"].as_slice(), "cannot be undone"),
-        (&["undo", &id, "--yes"], "no event id"),
-        (&["undo", "@5..@3", "--yes"], "no range"),
-        (&["undo", "@3..", "--yes"], "no range"),
-        (&["undo", "--yes"], "nothing was chosen"),
-        (&["undo", "@3", "--last", "1"], "cannot be used with"),
-        (&["undo", "--last", "0"], "0"),
+        ("undo @1 --yes", "cannot be undone"),
+        (format!("undo {id} --yes").as_str(), "no event id"),
+        ("undo @5..@3 --yes", "no range"),
+        ("undo @3.. --yes", "no range"),
+        ("undo --yes", "nothing was chosen"),
+        ("undo @3 --last 1", "cannot be used with"),
+        ("undo --last 0", "0"),
     ] {
         world.icm(arguments).fails(2, says);
     }

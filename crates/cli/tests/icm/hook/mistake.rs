@@ -27,10 +27,7 @@ fn whatever_goes_wrong_the_client_goes_on() {
         let journal = std::fs::read_to_string(world.store().join("cache/hooks.log")).unwrap();
         assert_eq!(journal.lines().count(), lines, "{journal}");
     }
-    for args in [
-        &["hook", "no-client", "Stop"][..],
-        &["hook", "codex", "Stop", "--what"],
-    ] {
+    for args in ["hook no-client Stop", "hook codex Stop --what"] {
         assert_eq!(world.icm_with(args, b"{}").ok().out, "", "{args:?}");
     }
     // An invalid config file, and an unreadable log.

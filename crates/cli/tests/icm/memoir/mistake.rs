@@ -8,97 +8,38 @@ fn bad_input_is_told_in_a_line() {
     let world = system();
     let events = world.json("stats")["events"].clone();
     for (args, words) in [
+        ("memoir create -n system", "a memoir `system` already"),
+        ("memoir create -n a/", "ends with `/`"),
+        ("memoir create -n ' '", "the memoir's name is empty"),
+        ("memoir show systm", "no memoir systm"),
+        ("memoir inspect -m system invoces", "no concept invoces"),
+        ("memoir search -m system '' -L ''", "the query is empty"),
+        ("memoir search -m system rows -L ' '", "the label is empty"),
         (
-            ["memoir", "create", "-n", "system"].as_slice(),
-            "a memoir `system` already",
-        ),
-        (&["memoir", "create", "-n", "a/"], "ends with `/`"),
-        (
-            &["memoir", "create", "-n", " "],
-            "the memoir's name is empty",
-        ),
-        (&["memoir", "show", "systm"], "no memoir systm"),
-        (
-            &["memoir", "inspect", "-m", "system", "invoces"],
-            "no concept invoces",
-        ),
-        (
-            &["memoir", "search", "-m", "system", "", "-L", ""],
-            "the query is empty",
-        ),
-        (
-            &["memoir", "search", "-m", "system", "rows", "-L", " "],
-            "the label is empty",
-        ),
-        (
-            &[
-                "memoir", "label", "-m", "system", "-n", "api", "-a", "x", "-r", "x,y",
-            ],
+            "memoir label -m system -n api -a x -r x,y",
             "the label `x` is to be added and taken away",
         ),
+        ("memoir inspect -m system api -D 11", "from 0 to 10"),
         (
-            &["memoir", "inspect", "-m", "system", "api", "-D", "11"],
-            "from 0 to 10",
-        ),
-        (
-            &[
-                "memoir",
-                "add-concept",
-                "-m",
-                "system",
-                "-n",
-                "api",
-                "-d",
-                "x",
-            ],
+            "memoir add-concept -m system -n api -d x",
             "has a concept `api` already",
         ),
+        ("memoir add-concept -m no -n api -d x", "no memoir no"),
         (
-            &["memoir", "add-concept", "-m", "no", "-n", "api", "-d", "x"],
-            "no memoir no",
-        ),
-        (
-            &[
-                "memoir",
-                "refine",
-                "-m",
-                "system",
-                "-n",
-                "api",
-                "-d",
-                "x",
-                "--confidence",
-                "1.5",
-            ],
+            "memoir refine -m system -n api -d x --confidence 1.5",
             "from 0 to 1",
         ),
+        ("memoir label -m system -n api -a kind:", "is no label"),
         (
-            &[
-                "memoir", "label", "-m", "system", "-n", "api", "-a", "kind:",
-            ],
-            "is no label",
-        ),
-        (
-            &[
-                "memoir", "link", "-m", "system", "--from", "api", "--to", "api", "-r", "refines",
-            ],
+            "memoir link -m system --from api --to api -r refines",
             "cannot be linked to itself",
         ),
         (
-            &[
-                "memoir", "link", "-m", "system", "--from", "api", "--to", "invoices", "-r", "eats",
-            ],
+            "memoir link -m system --from api --to invoices -r eats",
             "`eats` is no relation",
         ),
         (
-            &[
-                "memoir",
-                "create",
-                "-n",
-                "k",
-                "-d",
-                "password = hunter2hunter2X9",
-            ],
+            "memoir create -n k -d 'password = hunter2hunter2X9'",
             "looks like a secret",
         ),
     ] {

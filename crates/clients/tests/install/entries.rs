@@ -16,7 +16,7 @@ fn a_server_of_another_tool_is_replaced_by_force_alone() {
     let error = plan.steps[0].refused().unwrap().to_string();
     assert_eq!(
         error,
-        "another server called icm is there (`image-color-manager serve`): give --force to replace it"
+        "another server called icm is there (`image-color-manager serve`): give `--force` to replace it"
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     assert!(home.uninstall().steps.is_empty());
@@ -256,7 +256,7 @@ fn a_hook_of_another_tool_is_left_alone() {
     let refused: Vec<String> = refused.map(ToString::to_string).collect();
     assert_eq!(
         refused,
-        ["another file is there already: give --force to replace it"]
+        ["another file is there already: give `--force` to replace it"]
     );
     home.uninstall();
     let text = || fs::read_to_string(&file).unwrap();

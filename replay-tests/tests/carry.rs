@@ -317,24 +317,19 @@ fn a_store_that_is_put_back_and_written_gets_its_other_branch() {
 /// A restored store gets a lost event back by an export and by the target of a synchronisation. It stays one event.
 #[test]
 fn a_lost_event_that_comes_back_on_two_ways_is_one_event() {
-    let store = |key, word| Op::Store { key, word };
-    let sync = Op::Sync { target: 0 };
-    let take = |from| Op::Take {
-        from,
-        part: Part::All,
-    };
+    let store = |key, word| Op::Do(store_line(key, word));
     let script = [
-        (1, store(None, 0)),
-        (1, sync.clone()),
-        (0, store(None, 2)),
-        (2, sync.clone()),
+        (1, store(None, "red")),
+        (1, Op::Sync(0)),
+        (0, store(None, "blue")),
+        (2, Op::Sync(0)),
         (2, Op::Snapshot),
-        (2, store(Some(2), 2)),
-        (1, take(2)),
+        (2, store(Some("k2"), "blue")),
+        (1, Op::Take(2, Part::All)),
         (2, Op::PutBack),
-        (2, store(Some(1), 2)),
-        (2, take(1)),
-        (2, sync),
+        (2, store(Some("k1"), "blue")),
+        (2, Op::Take(1, Part::All)),
+        (2, Op::Sync(0)),
     ];
     run(&script).expect("they agree");
 }

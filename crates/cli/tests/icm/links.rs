@@ -405,8 +405,8 @@ const OTHER_PORT: &str = "The API listens on port 9090";
 #[test]
 fn a_value_that_goes_back_counts_again() {
     let world = World::new();
-    let first = store(&world, &["-c", PORT]);
-    let second = store(&world, &["-c", OTHER_PORT]);
+    let first = store(&world, ["-c", PORT]);
+    let second = store(&world, ["-c", OTHER_PORT]);
     let (old, new) = (text(&first, "id"), text(&second, "id"));
     world.icm(["link", new, old, "-r", "supersedes"]).ok();
     let told = world.icm(["store", "-t", "deploy", "-c", PORT]).ok();
@@ -423,8 +423,8 @@ fn a_value_that_goes_back_counts_again() {
 #[test]
 fn of_two_values_that_both_hold_no_guess_is_told() {
     let world = World::new();
-    let old = store(&world, &["-c", PORT]);
-    let new = store(&world, &["-c", OTHER_PORT]);
+    let old = store(&world, ["-c", PORT]);
+    let new = store(&world, ["-c", OTHER_PORT]);
     let guesses = || {
         let found = world.icm(["recall", "API port", "--no-record"]).ok();
         found.out.matches("  seems ").count()
@@ -434,24 +434,24 @@ fn of_two_values_that_both_hold_no_guess_is_told() {
     let link = ["link", text(&new, "id"), text(&old, "id"), "-r", "related"];
     world.icm(link).ok();
     assert_eq!(guesses(), 0);
-    assert_eq!(store(&world, &["-c", PORT])["action"], "unchanged");
+    assert_eq!(store(&world, ["-c", PORT])["action"], "unchanged");
 }
 
 #[test]
 fn a_key_that_is_stored_again_is_guessed_about_no_more() {
     let world = World::new();
-    let first = store(&world, &["--key", "port", "-c", PORT]);
-    store(&world, &["-c", OTHER_PORT]);
+    let first = store(&world, ["--key", "port", "-c", PORT]);
+    store(&world, ["-c", OTHER_PORT]);
     let guesses = || {
         let found = world.json(["recall", "API port", "--no-record"]);
         found.to_string().matches("seems_").count()
     };
     assert_eq!(guesses(), 2);
-    let again = store(&world, &["--key", "port", "-c", PORT]);
+    let again = store(&world, ["--key", "port", "-c", PORT]);
     assert_eq!(again["action"], "updated");
     assert_eq!(again["id"], first["id"]);
     assert_eq!(guesses(), 0);
-    let again = store(&world, &["--key", "port", "-c", PORT]);
+    let again = store(&world, ["--key", "port", "-c", PORT]);
     assert_eq!(again["action"], "unchanged");
 }
 
@@ -459,7 +459,7 @@ fn a_key_that_is_stored_again_is_guessed_about_no_more() {
 fn a_near_text_that_seems_replaced_is_told_of_once() {
     let world = World::new();
     let of = |port: u32| format!("The API of the billing service listens on port {port}");
-    let old = store(&world, &["-c", &of(8080)]);
+    let old = store(&world, ["-c", &of(8080)]);
     let old = text(&old, "id");
     let told = world.icm(["store", "-t", "deploy", "-c", &of(9090)]).ok();
     let line = format!("seems to replace {old} (another value of the same thing, 0.90 alike)");
@@ -475,7 +475,7 @@ fn a_near_text_that_seems_replaced_is_told_of_once() {
     assert!(lines[0].starts_with("if it does: `icm link "), "{told:?}");
     let short = format!("{old} -r supersedes`, or `-r related`");
     assert!(lines[1].ends_with(&short), "{told:?}");
-    let new = store(&world, &["-c", &of(6060)]);
+    let new = store(&world, ["-c", &of(6060)]);
     let mut replaced = new["seems_to_replace"].as_array().unwrap().iter();
     assert!(
         replaced.any(|old| old["id"] == new["similar"]["id"]),

@@ -341,4 +341,3 @@ const LOCAL: &str = r#"{
   "numStartups": 4
 }
 "#;
-

@@ -9,7 +9,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("event", &[]),
     ("log", &["event", "wait"]),
     ("text", &["wait"]),
-    ("vectors", &[]),
+    ("vectors", &["wait"]),
     ("projections", &["log", "text", "vectors", "wait"]),
     ("embedders", &["vectors", "wait"]),
     ("guard", &[]),

@@ -12,10 +12,14 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use icm_wait::{Deadline, bounds};
+
 /// Bytes of sled's own cache: 8 MiB. A larger value costs memory.
 const SLED_CACHE_LEN: u64 = 8 * 1_024 * 1_024;
 const DIR: &str = "embeddings";
 const LOCK: &str = "lock";
+/// Part of sled's message for a busy lock, for which it has no error of its own.
+const SLED_IS_LOCKED: &str = "could not acquire lock";
 
 /// The open cache of one store. One process has it at a time.
 pub struct Cache {
@@ -30,7 +34,16 @@ impl Cache {
     pub fn open(dir: &Path) -> Option<Cache> {
         let lock = lock(dir).ok()??;
         let path = dir.join(DIR);
-        let db = open(&path).or_else(|why| {
+        // With the lock held, only a cache that this process is still closing can have sled's own lock.
+        let opened = icm_wait::until(Deadline::after(bounds::MOMENT), || match open(&path) {
+            Err(why) if why.contains(SLED_IS_LOCKED) => None,
+            opened => Some(opened),
+        });
+        let db = opened.unwrap_or_else(|| Err(SLED_IS_LOCKED.to_owned()));
+        let db = db.or_else(|why| {
+            if why == SLED_IS_LOCKED {
+                return Err(why);
+            }
             tracing::debug!(%why, "the cache of embeddings begins anew");
             remove(&path)?;
             open(&path)

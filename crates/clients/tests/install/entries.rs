@@ -334,3 +334,57 @@ fn entries_for_one_folder_are_found_and_taken_out() {
     let text = fs::read_to_string(&file).unwrap();
     assert!(!text.contains("serve"), "{text}");
 }
+
+/// The hooks come into the file beside a server that `init` refuses to replace.
+#[test]
+fn a_server_that_was_refused_is_not_listed_as_removed() {
+    for (command, is_edited, is_repeated) in [
+        ("other-icm", false, false),
+        ("other-icm", true, false),
+        ("other-icm", true, true),
+        ("/opt/other/icm", false, false),
+        ("/opt/other/icm", true, false),
+        ("/opt/other/icm", true, true),
+    ] {
+        let case = format!("{command} {is_edited} {is_repeated}");
+        let home = Home::new();
+        let file = home.path().join(".gemini/settings.json");
+        let before = format!(
+            r#"{{"mcpServers":{{"icm":{{"command":"{command}","args":["serve"]}}}},"theme":"light"}}"#
+        );
+        home.write(&file, &before);
+        let request = Request {
+            what: vec![What::Server, What::Hooks],
+            ..home.request(Client::GeminiCli)
+        };
+        let refuses = |plan: &Plan| plan.steps.iter().any(|step| step.refused().is_some());
+        assert!(refuses(&home.install(&request)), "{case}");
+        let edited = |text: &str| text.replace("light", "dark");
+        if is_edited {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(text.contains("hooks"), "{case}: {text}");
+            fs::write(&file, edited(&text)).unwrap();
+        }
+        if is_repeated {
+            let other = Request {
+                icm: "/moved/icm".into(),
+                ..request
+            };
+            assert!(refuses(&home.install(&other)), "{case}");
+        }
+
+        let plan = home.uninstall();
+        let pieces = plan.steps.iter().flat_map(|step| &step.pieces);
+        let pieces: Vec<What> = pieces.map(|piece| piece.what).collect();
+        assert_eq!(pieces, [What::Hooks], "{case}");
+        let named = plan.notes.iter().filter(|note| note.contains(command));
+        assert_eq!(named.count(), 1, "{case}: {:?}", plan.notes);
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let expected = match is_edited {
+            true => edited(&before),
+            false => before,
+        };
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(value(&text), value(&expected), "{case}");
+    }
+}

@@ -5,6 +5,7 @@ use icm_server::mcp::{McpOptions, Offer};
 use serde_json::{Value, json};
 
 use crate::client::{COMPACT, Client, EVERYTHING};
+use crate::look::{Look, Says};
 
 fn link(client: &Client, from: &str, to: &str, relation: &str, there: bool) {
     let request = LinkRequest {

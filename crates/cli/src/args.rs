@@ -10,6 +10,8 @@ use crate::logging::Wanted;
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod exit_codes;
 
 const ENVIRONMENT: &str = "\
 Environment:

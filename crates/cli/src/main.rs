@@ -11,6 +11,8 @@ mod app;
 mod args;
 mod background;
 mod caller;
+#[cfg(test)]
+mod checked_in;
 mod columns;
 mod commands;
 mod config;

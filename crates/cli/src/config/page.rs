@@ -1,7 +1,5 @@
 //! The reference page of the config file, made from the table of keys.
 
-use std::path::Path;
-
 use super::{Config, table};
 
 const HEAD: &str = "\
@@ -49,16 +47,5 @@ fn page() -> String {
 
 #[test]
 fn the_reference_page_is_as_checked_in() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs/guide/src/reference/configuration.md");
-    if std::env::var_os("ICM_UPDATE_SNAPSHOTS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, page()).unwrap();
-    }
-    let checked_in = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        checked_in == page(),
-        "{} is not what the table of keys gives; `ICM_UPDATE_SNAPSHOTS=1` writes it anew",
-        path.display()
-    );
+    crate::checked_in::check("reference/configuration.md", |_| page());
 }

@@ -31,57 +31,65 @@ pub struct KindInfo {
     pub version: u16,
     /// The degree to which this version knows the kind.
     pub status: Status,
+    /// The event in one sentence.
+    pub about: &'static str,
 }
 
 macro_rules! registry {
-    ($($constant:ident = $code:expr, $name:literal, $status:ident;)*) => {
+    ($($constant:ident = $code:expr, $name:literal, $status:ident, $about:literal;)*) => {
         impl Kind {
-            $(#[doc = concat!("`", $name, "`")] pub const $constant: Kind = Kind($code);)*
+            $(#[doc = concat!("`", $name, "`: ", $about)] pub const $constant: Kind = Kind($code);)*
         }
         /// Every kind, by family.
         pub const KINDS: &[KindInfo] = &[
-            $(KindInfo { kind: Kind::$constant, name: $name, version: 1, status: Status::$status },)*
+            $(KindInfo {
+                kind: Kind::$constant,
+                name: $name,
+                version: 1,
+                status: Status::$status,
+                about: $about,
+            },)*
         ];
     };
 }
 
 registry! {
-    MEMORY_STORED = CRITICAL | 0x0101, "memory.stored", Written;
-    MEMORY_UPDATED = CRITICAL | 0x0102, "memory.updated", Written;
-    MEMORY_LINKED = CRITICAL | 0x0103, "memory.linked", Written;
-    MEMORY_UNLINKED = CRITICAL | 0x0104, "memory.unlinked", Written;
-    MEMORY_RECALLED = 0x0105, "memory.recalled", Written;
-    MEMORY_FORGOTTEN = CRITICAL | 0x0106, "memory.forgotten", Written;
-    MEMORY_REVIVED = CRITICAL | 0x0107, "memory.revived", Written;
-    MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Written;
-    MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Written;
-    MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Written;
-    MEMORY_PINNED = 0x010b, "memory.pinned", Written;
-    MEMORY_UNPINNED = 0x010c, "memory.unpinned", Written;
-    MEMOIR_CREATED = 0x0201, "memoir.created", Written;
-    MEMOIR_DESCRIBED = 0x0202, "memoir.described", Written;
-    MEMOIR_FORGOTTEN = 0x0203, "memoir.forgotten", Written;
-    MEMOIR_REVIVED = 0x0204, "memoir.revived", Written;
-    CONCEPT_ADDED = 0x0301, "concept.added", Written;
-    CONCEPT_REFINED = 0x0302, "concept.refined", Written;
-    CONCEPT_LABELLED = 0x0303, "concept.labelled", Written;
-    CONCEPT_UNLABELLED = 0x0304, "concept.unlabelled", Written;
-    CONCEPT_LINKED = 0x0305, "concept.linked", Written;
-    CONCEPT_UNLINKED = 0x0306, "concept.unlinked", Written;
-    CONCEPT_FORGOTTEN = 0x0307, "concept.forgotten", Written;
-    CONCEPT_REVIVED = 0x0308, "concept.revived", Written;
-    FEEDBACK_RECORDED = 0x0401, "feedback.recorded", Reserved;
-    FEEDBACK_APPLIED = 0x0402, "feedback.applied", Reserved;
-    TRANSCRIPT_SESSION_STARTED = 0x0501, "transcript.session_started", Reserved;
-    TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved;
-    SESSION_STARTED = 0x0601, "session.started", Written;
-    SESSION_ENDED = 0x0602, "session.ended", Written;
-    LOG_ORIGIN_STARTED = CRITICAL | 0x0f01, "log.origin_started", Written;
-    LOG_ACTOR_NAMED = 0x0f02, "log.actor_named", Written;
-    LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Written;
-    LOG_UNDONE = CRITICAL | 0x0f04, "log.undone", Written;
-    LOG_REDACTED = CRITICAL | 0x0f05, "log.redacted", Written;
-    LOG_REPAIRED = CRITICAL | 0x0f06, "log.repaired", Written;
+    MEMORY_STORED = CRITICAL | 0x0101, "memory.stored", Written, "A memory was stored.";
+    MEMORY_UPDATED = CRITICAL | 0x0102, "memory.updated", Written, "Fields of a memory got other values.";
+    MEMORY_LINKED = CRITICAL | 0x0103, "memory.linked", Written, "A memory was linked to another one, or confirmed.";
+    MEMORY_UNLINKED = CRITICAL | 0x0104, "memory.unlinked", Written, "Links of a memory were taken away.";
+    MEMORY_RECALLED = 0x0105, "memory.recalled", Written, "A recall, a hook or a wake-up pack showed memories.";
+    MEMORY_FORGOTTEN = CRITICAL | 0x0106, "memory.forgotten", Written, "A memory was forgotten.";
+    MEMORY_REVIVED = CRITICAL | 0x0107, "memory.revived", Written, "A forgotten memory was brought back.";
+    MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Written, "The memories of the store faded up to a day.";
+    MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Written, "Memories below a weight were forgotten.";
+    MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Written, "A summary of memories was stored.";
+    MEMORY_PINNED = 0x010b, "memory.pinned", Written, "A memory was pinned.";
+    MEMORY_UNPINNED = 0x010c, "memory.unpinned", Written, "The pin of a memory was taken away.";
+    MEMOIR_CREATED = 0x0201, "memoir.created", Written, "A memoir was created.";
+    MEMOIR_DESCRIBED = 0x0202, "memoir.described", Written, "A memoir got another description.";
+    MEMOIR_FORGOTTEN = 0x0203, "memoir.forgotten", Written, "A memoir was forgotten.";
+    MEMOIR_REVIVED = 0x0204, "memoir.revived", Written, "A forgotten memoir was brought back.";
+    CONCEPT_ADDED = 0x0301, "concept.added", Written, "A concept was added to a memoir.";
+    CONCEPT_REFINED = 0x0302, "concept.refined", Written, "A concept got another definition or confidence.";
+    CONCEPT_LABELLED = 0x0303, "concept.labelled", Written, "A concept got labels.";
+    CONCEPT_UNLABELLED = 0x0304, "concept.unlabelled", Written, "A concept lost labels.";
+    CONCEPT_LINKED = 0x0305, "concept.linked", Written, "A concept was linked to another concept or to a memory.";
+    CONCEPT_UNLINKED = 0x0306, "concept.unlinked", Written, "Links of a concept were taken away.";
+    CONCEPT_FORGOTTEN = 0x0307, "concept.forgotten", Written, "A concept was forgotten.";
+    CONCEPT_REVIVED = 0x0308, "concept.revived", Written, "A forgotten concept was brought back.";
+    FEEDBACK_RECORDED = 0x0401, "feedback.recorded", Reserved, "Feedback was given.";
+    FEEDBACK_APPLIED = 0x0402, "feedback.applied", Reserved, "Feedback changed a memory.";
+    TRANSCRIPT_SESSION_STARTED = 0x0501, "transcript.session_started", Reserved, "The transcript of a session began.";
+    TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved, "A transcript got a message.";
+    SESSION_STARTED = 0x0601, "session.started", Written, "A session began, or went on with a fresh context.";
+    SESSION_ENDED = 0x0602, "session.ended", Written, "A session ended.";
+    LOG_ORIGIN_STARTED = CRITICAL | 0x0f01, "log.origin_started", Written, "A machine began a chain of its own.";
+    LOG_ACTOR_NAMED = 0x0f02, "log.actor_named", Written, "An actor wrote for the first time.";
+    LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Written, "Events of other machines were added to the log.";
+    LOG_UNDONE = CRITICAL | 0x0f04, "log.undone", Written, "Earlier events were undone.";
+    LOG_REDACTED = CRITICAL | 0x0f05, "log.redacted", Written, "The texts of earlier events were taken out for good.";
+    LOG_REPAIRED = CRITICAL | 0x0f06, "log.repaired", Written, "Events or texts that are lost were noted.";
 }
 
 impl Kind {

@@ -22,7 +22,7 @@ pub struct Continues {
 /// Facts of `log.origin_started`: 56 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogOriginStarted {
-    /// The older chain; `None` for the first origin of a store.
+    /// The older chain; null for the first origin of a store.
     pub continues: Option<Continues>,
 }
 

@@ -131,7 +131,7 @@ const STORED_LEN: usize = 48;
 /// Facts of `memory.stored`: 48 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryStored {
-    /// Bits of [`fields`].
+    /// Bits of the fields that the event writes.
     pub fields: u32,
     /// Always 1: the memory is alive for the first time.
     pub causal_length: u32,
@@ -271,7 +271,7 @@ pub struct Removal {
 /// Facts of `memory.updated`: 48 bytes, and 4 bytes a removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryUpdated {
-    /// Bits of [`fields`].
+    /// Bits of the fields that the event writes.
     pub fields: u32,
     /// The kind of the new scope, if the scope is written.
     pub scope_kind: Option<ScopeKind>,

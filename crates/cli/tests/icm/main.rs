@@ -11,6 +11,8 @@ mod below;
 #[cfg(feature = "bench")]
 mod bench;
 mod care;
+#[path = "../../src/checked_in.rs"]
+mod checked_in;
 mod config;
 mod conflicts;
 mod context;
@@ -58,6 +60,7 @@ mod pipes;
 mod places;
 mod portable;
 mod redact;
+mod reference;
 mod repair;
 mod repeats;
 mod scopes;

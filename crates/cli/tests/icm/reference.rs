@@ -1,0 +1,3 @@
+//! Parts of the guide that are made from the code.
+
+mod limits;

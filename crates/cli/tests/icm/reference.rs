@@ -1,3 +1,4 @@
 //! Parts of the guide that are made from the code.
 
 mod limits;
+mod tools;

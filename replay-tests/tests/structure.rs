@@ -1,7 +1,8 @@
 //! The structure of the code: crates use only crates below them, and modules of a crate form no circles. Pages and comments
-//! can be read, and so can errors.
+//! can be read, and so can errors. The guide names the fields of answers.
 
 mod structure {
+    pub(crate) mod answers;
     pub(crate) mod crates;
     pub(crate) mod errors;
     pub(crate) mod modules;

@@ -97,7 +97,9 @@ fn page() -> String {
         }
         page.push_str(&table);
     }
-    page.push_str("\n## Reserved\n\nThe numbers of these kinds are taken, and nothing writes them yet.\n\n");
+    page.push_str(
+        "\n## Reserved\n\nThe numbers of these kinds are taken, and nothing writes them yet.\n\n",
+    );
     page + "| kind | number | what |\n|---|---|---|\n" + &reserved
 }
 

@@ -51,7 +51,8 @@ fn kind(schema: &Value) -> String {
 
 /// Appends the rows of the fields below `path`.
 fn rows(path: &str, schema: &Value, table: &mut String) {
-    let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
+    let required = schema["required"].as_array();
+    let required = required.map(Vec::as_slice).unwrap_or_default();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let optional = match required.iter().any(|it| it == name) {
             true => "",

@@ -74,7 +74,8 @@ fn kind(schema: &Value) -> String {
 
 /// Returns the table of a tool's arguments, the required ones first.
 fn arguments(input: &Value) -> String {
-    let required = input["required"].as_array().map_or(&[][..], Vec::as_slice);
+    let required = input["required"].as_array();
+    let required = required.map(Vec::as_slice).unwrap_or_default();
     let arguments = input["properties"].as_object().unwrap().iter();
     let mut arguments: Vec<_> = arguments
         .map(|(name, schema)| (!required.iter().any(|it| it == name), name, schema))

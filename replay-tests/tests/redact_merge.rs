@@ -2,16 +2,11 @@
 //! arrive late. In the end all agree, and no file of any store holds a redacted text.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use icm_api::{
-    Caller, ExportSince, NoProgress, RecallRequest, RedactRequest, StoreRequest, VerifyReport,
-};
-use icm_service::{ExportFile, Service};
+use icm_api::{Caller, ExportSince, RedactRequest};
 use proptest::prelude::*;
-use replay_tests::env::SimEnv;
-use replay_tests::{judge, store};
+use replay_tests::{folder, judge};
 
 const MACHINES: usize = 3;
 const KEYS: usize = 3;
@@ -61,9 +56,7 @@ struct Text {
 }
 
 struct Machine {
-    service: Service,
-    env: Arc<SimEnv>,
-    folder: tempfile::TempDir,
+    it: replay_tests::world::Machine,
     /// Redactions known to the machine.
     known: BTreeSet<usize>,
     /// Texts known to the machine.
@@ -71,45 +64,22 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(seed: u64) -> Machine {
-        let folder = tempfile::tempdir().expect("a folder");
-        let env = Arc::new(SimEnv::new(seed));
+    fn new(seed: usize) -> Machine {
         Machine {
-            service: store::open(&folder.path().join("store"), env.clone()).expect("it opens"),
-            env,
-            folder,
+            it: replay_tests::world::Machine::new(seed),
             known: BTreeSet::new(),
             heard: BTreeSet::new(),
         }
     }
 
-    fn export(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.service
-            .export_log(&ExportSince::Start, &mut out, &NoProgress)
-            .expect("exported");
-        out
-    }
-
-    fn import(&self, bytes: &[u8]) {
-        let file = ExportFile::spool(&mut &*bytes, "a test").expect("spooled");
-        self.service
-            .import_log(&Caller::default(), &file, false, &NoProgress)
-            .expect("imported");
-    }
-
     fn knows(&self, id: &str) -> bool {
-        self.service.get(id, None).is_ok()
-    }
-
-    fn verified(&self) -> VerifyReport {
-        self.service.verify(&NoProgress).expect("it reads")
+        self.it.service().get(id, None).is_ok()
     }
 }
 
 /// An export, with the redactions and texts that an importer learns from it.
 struct Export {
-    bytes: Vec<u8>,
+    file: PathBuf,
     known: BTreeSet<usize>,
     heard: BTreeSet<usize>,
 }
@@ -127,18 +97,15 @@ struct World {
 impl World {
     fn step(&mut self, op: &Op) {
         for machine in &self.machines {
-            machine.env.advance_ms(1_000);
+            machine.it.run.env().advance_ms(1_000);
         }
         match *op {
             Op::Store { at, key } => {
                 let word = format!("swordfish{:04}", self.texts.len());
-                let request = StoreRequest {
-                    key: Some(format!("k{key}")),
-                    ..StoreRequest::new("t", format!("the word is {word}"))
-                };
                 let machine = &mut self.machines[at];
-                let stored = machine.service.store(&Caller::default(), request);
-                let id = stored.expect("stored").id;
+                let line = format!("store $m -t t -c \"the word is {word}\" --key k{key}");
+                machine.it.act(&line);
+                let id = machine.it.run.receipts()[0].id.clone();
                 if !self.ids[key].contains(&id) {
                     self.ids[key].push(id);
                 }
@@ -147,16 +114,8 @@ impl World {
                 self.texts.push(Text { word, key, known });
             }
             Op::Recall { at, key } => {
-                let request = RecallRequest {
-                    floor: Some(0.0),
-                    ..RecallRequest::new(format!("word k{key}"))
-                };
-                let machine = &self.machines[at];
-                machine
-                    .service
-                    .recall(&Caller::default(), &request)
-                    .expect("recalled");
-                machine.service.record_recalls();
+                let line = format!("recall \"word k{key}\" --floor 0");
+                self.machines[at].it.act(&line);
             }
             Op::Redact { at, key } => {
                 let machine = &mut self.machines[at];
@@ -168,16 +127,17 @@ impl World {
                     targets: vec![id],
                     ..RedactRequest::default()
                 };
-                let redacted = machine.service.redact(&Caller::default(), &request);
+                let redacted = machine.it.service().redact(&Caller::default(), &request);
                 if redacted.is_ok() {
                     machine.known.insert(self.redactions.len());
                     self.redactions.push(key);
                 }
             }
             Op::Carry { from, to } => {
-                let machine = &self.machines[from];
+                let machine = &mut self.machines[from];
+                let file = machine.it.export(&ExportSince::Start);
                 self.exports.push(Export {
-                    bytes: machine.export(),
+                    file: file.expect("exported"),
                     known: machine.known.clone(),
                     heard: machine.heard.clone(),
                 });
@@ -193,7 +153,7 @@ impl World {
 
     fn take(&mut self, export: usize, to: usize) {
         let (export, machine) = (&self.exports[export], &mut self.machines[to]);
-        machine.import(&export.bytes);
+        machine.it.take(&export.file);
         machine.known.extend(&export.known);
         machine.heard.extend(&export.heard);
     }
@@ -208,11 +168,11 @@ impl World {
     fn check(&self) -> Result<usize, TestCaseError> {
         let mut gone = 0;
         for (at, machine) in self.machines.iter().enumerate() {
-            let bytes = all_bytes(machine.folder.path());
-            let report = machine.verified();
+            let files = folder::read(&machine.it.dir());
+            let report = machine.it.verified();
             prop_assert!(report.ok, "{report:#?}");
             for (number, text) in self.texts.iter().enumerate() {
-                let holds = find(&bytes, text.word.as_bytes());
+                let holds = files.values().any(|it| find(it, text.word.as_bytes()));
                 let heard = machine.heard.contains(&number);
                 let redacted = self.is_redacted(text, &machine.known);
                 prop_assert!(
@@ -227,27 +187,13 @@ impl World {
     }
 }
 
-fn all_bytes(folder: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => bytes.extend(all_bytes(&path)),
-            false => bytes.extend(std::fs::read(&path).expect("a file")),
-        }
-    }
-    bytes
-}
-
 fn find(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|window| window == word)
 }
 
 fn run(script: &[Op]) -> Result<usize, TestCaseError> {
     let mut world = World {
-        machines: (0..MACHINES as u64)
-            .map(|at| Machine::new(at + 1))
-            .collect(),
+        machines: (1..=MACHINES).map(Machine::new).collect(),
         texts: Vec::new(),
         redactions: Vec::new(),
         ids: vec![Vec::new(); KEYS],
@@ -265,7 +211,7 @@ fn run(script: &[Op]) -> Result<usize, TestCaseError> {
         }
     }
     let gone = world.check()?;
-    let reports: Vec<_> = world.machines.iter().map(Machine::verified).collect();
+    let reports: Vec<_> = world.machines.iter().map(|it| it.it.verified()).collect();
     for (machine, report) in world.machines.iter().zip(&reports) {
         prop_assert_eq!(&report.state_hash, &reports[0].state_hash);
         for id in world.ids.iter().flatten() {

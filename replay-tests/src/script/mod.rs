@@ -8,10 +8,10 @@
 //! forget $a
 //! list --at %then
 //! ```
-//! Memories have aliases (`$a`), moments have marks (`%then`), so a script needs neither ids nor the API. The clock
-//! stands still within a command and moves one second before each. `#` starts a comment line. Every command answers
-//! with lines; [`check`] compares all of them with the expectation, which `UPDATE_EXPECT=1 cargo test` rewrites in
-//! place.
+//! Memories have aliases (`$a`), moments have marks (`%then`), so a script needs neither ids nor the API. In random
+//! scripts `$12` is the 12th memory and `%12` the 12th position, both counted round. The clock stands still within a
+//! command and moves one second before each. `#` starts a comment line. Every command answers with lines; [`check`]
+//! compares all of them with the expectation, which `UPDATE_EXPECT=1 cargo test` rewrites in place.
 
 mod command;
 mod parse;

@@ -134,6 +134,10 @@ fn read(
         seek(reader, SeekFrom::Start(0))?;
         return reading.document(reader, (len, head.as_slice()), stop);
     }
+    if reading.progress.offset == 0 {
+        // The beginning of the first line may have looked like a document.
+        reading.progress = Progress::default();
+    }
     reading.lines(reader, stop)?;
     let mut progress = reading.progress;
     progress.tail = tail_hash(reader, progress.offset)?;
@@ -403,7 +407,7 @@ impl Reading<'_> {
             } else {
                 nth
             },
-            skipped: before.skipped + if strange { nth.max(1) } else { 0 },
+            skipped: if strange { nth.max(1) } else { 0 },
             tail: tail.unwrap_or_default(),
             ..Progress::default()
         };

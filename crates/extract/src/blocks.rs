@@ -1,10 +1,14 @@
 //! The paragraphs and list items of plain text and Markdown, without code.
 
-use crate::stamps::{DayMonth, Stamp, is_level, order_of, stamp_of};
+use crate::dates::{DayMonth, is_month_of_day};
+use crate::stamps::{Stamp, after_date, heading_of, is_around_date, is_level, order_of, stamp_of};
 
 /// Least characters of a line that counts as wrapped, so that the next line continues it. Raised, wrapped lines are
 /// split.
 const WRAPPED_LEN: usize = 50;
+/// Least characters of a line with a date that counts as wrapped; shorter ones are entries of a list of dates. Raised,
+/// wrapped entries are split.
+const DATED_WRAPPED_LEN: usize = 70;
 /// Most bytes of words that introduce a list; longer ones are no heading of it. Raised, sentences become introductions.
 const INTRO_LEN_MAX: usize = 100;
 /// Most bytes of a line that is read; longer lines are data.
@@ -18,7 +22,8 @@ pub(crate) struct Block {
     pub(crate) item: bool,
     /// For an item: the words that introduce its list, or the heading above.
     pub(crate) intro: Option<String>,
-    /// The date that its first line begins with, and the speaker behind the date.
+    /// The date that its first line begins with, and the speaker behind the date. Without a date, the time is that of the
+    /// heading above.
     pub(crate) stamp: Stamp,
     /// For each line, its first byte in `text` and its number.
     lines: Vec<(usize, u64)>,
@@ -48,18 +53,25 @@ struct Reader {
     fence: Option<(char, usize)>,
     comment: bool,
     heading: Option<String>,
+    /// The date of the heading above, in UTC: milliseconds since the epoch.
+    at_ms: Option<i64>,
     intro: Option<String>,
     /// `true` after an empty line or at the beginning: an indented line is then code.
     after_blank: bool,
     in_list: bool,
     /// Characters of the previous line, if it may continue.
     before_len: usize,
+    /// `true` if the open block begins with a date.
+    dated: bool,
+    /// The blanks in front of the open block, in bytes.
+    indent: usize,
     dates: DayMonth,
 }
 
 /// Returns the blocks of a text whose first line has number `first_line`. Left out are fenced and indented code,
 /// quotations, tables, comments, front matter, and lines that look like code or logs. A line that begins with a date begins
-/// a block, and neither the date nor the name of a messenger's speaker is part of its text. Linear in the text.
+/// a block, and neither the date nor the name of a messenger's speaker is part of its text. A line with nothing but a
+/// date is left out. Linear in the text.
 pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
     let mut reader = Reader {
         blocks: Vec::new(),
@@ -67,10 +79,13 @@ pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
         fence: None,
         comment: false,
         heading: None,
+        at_ms: None,
         intro: None,
         after_blank: true,
         in_list: false,
         before_len: 0,
+        dated: false,
+        indent: 0,
         dates: order_of(text),
     };
     for (number, line) in (first_line..).zip(text.lines()) {
@@ -88,7 +103,9 @@ impl Reader {
             return;
         }
         let words = block.text.trim_end_matches(['*', '_']);
-        let introduces = words.ends_with(':') && block.text.len() <= INTRO_LEN_MAX;
+        let introduces = words.ends_with(':')
+            && block.text.len() <= INTRO_LEN_MAX
+            && after_date(words).is_none();
         if !block.item {
             self.intro = introduces.then(|| plain(words));
         }
@@ -116,13 +133,23 @@ impl Reader {
         self.after_blank = false;
         if let Some(heading) = heading(trimmed) {
             self.close();
-            self.heading = Some(heading);
+            let (at_ms, words) = heading_of(&heading, self.dates);
+            self.at_ms = at_ms;
+            self.heading = words.map(str::to_owned);
             self.intro = None;
             self.in_list = false;
             return;
         }
         let item = item(trimmed);
         let text = item.unwrap_or(trimmed);
+        let after = after_date(text);
+        if after.is_some_and(is_around_date) {
+            self.close();
+            self.in_list |= item.is_some();
+            // The lines below are hardly of the date of the heading.
+            self.at_ms = None;
+            return;
+        }
         let stamped = stamp_of(text, self.dates);
         let text = stamped.as_ref().map_or(text, |(_, text)| *text);
         // A quotation is somebody else's words, or was read where it was said.
@@ -130,13 +157,15 @@ impl Reader {
             self.close();
             return;
         }
-        if item.is_some() || stamped.is_some() {
+        // A short line is complete, unless the next line continues in lower case.
+        let goes_on =
+            trimmed.starts_with(|c: char| c.is_lowercase() || matches!(c, '`' | '(' | '"'));
+        let dated = after.is_some();
+        if item.is_some() || stamped.is_some() || self.is_parted(dated, goes_on, indent) {
             self.close();
         }
-        if let Some((stamp, _)) = stamped {
-            self.open.stamp = stamp;
-        }
         if item.is_some() {
+            self.begin(stamped.map(|(stamp, _)| stamp), dated, indent);
             self.in_list = true;
             self.open.item = true;
             self.open.intro = self.intro.clone().or_else(|| self.heading.clone());
@@ -147,14 +176,39 @@ impl Reader {
         if indent == 0 && self.open.text.is_empty() {
             self.in_list = false;
         }
-        // A short line is complete, unless the next line continues in lower case.
-        let goes_on =
-            trimmed.starts_with(|c: char| c.is_lowercase() || matches!(c, '`' | '(' | '"'));
         if !self.open.text.is_empty() && self.before_len < WRAPPED_LEN && !goes_on {
             self.close();
         }
+        if self.open.text.is_empty() {
+            self.begin(stamped.map(|(stamp, _)| stamp), dated, indent);
+        }
         self.before_len = trimmed.chars().count();
         self.open.push(text, number);
+    }
+
+    /// Begins a block with the stamp of its first line, or else with the date of the heading.
+    fn begin(&mut self, stamp: Option<Stamp>, dated: bool, indent: usize) {
+        self.open.stamp = stamp.unwrap_or_else(|| Stamp {
+            at_ms: self.at_ms.filter(|_| !dated),
+            ..Stamp::default()
+        });
+        (self.dated, self.indent) = (dated, indent);
+    }
+
+    /// Returns `true` if a date parts a line from the open block: the date of the line, or the date of the block, which
+    /// is not the date of the lines below. The sentence of a date may go on in the next line, and so may a message.
+    fn is_parted(&self, dated: bool, goes_on: bool, indent: usize) -> bool {
+        let ended = ends_sentence(&self.open.text);
+        let deeper = indent > self.indent;
+        match (self.dated, dated) {
+            (true, true) => true,
+            (false, true) => ended || (self.open.item && !deeper),
+            (true, false) => {
+                let complete = !goes_on && self.before_len < DATED_WRAPPED_LEN;
+                self.open.stamp.name.is_none() && !deeper && (ended || complete)
+            }
+            (false, false) => false,
+        }
     }
 
     /// Returns `true` if a line belongs to a code block or a comment, or begins or ends one.
@@ -187,6 +241,15 @@ impl Reader {
     }
 }
 
+/// Returns `true` if the last sentence of a text has its end.
+fn ends_sentence(text: &str) -> bool {
+    /// Most closing marks behind an end. Raised, hostile texts cost more time.
+    const CLOSING_MAX: usize = 8;
+    let closing = |c: &char| "*_`\"')]”“»".contains(*c);
+    let last = text.chars().rev().take(CLOSING_MAX).find(|c| !closing(c));
+    last.is_some_and(|c| ".!?:…。！？".contains(c))
+}
+
 /// Returns the words of a heading; `None` for other lines.
 fn heading(line: &str) -> Option<String> {
     let words = line.trim_start_matches('#');
@@ -211,11 +274,16 @@ fn plain(words: &str) -> String {
     words.trim().trim_end_matches(':').trim().to_owned()
 }
 
-/// Returns the text of a list item, without mark and check box; `None` for other lines.
+/// Returns the text of a list item, without mark and check box; `None` for other lines. The number of a day is no mark:
+/// `14. Februar`.
 fn item(line: &str) -> Option<&str> {
     let bullet = line.strip_prefix(['-', '*', '+', '•', '–']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let numbered = (1..=3).contains(&digits).then(|| &line[digits..]);
+    let numbered = numbered.filter(|rest| {
+        let day = digits <= 2 && rest.strip_prefix(". ").is_some_and(is_month_of_day);
+        !day
+    });
     let numbered = numbered.and_then(|rest| rest.strip_prefix(['.', ')']));
     let rest = bullet.or(numbered)?;
     let text = rest
@@ -389,5 +457,49 @@ mod tests {
         let expected = expected
             .map(|(line, item, intro, text)| (line, item, intro.to_owned(), text.to_owned()));
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_date_is_no_introduction() {
+        for text in [
+            "10/02/2026:\n- one",
+            "10/02/2026 we agreed on:\n- one",
+            "## 10/02/2026\n- one",
+            "**2026-02-10:**\n- one",
+        ] {
+            let last = blocks(text, 1).pop().expect("an item");
+            assert_eq!((last.text.as_str(), last.intro), ("one", None), "{text}");
+        }
+        assert_eq!(texts("10/02/2026\nwe agreed"), ["we agreed"]);
+        assert_eq!(
+            texts("It was on\n10/02/2026."),
+            ["It was on", "10/02/2026."]
+        );
+    }
+
+    #[test]
+    fn a_date_parts_lines() {
+        let long = "2026-02-10: This line is long enough to have been wrapped by an editor and";
+        let (undated, dated) = (format!("{long}\nTwo"), format!("{long}\n2026-02-11 two"));
+        for (text, count) in [
+            ("2026-02-10: One is here.\nTwo", 2),
+            ("2026-02-10: One is here.\ntwo", 2),
+            ("2026-02-10: One is here and\ntwo", 1),
+            (
+                "2026-02-10: This line was long enough to be wrapped.\n  Two",
+                1,
+            ),
+            ("- 2026-02-10: One is here\nTwo", 2),
+            ("- 2026-02-10: One is here\n  Two", 1),
+            ("2026-02-10 one is here\n2026-02-11 two is here", 2),
+            (
+                "2026-02-10, 10:14 - Ada: One is here and this is long enough.\nTwo",
+                1,
+            ),
+            (undated.as_str(), 1),
+            (dated.as_str(), 2),
+        ] {
+            assert_eq!(texts(text).len(), count, "{text}");
+        }
     }
 }

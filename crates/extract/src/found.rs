@@ -20,8 +20,8 @@ pub struct Found {
     pub origin: Origin,
     /// The speaker of the sentence.
     pub speaker: Speaker,
-    /// The date at the beginning of the line (in UTC), else the time of the message, if there is one: milliseconds since
-    /// the epoch.
+    /// The date at the beginning of the line (in UTC), else the date of the heading above, else the time of the message, if
+    /// there is one: milliseconds since the epoch.
     pub at_ms: Option<i64>,
 }
 

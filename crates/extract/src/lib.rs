@@ -24,6 +24,7 @@ mod alike;
 mod best;
 mod blocks;
 mod cues;
+mod dates;
 mod error;
 mod found;
 mod frames;

@@ -3,6 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::blocks::{Block, blocks};
+use crate::dates::is_month_of_day;
 use crate::stamps::Stamp;
 
 /// Most bytes of a kept sentence; longer ones are data or lack full stops. Raised, more data is kept.
@@ -29,23 +30,6 @@ const ABBREVIATIONS: &[&str] = &[
     "ltd", "corp", "co", "jr", "sr", "al", "est", "dept", "min", "max", "avg", "ver", "z.b", "d.h",
     "bzw", "usw", "u.a", "ggf", "evtl", "bspw", "p.ex", "ej", "a.k.a", "w.r.t", "jan", "feb",
     "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-];
-
-/// Months of German, whose dates have a full stop behind the day.
-const MONTHS: &[&str] = &[
-    "Januar",
-    "Jänner",
-    "Februar",
-    "März",
-    "April",
-    "Mai",
-    "Juni",
-    "Juli",
-    "August",
-    "September",
-    "Oktober",
-    "November",
-    "Dezember",
 ];
 
 /// Returns the sentences of a text in order; its first line has number `first_line`. Linear in the text.
@@ -147,10 +131,9 @@ fn ends_in_ordinal(piece: &str, after: &str) -> bool {
         return false;
     };
     let day = words.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let month = after.split(|c: char| !c.is_alphabetic()).next();
     matches!(day.len(), 1..=2)
         && day.bytes().all(|byte| byte.is_ascii_digit())
-        && month.is_some_and(|month| MONTHS.contains(&month))
+        && is_month_of_day(after)
 }
 
 /// Returns `true` if a piece ends in a full stop that belongs to its last word: an abbreviation, an initial, the number
@@ -190,6 +173,7 @@ mod tests {
             "J. Smith of Acme Inc. Berlin owns it.",
             "Call `foo. Bar` first.",
             "Ab dem 14. März gilt Node 22.",
+            "3. Feb. 2026 war ein Dienstag.",
             "Version v1.2.3 of Node.js is pinned in package.json.",
         ] {
             assert_eq!(split(whole), [whole]);

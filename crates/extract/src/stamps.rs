@@ -1,9 +1,11 @@
-//! The date at the beginning of a line, and the speaker of a messenger: `2026-02-10: …`, `[10.02.2026, 10:14] Ada: …`.
+//! The date at the beginning of a line, and the speaker of a messenger: `2026-02-10: …`, `14. Februar 2026: …`,
+//! `[10.02.2026, 10:14] Ada: …`.
 
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 
 use crate::cues::is_label;
+use crate::dates::{Day, DayMonth, day_of, digits, goes_on};
 use crate::words::words;
 
 /// The date of a line, and its speaker.
@@ -11,7 +13,7 @@ use crate::words::words;
 pub(crate) struct Stamp {
     /// The date and time in UTC, milliseconds since the epoch.
     pub(crate) at_ms: Option<i64>,
-    /// The date as written, if day and month may be swapped. `at_ms` is then `None`.
+    /// The date as written, if it has no year, or day and month may be swapped. `at_ms` is then `None`.
     pub(crate) date: Option<String>,
     /// The name of the person who wrote the line in a messenger.
     pub(crate) name: Option<String>,
@@ -43,18 +45,10 @@ impl Stamp {
     }
 }
 
-/// The order of day and month in dates such as `10/02/2026`.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DayMonth {
-    DayFirst,
-    MonthFirst,
-    #[default]
-    Unknown,
-}
-
 /// Returns the order of day and month in a text: the first line with a number above 12 in its date tells it.
 pub(crate) fn order_of(text: &str) -> DayMonth {
-    let mark = |c: char| c.is_whitespace() || is_emphasis(c) || matches!(c, '[' | '-' | '+' | '•');
+    let mark =
+        |c: char| c.is_whitespace() || is_emphasis(c) || matches!(c, '[' | '-' | '+' | '•' | '#');
     for line in text.lines() {
         match day_of(line.trim_start_matches(mark)) {
             Some((Day::Swappable(first, _, _), _)) if first > 12 => return DayMonth::DayFirst,
@@ -68,8 +62,8 @@ pub(crate) fn order_of(text: &str) -> DayMonth {
 /// Returns the stamp at the beginning of a line, and the text behind it. `None` if the line has none, nothing follows,
 /// or the line is one of a log: a time with seconds, and no comma between date and time.
 ///
-/// A date without brackets, time and separator counts if a capital letter follows: `2026-02-10 was a Tuesday` is a
-/// sentence.
+/// A date without brackets, time and separator counts if it has a year and a capital letter follows: `2026-02-10 was a
+/// Tuesday` is a sentence.
 pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
     let line = line.trim_start_matches(is_emphasis);
     let inside = line.strip_prefix('[');
@@ -91,7 +85,9 @@ pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
     let rest = rest.trim_start_matches(is_emphasis).trim_start();
     // A messenger has `[date, time] name:` or `date, time - name:`.
     let messenger = time.is_some() && (inside.is_some() || rest.starts_with(['-', '–']));
+    let yearless = matches!(day, Day::Yearless);
     let said = match rest.strip_prefix([':', '-', '–', '—', '|', ',']) {
+        Some(_) if yearless && rest.starts_with(',') => return None,
         Some(said) => {
             let bare = said.trim_start_matches(is_emphasis);
             if bare.starts_with(char::is_whitespace) {
@@ -101,7 +97,7 @@ pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
             }
         }
         None if inside.is_some() || time.is_some() => rest,
-        None => Some(rest).filter(|it| it.starts_with(char::is_uppercase))?,
+        None => Some(rest).filter(|it| it.starts_with(char::is_uppercase) && !yearless)?,
     };
     let said = said.trim_start_matches(|c: char| {
         c.is_whitespace() || (messenger && c == '~') || is_direction(c)
@@ -109,20 +105,62 @@ pub(crate) fn stamp_of(line: &str, order: DayMonth) -> Option<(Stamp, &str)> {
     let named = name_of(said).filter(|_| messenger);
     let said = named.map_or(said, |(_, said)| said);
     // From one date to another is a span of time.
-    if said.is_empty() || day_of(said).is_some() {
+    let number = |text: &str| yearless && text.starts_with(|c: char| c.is_ascii_digit());
+    let span = !rest.starts_with(':') && (day_of(said).is_some() || number(said));
+    if said.is_empty() || span {
         return None;
     }
-    let at = day.date(order).and_then(|date| {
-        let at = DateTime::from_parts(date, time.unwrap_or(Time::midnight()));
-        TimeZone::UTC.to_timestamp(at).ok()
-    });
+    let at_ms = at_ms(day, time.unwrap_or(Time::midnight()), order);
     let stamp = Stamp {
-        at_ms: at.map(|at| at.as_millisecond()),
+        at_ms,
         // The date of each message would only be in the way.
-        date: (at.is_none() && !messenger).then(|| written.to_owned()),
+        date: (at_ms.is_none() && !messenger).then(|| written.to_owned()),
         name: named.map(|(name, _)| name.to_owned()),
     };
     Some((stamp, said))
+}
+
+/// Returns the time of a date in UTC, in milliseconds since the epoch.
+fn at_ms(day: Day, time: Time, order: DayMonth) -> Option<i64> {
+    let at = DateTime::from_parts(day.date(order)?, time);
+    let at = TimeZone::UTC.to_timestamp(at).ok()?;
+    Some(at.as_millisecond())
+}
+
+/// Returns the time of a heading that is a date or begins with one, in milliseconds since the epoch, and the words of the
+/// heading that may introduce a list: those without a date.
+pub(crate) fn heading_of(words: &str, order: DayMonth) -> (Option<i64>, Option<&str>) {
+    if let Some((stamp, said)) = stamp_of(words, order) {
+        return (stamp.at_ms, Some(said));
+    }
+    let Some((day, rest)) = day_of(words.trim_start_matches(is_before_date)) else {
+        return (None, Some(words));
+    };
+    let (time, rest) = match clock_of(rest.trim_start_matches([',', ' '])) {
+        Some(clock) => (clock.time, clock.rest),
+        None => (Time::midnight(), rest),
+    };
+    if is_around_date(rest) {
+        return (at_ms(day, time, order), None);
+    }
+    (None, Some(words).filter(|_| matches!(day, Day::Yearless)))
+}
+
+/// Returns `true` if the text behind a date has nothing but marks around the date.
+pub(crate) fn is_around_date(rest: &str) -> bool {
+    let mark = |c: char| c.is_whitespace() || is_emphasis(c) || matches!(c, ']' | ':');
+    rest.trim_matches(mark).is_empty()
+}
+
+/// Returns the text behind the date at the beginning of a line, without regard to what follows; `None` if the line has
+/// none.
+pub(crate) fn after_date(line: &str) -> Option<&str> {
+    day_of(line.trim_start_matches(is_before_date)).map(|(_, rest)| rest)
+}
+
+/// Returns `true` for marks in front of a date.
+fn is_before_date(c: char) -> bool {
+    is_emphasis(c) || c == '['
 }
 
 /// Returns `true` for marks around a date: emphasis of Markdown, and marks of the direction of writing.
@@ -163,74 +201,6 @@ fn is_own(sentence: &str) -> bool {
     words
         .iter()
         .any(|word| own(&word.folded) || contracted(word.text))
-}
-
-/// A date as written.
-#[derive(Debug, Clone, Copy)]
-enum Day {
-    /// A date with a year in front or full stops.
-    Known(Date),
-    /// Two numbers and the year; day and month may be swapped.
-    Swappable(i8, i8, i16),
-}
-
-impl Day {
-    /// Returns the date; `None` if only the order of day and month would tell it, and the order is unknown.
-    fn date(self, order: DayMonth) -> Option<Date> {
-        let (first, second, year) = match self {
-            Day::Known(date) => return Some(date),
-            Day::Swappable(first, second, year) => (first, second, year),
-        };
-        let day_first = Date::new(year, second, first).ok();
-        let month_first = Date::new(year, first, second).ok();
-        match (day_first, month_first) {
-            (Some(one), None) | (None, Some(one)) => Some(one),
-            _ => match order {
-                DayMonth::DayFirst => day_first,
-                DayMonth::MonthFirst => month_first,
-                DayMonth::Unknown => day_first.filter(|_| day_first == month_first),
-            },
-        }
-    }
-}
-
-/// Returns the digits at the beginning of a text, and the rest.
-fn digits(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !c.is_ascii_digit());
-    text.split_at(end.unwrap_or(text.len()))
-}
-
-/// Returns the date at the beginning of a text, and the rest.
-fn day_of(text: &str) -> Option<(Day, &str)> {
-    let (a, rest) = digits(text);
-    let mark = rest
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '-' | '.' | '/'))?;
-    let (b, rest) = digits(&rest[1..]);
-    let (c, rest) = digits(rest.strip_prefix(mark)?);
-    if goes_on(rest, &['.', '-', '/']) {
-        return None;
-    }
-    let small = |text: &str| text.parse::<i8>().ok();
-    let year = match c.len() {
-        2 => 2_000 + c.parse::<i16>().ok()?,
-        _ => c.parse().ok()?,
-    };
-    let day = match (a.len(), b.len(), c.len(), mark) {
-        (4, 1..=2, 1..=2, _) => Day::Known(Date::new(a.parse().ok()?, small(b)?, small(c)?).ok()?),
-        // `1.2.34` is a version.
-        (1..=2, 1..=2, 4, '.') | (2, 2, 2, '.') => {
-            Day::Known(Date::new(year, small(b)?, small(a)?).ok()?)
-        }
-        (1..=2, 1..=2, 4, '-' | '/') | (1..=2, 1..=2, 2, '/') => {
-            let (a, b) = (small(a)?, small(b)?);
-            let fits = Date::new(year, a, b).is_ok() || Date::new(year, b, a).is_ok();
-            fits.then_some(Day::Swappable(a, b, year))?
-        }
-        _ => return None,
-    };
-    Some((day, rest))
 }
 
 /// A time of day as written.
@@ -287,12 +257,6 @@ fn half_of(text: &str) -> (Option<bool>, &str) {
     (None, text)
 }
 
-/// Returns `true` if a text continues the word before it: with a letter or digit, also behind one of these marks.
-fn goes_on(text: &str, marks: &[char]) -> bool {
-    let rest = text.strip_prefix(marks).unwrap_or(text);
-    rest.starts_with(char::is_alphanumeric)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,6 +292,14 @@ mod tests {
             ("2/13/2026: We met", TENTH + 3 * DAY_MS),
             ("13/2/26: We met", TENTH + 3 * DAY_MS),
             ("02/02/2026: We met", TENTH - 8 * DAY_MS),
+            ("10. Februar 2026: We met", TENTH),
+            ("10. Februar 2026 We met", TENTH),
+            ("**Feb 10, 2026**: We met", TENTH),
+            ("Feb 10, 2026, 10:00 AM: We met", ten),
+            ("[10 Feb 2026] We met", TENTH),
+            ("10 February 2026 – We met", TENTH),
+            ("le 10 février 2026 : We met", TENTH),
+            ("10 de febrero de 2026: We met", TENTH),
         ] {
             assert_eq!(read(line), Some((Some(at_ms), "We met")), "{line}");
         }
@@ -336,6 +308,13 @@ mod tests {
         let (stamp, said) = stamp_of("10/02/2026: We met", DayMonth::Unknown).expect("a date");
         assert_eq!(stamp.at_ms, None);
         assert_eq!(stamp.introduce(said.to_owned()), "10/02/2026: We met");
+        for line in ["3. März: We met", "Feb 14: We met", "le 6 mars: We met"] {
+            let (stamp, said) = stamp_of(line, DayMonth::Unknown).expect("a date");
+            assert_eq!(stamp.at_ms, None);
+            assert_eq!(stamp.introduce(said.to_owned()), line);
+        }
+        let two = read("2026-02-10: Feb 14, 2026 is the end");
+        assert_eq!(two, Some((Some(TENTH), "Feb 14, 2026 is the end")));
         let (stamp, _) = stamp_of("10/02/2026: We met", DayMonth::DayFirst).expect("a date");
         assert_eq!(stamp.at_ms, Some(TENTH));
     }
@@ -348,6 +327,13 @@ mod tests {
             "2026-02-10 10:00:00,123 - app - INFO - We met",
             "2026-02-10 was a Tuesday",
             "2026-02-10 - 2026-02-12: We met",
+            "10 Feb 2026 - 12 Feb 2026: We met",
+            "Feb 10 - 12: We met",
+            "3. März haben wir",
+            "March 3, we met",
+            "March 3 We met",
+            "10. Februar 2026 war ein Dienstag",
+            "Feb 10 10:00:00 host We met",
             "2026-02-10:",
             "2026-02-10",
             "[2026-02-10](https://a.example) We met",
@@ -411,9 +397,35 @@ mod tests {
     }
 
     #[test]
+    fn headings_are_dates_or_begin_with_one() {
+        for (heading, expected) in [
+            ("2026-02-10", (Some(TENTH), None)),
+            ("[2026-02-10]", (Some(TENTH), None)),
+            ("10 February 2026", (Some(TENTH), None)),
+            ("2026-02-10 10:00", (Some(TENTH + 10 * 3_600_000), None)),
+            ("2026-02-10: Plan", (Some(TENTH), Some("Plan"))),
+            ("2026-02-10 Plan", (Some(TENTH), Some("Plan"))),
+            ("10/02/2026", (None, None)),
+            ("3. März", (None, None)),
+            ("2026-02-10 - 2026-02-12", (None, None)),
+            ("3. Mars", (None, None)),
+            ("3. Mars and moons", (None, Some("3. Mars and moons"))),
+            ("Plan of 2026-02-10", (None, Some("Plan of 2026-02-10"))),
+            ("", (None, Some(""))),
+        ] {
+            assert_eq!(
+                heading_of(heading, DayMonth::Unknown),
+                expected,
+                "{heading}"
+            );
+        }
+    }
+
+    #[test]
     fn one_day_above_twelve_tells_the_order() {
         assert_eq!(order_of("- 1/2/26 a\n[13/2/26] b"), DayMonth::DayFirst);
         assert_eq!(order_of("1/2/26 a\n2/13/26 b"), DayMonth::MonthFirst);
+        assert_eq!(order_of("1/2/26 a\n## 13/2/26"), DayMonth::DayFirst);
         assert_eq!(order_of("1/2/26 a\nb"), DayMonth::Unknown);
     }
 }

@@ -47,6 +47,9 @@ fn the_date_of_a_line_is_its_time_and_no_part_of_it() {
         ("- 10.02.2026: We decided to drop GraphQL.", TENTH_MS),
         ("[2026-02-10] We decided to drop GraphQL.", TENTH_MS),
         ("2026-02-10 10:00 We decided to drop GraphQL.", ten),
+        ("10. Februar 2026: We decided to drop GraphQL.", TENTH_MS),
+        ("- 10. Feb. 2026: We decided to drop GraphQL.", TENTH_MS),
+        ("1. Feb 10, 2026: We decided to drop GraphQL.", TENTH_MS),
     ] {
         let found = found(line);
         assert_eq!(found.len(), 1, "{line}");
@@ -82,6 +85,97 @@ fn the_date_of_a_line_is_its_time_and_no_part_of_it() {
     ] {
         assert!(texts(log).is_empty(), "{log}");
     }
+}
+
+#[test]
+fn a_date_belongs_to_its_own_line() {
+    let kafka = "We chose Kafka instead of RabbitMQ for events";
+    for first in [
+        "10/02/2026: We switched to Grafana for all dashboards",
+        "10/02/2026: We switched to Grafana for all dashboards.",
+        "10/02/2026: We switched to Grafana.",
+    ] {
+        assert_eq!(texts(&format!("{first}\n{kafka}")), [first, kafka]);
+        assert_eq!(texts(&format!("- {first}\n{kafka}")), [first, kafka]);
+    }
+    let known = found(&format!(
+        "2026-02-10: We switched to Grafana for all dashboards.\n{kafka}"
+    ));
+    let dated: Vec<_> = known.iter().map(|it| it.at_ms.is_some()).collect();
+    assert_eq!(dated, [true, false]);
+    let wrapped = "10/02/2026: We decided to drop GraphQL because nobody\nuses the schema.";
+    assert_eq!(texts(wrapped), [wrapped.replace('\n', " ")]);
+    let text = format!(
+        "10/02/2026: We switched to Grafana.\nFeb 14, 2026: From now on every PR needs two reviewers.\n{kafka}"
+    );
+    let of = |it: &Found| (it.text.clone(), it.at_ms.is_some());
+    let found_in: Vec<_> = found(&text).iter().map(of).collect();
+    let expected = [
+        ("10/02/2026: We switched to Grafana.", false),
+        ("From now on every PR needs two reviewers.", true),
+        (kafka, false),
+    ];
+    assert_eq!(
+        found_in,
+        expected.map(|(text, dated)| (text.to_owned(), dated))
+    );
+    // A date without a year stays, whole.
+    for dates in [
+        [
+            "3. März: Wir haben beschlossen, Unleash zu verwenden.",
+            "Feb 14: We chose Kafka.",
+        ],
+        [
+            "Feb 14: We chose Kafka.",
+            "4. April: Ab jetzt verwenden wir Unleash.",
+        ],
+    ] {
+        assert_eq!(texts(&dates.join("\n")), dates);
+        assert!(found(&dates.join("\n")).iter().all(|it| it.at_ms.is_none()));
+    }
+    // Also dates that are part of their sentence.
+    let dates = [
+        "2026-02-10 we switched to Grafana for all the dashboards",
+        "2026-02-11 we chose Kafka instead of RabbitMQ for events",
+    ];
+    assert_eq!(texts(&dates.join("\n")), dates);
+}
+
+#[test]
+fn a_heading_that_is_a_date_gives_its_date_to_what_stands_below() {
+    const DAY_MS: i64 = 86_400_000;
+    let tenth = 1_770_681_600_000;
+    let times = |text: &str| -> Vec<_> { found(text).iter().map(|it| it.at_ms).collect() };
+    for heading in [
+        "## 2026-02-10",
+        "## 10 February 2026",
+        "# 10. Februar 2026:",
+        "**Feb 10, 2026**",
+        "### 2026-02-10: Decisions",
+    ] {
+        let text = format!(
+            "Never deploy on Fridays.\n\n{heading}\n\n- We decided to drop GraphQL\n\
+             - 2026-02-11: We chose Kafka for events\n\nFrom now on every PR needs two reviewers.\n\
+             10/02/2026: We switched to Grafana.\n\n## Next\n- We use pnpm instead of npm\n"
+        );
+        let expected = [
+            None,
+            Some(tenth),
+            Some(tenth + DAY_MS),
+            Some(tenth),
+            None,
+            None,
+        ];
+        assert_eq!(times(&text), expected, "{heading}");
+    }
+    // The words behind the date introduce a list, the date does not.
+    let text = "## 2026-02-10: Decisions\n- Invoices: PostgreSQL 16";
+    assert_eq!(texts(text), ["Decisions: Invoices: PostgreSQL 16"]);
+    let unsure = "## 10/02/2026\n- We decided to drop GraphQL";
+    assert_eq!(texts(unsure), ["We decided to drop GraphQL"]);
+    assert_eq!(times(unsure), [None]);
+    let other = format!("{unsure}\n## 13/02/2026\n- Never deploy on Fridays");
+    assert_eq!(times(&other), [Some(tenth), Some(tenth + 3 * DAY_MS)]);
 }
 
 #[test]

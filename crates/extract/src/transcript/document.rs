@@ -1,6 +1,7 @@
 //! A transcript that is a single JSON document: a list of messages, an object with one, or the conversations of
 //! ChatGPT's export.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::{BufReader, Read};
 
@@ -79,8 +80,9 @@ fn conversation(
     let mut next = last.filter(|id| nodes.contains_key(*id)).or_else(newest);
     let mut branch = Vec::new();
     // The parents of a damaged file may form a circle.
-    while let Some(node) = next.and_then(|id| nodes.get(id))
-        && branch.len() < nodes.len()
+    let mut seen = HashSet::new();
+    while let Some((id, node)) = next.and_then(|id| nodes.get_key_value(id))
+        && seen.insert(id)
     {
         branch.push(&node["message"]);
         next = node["parent"].as_str();

@@ -333,3 +333,32 @@ fn a_lost_event_that_comes_back_on_two_ways_is_one_event() {
     ];
     run(&script).expect("they agree");
 }
+
+/// An export of what a machine lacks begins within one branch of a chain, behind the beginning of another branch.
+#[test]
+fn a_branch_that_is_lacking_in_part_is_exported_in_order() {
+    let store = |word| Op::Do(store_line(None, word));
+    for (one, other) in [
+        ("red", "green"),
+        ("green", "blue"),
+        ("blue", "red"),
+        ("red", "blue"),
+    ] {
+        let script = [
+            (0, store(one)),
+            (0, Op::Snapshot),
+            (0, store(other)),
+            (0, store("house")),
+            (1, store(other)),
+            (1, Op::Take(0, Part::All)),
+            (0, store("port")),
+            (2, store(one)),
+            (2, Op::Take(0, Part::All)),
+            (0, Op::PutBack),
+            (0, store("tea")),
+            (2, Op::Take(0, Part::All)),
+            (1, Op::Take(2, Part::Lacking)),
+        ];
+        run(&script).expect("they agree");
+    }
+}

@@ -68,16 +68,21 @@ impl Log {
         parts: &[Part],
         writer: &mut Writing<'_>,
     ) -> Result<()> {
+        // A stretch may begin within its run, behind the beginning of a later run.
+        let stretches = parts.iter().flat_map(|Part { run, stretches }| {
+            let of_run = stretches.iter();
+            of_run.map(move |stretch| (run, *stretch))
+        });
+        let mut stretches: Vec<(&Run, (Seq, Seq))> = stretches.collect();
+        stretches.sort_by_key(|(run, (from, _))| (*from, base_of(run, *from), run.id_at(*from)));
         let mut any = false;
-        for Part { run, stretches } in parts {
-            for stretch in stretches {
-                if writer.is_full() {
-                    writer.done.more = true;
-                    break;
-                }
-                any = true;
-                self.export_part(origin, run, *stretch, writer)?;
+        for (run, stretch) in stretches {
+            if writer.is_full() {
+                writer.done.more = true;
+                break;
             }
+            any = true;
+            self.export_part(origin, run, stretch, writer)?;
         }
         writer.done.origins += u64::from(any);
         Ok(())
@@ -91,10 +96,9 @@ impl Log {
         (from_seq, to_seq): (Seq, Seq),
         writer: &mut Writing<'_>,
     ) -> Result<()> {
-        let before = from_seq.0.checked_sub(1).map(Seq);
         let start = Mark::Range {
             origin,
-            base: before.and_then(|seq| run.id_at(seq)).unwrap_or(run.base),
+            base: base_of(run, from_seq),
             from_seq,
         };
         writer.put(&start.encode())?;
@@ -207,4 +211,10 @@ impl std::fmt::Debug for Bundle {
             .field("events", &self.events)
             .finish()
     }
+}
+
+/// Returns the id of the event before `seq` in a run or before it.
+fn base_of(run: &Run, seq: Seq) -> EventId {
+    let before = seq.0.checked_sub(1).map(Seq);
+    before.and_then(|seq| run.id_at(seq)).unwrap_or(run.base)
 }

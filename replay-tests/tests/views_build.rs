@@ -155,6 +155,47 @@ fn views_of_other_versions() {
     assert!(build().tally().position.0 > 0);
 }
 
+/// Links, files and folders in the place of a version's files: nothing outside is written or removed.
+#[cfg(unix)]
+#[test]
+fn odd_files_in_the_place_of_a_version() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = some(&folder.path().join("store"));
+    let views = folder.path().join("store/views");
+    let outside = folder.path().join("outside");
+    std::fs::create_dir(&outside).expect("made");
+    std::fs::write(outside.join("mine"), "mine").expect("written");
+    let own = version_dir(&views);
+    let other = views.join("v1.2.3");
+    let link = |to: &Path, at: &Path| std::os::unix::fs::symlink(to, at).expect("linked");
+    let cases: [&dyn Fn(); 6] = [
+        &|| link(&outside, &own),
+        &|| std::fs::write(&own, "a file").expect("written"),
+        &|| std::fs::create_dir_all(own.join("lock/x")).expect("made"),
+        &|| std::fs::create_dir_all(own.join("current/x")).expect("made"),
+        &|| std::fs::create_dir_all(other.join("lock/x")).expect("made"),
+        &|| {
+            std::fs::create_dir_all(&other).expect("made");
+            link(&outside.join("new"), &other.join("lock"));
+        },
+    ];
+    for (number, spoil) in cases.iter().enumerate() {
+        let _ = std::fs::remove_dir_all(&views);
+        std::fs::create_dir(&views).expect("made");
+        spoil();
+        Views::wipe(&views, WAIT).unwrap_or_else(|error| panic!("{number}: {error}"));
+        Views::rebuild(&views, &log, WAIT, &mut |_| {})
+            .unwrap_or_else(|error| panic!("{number}: {error}"));
+        assert!(Views::open(&views, &log).is_ok(), "{number}");
+        let left = folder::read(&outside);
+        assert_eq!(
+            left.keys().collect::<Vec<_>>(),
+            [Path::new("mine")],
+            "{number}"
+        );
+    }
+}
+
 #[test]
 fn a_few_long_memories_are_worth_view_files() {
     for (len, has_files) in [(100, false), (60_000, true)] {

@@ -4,7 +4,7 @@
 //! Each version of the views has its own folder, so two versions of the program do not take turns in rebuilding. The first
 //! versions had none: their generations lie right below `views`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -200,7 +200,7 @@ impl Home {
             .filter_map(|name| name[1..].parse::<u64>().ok())
             .max()
             .unwrap_or(0);
-        let dir = self.dir.join(format!("g{}", next + 1));
+        let dir = self.dir.join(format!("g{}", next.saturating_add(1)));
         create_private(&dir)?;
         Ok(Begun {
             dir,
@@ -213,6 +213,7 @@ impl Home {
     /// it. Processes that are opening views are waited for.
     pub(crate) fn turn(&self, begun: &mut Begun, wait: Duration) -> Result<()> {
         let _lock = self.lock(wait)?;
+        remove_odd(&self.dir.join(CURRENT))?;
         let name = begun.dir.file_name().unwrap_or_default();
         replace(&self.dir.join(CURRENT), name.as_encoded_bytes())?;
         begun.turned = true;
@@ -224,10 +225,11 @@ impl Home {
     /// Removes the views of every version, except for the lock files of this one, while no process builds, writes or
     /// opens them.
     pub(crate) fn wipe(&self, wait: Duration) -> Result<()> {
-        for other in self.of_other_versions() {
-            other.remove(wait)?;
-        }
-        self.empty(wait)
+        // A folder that cannot be removed keeps no other one.
+        let own = self.empty(wait);
+        let others = self.of_other_versions();
+        let others: Vec<Result<()>> = others.iter().map(|other| other.remove(wait)).collect();
+        others.into_iter().fold(own, Result::and)
     }
 
     /// Removes everything of this version except the lock files.
@@ -272,8 +274,14 @@ impl Home {
 
     fn lock_named(&self, name: &str, wait: Duration) -> Result<HomeLock> {
         create_private(&self.root)?;
+        // Nothing is written or removed through a link.
+        if self.dir != self.root && is_other_than(&self.dir, Metadata::is_dir) {
+            fs::remove_file(&self.dir).map_err(io("removing", &self.dir))?;
+        }
         create_private(&self.dir)?;
-        lock_file(&self.dir.join(name), wait)
+        let path = self.dir.join(name);
+        remove_odd(&path)?;
+        lock_file(&path, wait)
     }
 
     /// Takes the lock for writing views; waits for it up to `wait`.
@@ -293,6 +301,23 @@ impl Home {
         wait_for(wait, &path, || file.try_lock_shared())?;
         Ok(Some(HomeLock(file)))
     }
+}
+
+/// Returns `true` if something else is at a path than what `is` accepts; a link is not followed.
+fn is_other_than(path: &Path, is: fn(&Metadata) -> bool) -> bool {
+    path.symlink_metadata().is_ok_and(|found| !is(&found))
+}
+
+/// Removes a link, a folder or a pipe that stands in the place of a file of the views.
+fn remove_odd(path: &Path) -> Result<()> {
+    if !is_other_than(path, Metadata::is_file) {
+        return Ok(());
+    }
+    let removed = match is_other_than(path, Metadata::is_dir) {
+        true => fs::remove_file(path),
+        false => fs::remove_dir_all(path),
+    };
+    removed.map_err(io("removing", path))
 }
 
 /// Returns `true` if a folder is a generation: it holds a table, or nothing yet.

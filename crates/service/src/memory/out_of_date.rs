@@ -35,10 +35,11 @@ impl Service {
         there: &Version,
     ) -> QueryResult<bool> {
         let now_ms = i64::try_from(self.now_ms()).unwrap_or(i64::MAX);
+        let valid_ms = checked.occurred_at_ms.unwrap_or(now_ms);
         let is_external = checked.trust == facts::Trust::External;
         let home = (&*checked.topic, &*checked.scope.to_text());
         let mut others = newest_and_like(views, home, &checked.content)?;
-        others.retain(|(said, _)| said.valid_ms <= now_ms && said.yields_to(is_external));
+        others.retain(|(said, _)| said.valid_ms <= valid_ms && said.yields_to(is_external));
         self.seems_replaced(views, there, &others, views.tally().position, &|_| true)
     }
 

@@ -39,14 +39,15 @@ const VAGUE: &str = "mean means meant meaning happen happens happened happening 
     fail fails failed failing failure problem problems issue issues bug cause causes reason break breaks broken crash crashes \
     crashed work works working help fix solve understand explain idea ideas clue thought thoughts know tell show say says \
     see look looks make going go do line lines message messages log logs output trace text code build test tests command \
-    program please thanks thank hi hello hey maybe don doesn isn didn won couldn \
+    program please thanks thank hi hello hey maybe don doesn isn didn won couldn seen before known serious root come \
+    check red bad ever happening again \
     bedeutet bedeuten heißt fehler meldung meldungen warnung zeile zeilen ausgabe passiert passieren schlägt fehl scheitert \
     geht funktioniert klappt falsch kaputt hilfe helfen hilf bitte danke hallo erkläre erklären verstehe idee ideen ahnung hast habt \
-    ursache grund lösen beheben problem \
+    ursache grund lösen beheben problem kennt jemand hatten schon mal gesehen bekannt schlimm nun \
     erreur erreurs veut dire signifie passe plante échoue marche fonctionne idée aide aider aidez merci bonjour svp plaît cela \
-    ça problème ligne lignes journal corriger résoudre comprends faire cassé \
+    ça problème ligne lignes journal corriger résoudre comprends faire cassé grave vu connu maintenant \
     error errores significa pasa quiere decir falla fallan fallo funciona idea ayuda ayudar ayúdame gracias hola favor \
-    problema línea líneas mensaje registro arreglar entiendo hacer roto";
+    problema línea líneas mensaje registro arreglar entiendo hacer hago roto alguna visto conocido ahora";
 /// Such words in scripts without blanks.
 const DENSE_VAGUE: [&str; 12] = [
     "意思",
@@ -189,6 +190,13 @@ mod tests {
             "What's wrong here?",
             "Why does it fail?",
             "any idea?",
+            "seen this before?",
+            "root cause?",
+            "how come?",
+            "Kennt das jemand?",
+            "Hatten wir das schon mal?",
+            "¿alguna idea?",
+            "C'est grave ?",
             "how do I fix this",
             "Can you help me?",
             "Please explain this log.",

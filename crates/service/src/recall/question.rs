@@ -324,15 +324,32 @@ fn first_and_last(lines: &[Line]) -> Vec<usize> {
     chosen
 }
 
+/// Words behind which a number is a code.
+const BEFORE_CODES: &str =
+    "code error errno exit sqlstate signal exception fehler fehlercode erreur código exitcode";
+
+/// Returns `true` if a word that begins with a digit is a code: `0x80070005`, or a number behind *error*.
+fn is_numbered_code(before: Option<&&str>, word: &str) -> bool {
+    let is_behind = |before: &&str| {
+        let before = before.to_lowercase();
+        BEFORE_CODES.split(' ').any(|word| word == before)
+    };
+    word.starts_with(|c: char| c.is_ascii_digit())
+        && (word.starts_with("0x") || before.is_some_and(is_behind))
+}
+
 /// Returns the different words of a text among which rare ones are sought: identifiers of few lines, those of many, other
-/// words of few lines, those of many. Numbers and random ids are left out.
+/// words of few lines, those of many. Numbers that are no codes, and random ids, are left out.
 fn words_of(text: &str) -> [String; 4] {
     let mut times: FxHashMap<&str, usize> = FxHashMap::default();
     let mut known: Vec<&str> = Vec::new();
     let marks = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
-    for token in text.rsplit(marks) {
+    let tokens = text.rsplit(marks).filter(|token| !token.is_empty());
+    let mut tokens = tokens.peekable();
+    while let Some(token) = tokens.next() {
         let word = token.trim_matches(['-', '.']);
-        let is_name = word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let is_name = word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            || is_numbered_code(tokens.peek(), word);
         let is_hex = word.len() >= HEX_MIN
             && word
                 .bytes()
@@ -358,8 +375,11 @@ fn words_of(text: &str) -> [String; 4] {
 }
 
 /// Returns `true` if a word is one that only programs are written with, such as `E4711`, `max_size`, `TimeoutError` or
-/// `ECONNRESET`.
+/// `ECONNRESET`. A word that begins with a digit is one: other numbers were left out before.
 fn is_code(word: &str) -> bool {
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        return true;
+    }
     let letters = word.chars().any(char::is_alphabetic);
     let marks = word.chars().any(|c| c.is_ascii_digit() || c == '_');
     let capitals = word.len() >= CAPITALS_MIN && word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -371,7 +391,7 @@ fn is_code(word: &str) -> bool {
 /// Returns the beginning and the end of a text of one line, cut between words: one of them says what it is about.
 fn ends_of_line(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
     let blank = |part: &str| part.find(char::is_whitespace);
-    let middle = text.floor_char_boundary(line.start + ONE_LINE_MAX);
+    let middle = text.floor_char_boundary(line.end.min(line.start + ONE_LINE_MAX));
     let first = text[line.start..middle].rfind(char::is_whitespace);
     let first = line.start..first.map_or(middle, |at| line.start + at);
     let from = text.ceil_char_boundary(line.end.saturating_sub(ONE_LINE_MAX).max(first.end));

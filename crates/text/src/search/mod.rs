@@ -118,7 +118,7 @@ impl TextIndex {
     }
 
     /// Returns the rarest words of a text that documents hold, as written, at most `most`: identifiers first, the
-    /// rarest first of each kind. A word counts as rare if it is as rare as an identifier has to be. Numbers, ASCII words
+    /// rarest first of each kind. A word counts as rare if it is as rare as an identifier has to be. ASCII words
     /// of one or two characters and parts of words are left out.
     pub fn rare_words(
         &self,
@@ -208,8 +208,8 @@ impl TextIndex {
 /// Bytes of the shortest ASCII word that may be rare: 3. A smaller value takes letters of versions and ids for words.
 const RARE_WORD_LEN_MIN: usize = 3;
 
-/// Returns `true` if a word may tell texts apart by its rarity: it begins with a letter and is no `v1`.
+/// Returns `true` if a word may tell texts apart by its rarity: it is no `v1`, and no mark.
 fn may_be_rare(word: &str) -> bool {
     let is_long = word.len() >= RARE_WORD_LEN_MIN;
-    is_long && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    is_long && word.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }

@@ -30,6 +30,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_range;
 use icm_api::limits;
 use icm_api::limits::{KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
+use icm_api::shown_bytes;
 use icm_api::tokens;
 use icm_api::when::{DayMeans, parse_moment};
 use icm_api::{
@@ -79,13 +80,18 @@ impl Service {
         }
         self.read_log()?;
         self.recall_shown(caller, request, |answer| {
-            let texts = answer
-                .results
-                .iter()
-                .filter_map(|hit| hit.memory.content.as_deref());
+            let shown = |(place, hit): (usize, &RecallHit)| {
+                let text = hit.memory.content.as_deref().unwrap_or_default();
+                // Of a long text only the parts around its passage are shown.
+                let len = match hit.passage {
+                    Some(_) => text.floor_char_boundary(shown_bytes(place)),
+                    None => text.len(),
+                };
+                tokens::estimate(&text[..len])
+            };
             ShownResults {
                 places: (0..answer.results.len()).collect(),
-                tokens: texts.map(tokens::estimate).sum(),
+                tokens: answer.results.iter().enumerate().map(shown).sum(),
             }
         })
     }

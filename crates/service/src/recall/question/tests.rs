@@ -401,3 +401,58 @@ fn identifiers_of_a_paste_count_if_the_question_says_nothing() {
     assert_eq!(views_of(&format!("{noise}Why is that?")), "request_id");
     assert_eq!(views_of(&format!("{cargo}Why is that?")), "Why is that?");
 }
+
+#[test]
+fn a_code_of_digits_in_a_paste_names_what_explains_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let known = [
+        ("0x80070005", "the service account has no rights"),
+        ("0x80070643", "the recovery partition is too small"),
+        ("137", "the container was out of memory"),
+        ("143", "somebody stopped the container"),
+        ("42P01", "the migration was not run"),
+        ("42703", "the view is older than the table"),
+    ];
+    for (code, why) in known {
+        let request = StoreRequest {
+            topic: "errors".to_owned(),
+            content: format!("{code} means that {why}"),
+            ..StoreRequest::default()
+        };
+        let stored = service.store(&Caller::default(), request);
+        stored.expect("it stores");
+    }
+    for (code, line) in [
+        ("0x80070005", "ERROR update failed: 0x80070005"),
+        ("0x80070643", "ERROR update failed: 0x80070643"),
+        ("137", "worker exited with code 137"),
+        ("143", "worker exited with code 143"),
+        ("42P01", "ERROR: SQLSTATE 42P01"),
+        ("42703", "ERROR: SQLSTATE 42703"),
+    ] {
+        let query = format!(
+            "what does this mean?\n\n{}{line}\n{}",
+            log_lines(300),
+            log_lines(100)
+        );
+        let request = RecallRequest {
+            query,
+            ..RecallRequest::default()
+        };
+        let answer = service.recall(&Caller::default(), &request);
+        let answer = answer.expect("it answers");
+        let first = answer.results.first().expect("something is found");
+        let content = first.memory.content.as_deref().unwrap_or_default();
+        assert!(content.starts_with(code), "{line}: {content}");
+    }
+}
+
+#[test]
+fn a_short_line_before_fences_is_cut_at_its_end() {
+    let text = format!(
+        "look at this\n```{{\"a\": \"{}\"}}```\n```{{\"b\": 2}}```\n",
+        "x".repeat(600)
+    );
+    assert_eq!(asking(&text).concat(), "look at this");
+}

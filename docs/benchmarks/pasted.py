@@ -52,7 +52,7 @@ def kubernetes(pick):
 def npm(pick):
     package = f"{pick.choice(['glob', 'rimraf', 'inflight', 'uuid'])}@{pick.randint(1, 9)}.{pick.randint(0, 9)}.0"
     return [f"npm WARN deprecated {package}: this version is no longer supported, use "
-            f"{pick.choice(['lru-cache', 'fs.rm'])} instead; reports at /root/.npm/_logs/{pick.randint(1, 999)}.log"]
+            f"{pick.choice(['lru-cache', 'fs.rm'])} instead; reports at ~/.npm/_logs/{pick.randint(1, 999)}.log"]
 
 
 def cargo(pick):

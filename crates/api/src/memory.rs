@@ -205,6 +205,23 @@ pub enum Action {
     Unpinned,
 }
 
+impl Action {
+    /// Returns the outcome as the word that receipts have for it, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Action::Stored => "stored",
+            Action::Updated => "updated",
+            Action::Linked => "linked",
+            Action::Unlinked => "unlinked",
+            Action::Unchanged => "unchanged",
+            Action::Forgotten => "forgotten",
+            Action::Revived => "revived",
+            Action::Pinned => "pinned",
+            Action::Unpinned => "unpinned",
+        }
+    }
+}
+
 /// The receipt of a command that changes a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {

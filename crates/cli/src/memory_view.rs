@@ -320,15 +320,8 @@ fn importance_style(importance: Importance) -> Style {
 fn action(receipt: &Receipt) -> &'static str {
     use icm_api::Action;
     match receipt.action {
-        Action::Stored => "stored",
-        Action::Updated => "updated",
-        Action::Linked => "linked",
-        Action::Unlinked => "unlinked",
         Action::Unchanged if receipt.confirmed => "confirmed",
-        Action::Unchanged => "unchanged",
         Action::Forgotten => "forgot",
-        Action::Revived => "revived",
-        Action::Pinned => "pinned",
-        Action::Unpinned => "unpinned",
+        other => other.word(),
     }
 }

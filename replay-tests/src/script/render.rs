@@ -10,7 +10,7 @@ use icm_api::{
 };
 
 use super::command::{importance_name, trust_name};
-use icm_api::{Action, Importance, Trust};
+use icm_api::{Importance, Trust};
 
 /// The aliases of ids.
 #[derive(Debug, Default, Clone)]
@@ -51,25 +51,11 @@ impl Aliases {
     }
 }
 
-fn action_name(action: Action) -> &'static str {
-    match action {
-        Action::Stored => "stored",
-        Action::Updated => "updated",
-        Action::Linked => "linked",
-        Action::Unlinked => "unlinked",
-        Action::Unchanged => "unchanged",
-        Action::Forgotten => "forgotten",
-        Action::Revived => "revived",
-        Action::Pinned => "pinned",
-        Action::Unpinned => "unpinned",
-    }
-}
-
 pub(super) fn receipt(aliases: &Aliases, receipt: &Receipt) -> String {
     let mut line = format!(
         "{} {} @{}",
         aliases.alias(&receipt.id),
-        action_name(receipt.action),
+        receipt.action.word(),
         receipt.position
     );
     if let Some(similar) = &receipt.similar {

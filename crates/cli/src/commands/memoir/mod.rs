@@ -81,14 +81,8 @@ pub(crate) fn run(args: MemoirArgs, app: &App) -> Result<Outcome, CliError> {
 fn deed(action: Action) -> &'static str {
     match action {
         Action::Stored => "added",
-        Action::Updated => "updated",
-        Action::Linked => "linked",
-        Action::Unlinked => "unlinked",
-        Action::Unchanged => "unchanged",
         Action::Forgotten => "deleted",
-        Action::Revived => "revived",
-        Action::Pinned => "pinned",
-        Action::Unpinned => "unpinned",
+        other => other.word(),
     }
 }
 

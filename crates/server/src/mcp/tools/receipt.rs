@@ -37,17 +37,7 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
         crowded,
         ..
     } = receipt;
-    let done = match action {
-        Action::Stored => "stored",
-        Action::Updated => "updated",
-        Action::Linked => "linked",
-        Action::Unlinked => "unlinked",
-        Action::Unchanged => "unchanged",
-        Action::Forgotten => "forgotten",
-        Action::Revived => "revived",
-        Action::Pinned => "pinned",
-        Action::Unpinned => "unpinned",
-    };
+    let done = action.word();
     let mut text = if call.options.compact {
         format!("ok:{id}")
     } else {

@@ -94,14 +94,7 @@ fn defined(args: &mut Args) -> ConceptRequest {
 fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
     let done = match receipt.action {
         Action::Stored => "added",
-        Action::Updated => "updated",
-        Action::Linked => "linked",
-        Action::Unlinked => "unlinked",
-        Action::Unchanged => "unchanged",
-        Action::Forgotten => "forgotten",
-        Action::Revived => "revived",
-        Action::Pinned => "pinned",
-        Action::Unpinned => "unpinned",
+        other => other.word(),
     };
     let memoir = clean_line(&receipt.memoir);
     let mut text = match (&receipt.name, call.options.compact) {

@@ -15,9 +15,11 @@ const HEAD: &str = "\
 Every change of a store, and every recall that is recorded, is an event. An event has facts and a payload. The facts say
 what happened; the payload has the texts, which a redaction takes out.
 
-- `icm log show EVENT --json` prints an event. It prints ids and codes of the facts as words, if they have names.
+- `icm log show EVENT --json` prints an event, with codes of the facts as words, if they have names. `facts.fields` is then
+  a list of names, and a memory's id in the facts is printed as `icm get` prints it.
+- For `memory.unlinked` and `concept.unlinked` it adds `facts.other` and `facts.relation`: of the links that were taken away.
 - `icm log --kind KIND` lists the events of a kind.
-- In a path, `[]` stands for each item of a list. Hex text has hexadecimal digits.
+- In a path, `[]` stands for each item of a list. Hex text has hexadecimal digits. Numbers of kinds are hexadecimal, too.
 - icm opens a store read-only if it does not know a kind that is marked as critical.
 - [The bytes of a store](../../../../schemas/envelope.md) describes facts and payloads byte by byte.
 ";
@@ -75,7 +77,7 @@ fn page() -> String {
         let (name, version, about) = (kind.name, kind.version, kind.about);
         let code = format!("{:04x}", kind.kind.0);
         if kind.status == Status::Reserved {
-            let _ = writeln!(reserved, "| `{name}` | {code} | {about} |");
+            let _ = writeln!(reserved, "| `{name}` | 0x{code} | {about} |");
             continue;
         }
         let (file, schema) = schemas.next().unwrap();
@@ -86,7 +88,7 @@ fn page() -> String {
         };
         let _ = write!(
             page,
-            "\n## {name}\n\n{about}\n\nNumber {code}{critical}, version {version}; [schema](../../../../schemas/{file}).\n\n"
+            "\n## {name}\n\n{about}\n\nNumber 0x{code}{critical}, version {version}; [schema](../../../../schemas/{file}).\n\n"
         );
         let mut table = String::new();
         for part in ["facts", "payload"] {

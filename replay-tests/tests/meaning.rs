@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use icm_api::{
     Caller, Importance, ListRequest, NoProgress, RecallHit, RecallRequest, RedactRequest,
-    StoreRequest, Trust,
+    StoreRequest, TagFilter, Trust,
 };
 use icm_projections::ranking::Ranking;
 use icm_service::{OpenOptions, Service};
@@ -213,7 +213,7 @@ fn neighbours_of_the_best_are_candidates() {
     drop(talk);
     let finds = |expand: usize, meaning: f64, keyword: Option<&str>| {
         let request = RecallRequest {
-            keyword: keyword.map(str::to_owned),
+            tags: TagFilter::all(keyword),
             floor: Some(0.0),
             ..RecallRequest::new("which certificate went wrong with the release on Friday")
         };

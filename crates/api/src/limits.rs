@@ -125,6 +125,11 @@ pub fn keywords(given: &[String]) -> Result<Vec<String>> {
     words("keyword", given)
 }
 
+/// Checks and normalises one tag.
+pub fn tag(given: &str) -> Result<String> {
+    visible_name("the tag", given, KEYWORD_LEN_MAX)
+}
+
 /// Like [`keywords`], for words that messages call `called`.
 pub fn words(called: &str, given: &[String]) -> Result<Vec<String>> {
     let mut words: Vec<String> = Vec::new();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Basis, Importance, Memory, Trust};
 use super::passage::Passage;
+use super::tags::TagFilter;
 
 /// A request to search memories.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -16,8 +17,9 @@ pub struct RecallRequest {
     pub query: String,
     /// Exact topic; `a/` for everything below `a`.
     pub topic: Option<String>,
-    /// Only memories with this keyword.
-    pub keyword: Option<String>,
+    /// Only memories with these tags; memories with others last, or left out.
+    #[serde(default)]
+    pub tags: TagFilter,
     /// A scope to see from, or `all`. Default: the caller's own scopes, which are `global`, its project, and its
     /// session with parents and children.
     pub scope: Option<String>,
@@ -253,6 +255,8 @@ pub enum Sort {
 pub struct ListRequest {
     /// Exact topic; `a/` for everything below `a`.
     pub topic: Option<String>,
+    /// Only memories with these tags; memories with others last, or left out.
+    pub tags: TagFilter,
     /// Most memories; `None` for all.
     pub limit: Option<usize>,
     /// Order.

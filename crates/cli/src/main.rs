@@ -31,6 +31,7 @@ mod progress;
 mod project;
 mod question;
 mod signals;
+mod tag_args;
 mod text;
 mod ui;
 mod values;

@@ -33,6 +33,6 @@ pub use rows::{FactFilter, HomeTag, Row, RowFacts, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Progress,
-    RecallHit, RecallQuery, Recalled, StandsOut, Unembedded, Views, ViewsState, inspect,
+    RecallHit, RecallQuery, Recalled, StandsOut, TagQuery, Unembedded, Views, ViewsState, inspect,
     is_version_file, topic_fits, version_dir,
 };

@@ -8,7 +8,7 @@ use tantivy::{BitSet, DocId, SegmentReader, TERMINATED, Term};
 
 use super::analyze::TextField;
 use super::candidate::{Best, Place, Scored};
-use super::schema::{ORDINAL, fields};
+use super::schema::{AnyOf, ORDINAL, fields};
 use super::segment::{postings, seek};
 use super::stats::CollectionStats;
 
@@ -41,7 +41,7 @@ pub(crate) struct Search<'a> {
     pub(crate) query: &'a dyn Weight,
     /// The same query, in the form that scores single documents.
     pub(crate) terms: &'a [&'a WeightedTerm],
-    pub(crate) filters: &'a [Vec<Term>],
+    pub(crate) filters: &'a [AnyOf<Term>],
     pub(crate) stats: &'a CollectionStats,
     pub(crate) sight: Sight<'a>,
 }
@@ -168,7 +168,7 @@ enum Allowed {
     Many(BitSet),
 }
 
-fn allowed(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<Allowed> {
+fn allowed(reader: &SegmentReader, filters: &[AnyOf<Term>]) -> tantivy::Result<Allowed> {
     let Some(docs) = filtered(reader, filters)? else {
         return Ok(Allowed::All);
     };
@@ -186,12 +186,12 @@ fn allowed(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<All
 /// Returns the documents that hold one term of each filter, deleted ones included; `None` if all documents do.
 pub(crate) fn filtered(
     reader: &SegmentReader,
-    filters: &[Vec<Term>],
+    filters: &[AnyOf<Term>],
 ) -> tantivy::Result<Option<Vec<DocId>>> {
     let mut lists = Vec::new();
     for any_of in filters {
         let list = Union::of(reader, any_of)?;
-        if list.len() == reader.max_doc() {
+        if list.holds_all(reader.max_doc()) {
             continue;
         }
         lists.push(list);
@@ -211,13 +211,16 @@ pub(crate) fn filtered(
     Ok(Some(docs))
 }
 
-/// The documents that hold one of several terms, of which no document holds two.
-struct Union(Vec<SegmentPostings>);
+/// The documents that hold one of several terms.
+struct Union {
+    lists: Vec<SegmentPostings>,
+    are_apart: bool,
+}
 
 impl Union {
-    fn of(reader: &SegmentReader, terms: &[Term]) -> tantivy::Result<Union> {
-        let mut lists = Vec::with_capacity(terms.len());
-        for term in terms {
+    fn of(reader: &SegmentReader, any_of: &AnyOf<Term>) -> tantivy::Result<Union> {
+        let mut lists = Vec::with_capacity(any_of.terms.len());
+        for term in &any_of.terms {
             lists.extend(postings(
                 reader,
                 fields().filter,
@@ -225,16 +228,29 @@ impl Union {
                 IndexRecordOption::Basic,
             )?);
         }
-        Ok(Union(lists))
+        Ok(Union {
+            lists,
+            are_apart: any_of.are_apart,
+        })
     }
 
-    fn len(&self) -> u32 {
-        self.0.iter().map(SegmentPostings::doc_freq).sum()
+    /// Returns the number of documents; if some hold several of the terms, these count for each.
+    fn len(&self) -> u64 {
+        let lists = self.lists.iter();
+        lists.map(|list| u64::from(list.doc_freq())).sum()
+    }
+
+    /// Returns `true` if it is known without a walk that all documents of a segment are in the union.
+    fn holds_all(&self, max_doc: DocId) -> bool {
+        match self.are_apart {
+            true => self.len() == u64::from(max_doc),
+            false => self.lists.iter().any(|list| list.doc_freq() == max_doc),
+        }
     }
 
     /// Advances to the first document at or after `doc`, and returns it.
     fn seek(&mut self, doc: DocId) -> DocId {
-        let next = self.0.iter_mut().map(|list| seek(list, doc));
+        let next = self.lists.iter_mut().map(|list| seek(list, doc));
         next.min().unwrap_or(TERMINATED)
     }
 }
@@ -242,7 +258,7 @@ impl Union {
 /// Returns the versions of a segment that pass the filters, deleted ones included; `None` if all do.
 pub(crate) fn passing(
     reader: &SegmentReader,
-    filters: &[Vec<Term>],
+    filters: &[AnyOf<Term>],
 ) -> tantivy::Result<Option<Vec<u64>>> {
     let ordinals = reader.fast_fields().u64(ORDINAL)?;
     let docs = filtered(reader, filters)?;

@@ -5,7 +5,7 @@ use tantivy::Term;
 use super::collect::filtered;
 use super::error::{Doing, TextError};
 use super::index::TextIndex;
-use super::schema::{Home, fields, further_of, scope_is, topic_is};
+use super::schema::{AnyOf, Home, fields, further_of, scope_is, topic_is};
 use super::tail::Tail;
 
 impl TextIndex {
@@ -19,9 +19,9 @@ impl TextIndex {
         scope: Option<&str>,
     ) -> Result<u64, TextError> {
         let home = Home::of(topic, scope);
-        let terms = |first: String| -> Vec<Vec<Term>> {
+        let terms = |first: String| -> Vec<AnyOf<Term>> {
             let filters = std::iter::once(first).chain(scope.map(scope_is));
-            let term = |filter: String| vec![Term::from_field_text(fields().filter, &filter)];
+            let term = |filter: String| AnyOf::one(Term::from_field_text(fields().filter, &filter));
             filters.map(term).collect()
         };
         let live = self.live_searcher();

@@ -68,7 +68,7 @@ pub use index::{TextIndex, TextWriter};
 pub use near::Sought;
 pub use passages::{PASSAGES_VERSION, Passage, is_short, passages};
 pub use schema::Analysed;
-pub use schema::keyword_fits;
+pub use schema::{keyword_fits, keyword_has};
 pub use search::{Found, Prepared};
 pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use signature::{BANDS, Likely, Signature};

@@ -7,7 +7,7 @@ use tantivy::Term;
 use super::candidate::Place;
 use super::collect::filtered;
 use super::error::{Doing, TextError};
-use super::schema::{Home, fields, scope_is, topic_is};
+use super::schema::{AnyOf, Home, fields, scope_is, topic_is};
 use super::search::stored;
 use super::signature::{Likely, Signature};
 use super::similar::Words;
@@ -79,7 +79,7 @@ impl TextIndex {
             look_at(ordinal, other, Place::Tail(at));
         }
         let home = [topic_is(topic), scope_is(scope)];
-        let home = home.map(|filter| vec![Term::from_field_text(fields().filter, &filter)]);
+        let home = home.map(|filter| AnyOf::one(Term::from_field_text(fields().filter, &filter)));
         let live = self.live_searcher();
         let mut parts = self.parts();
         for (segment, reader) in live.segment_readers().iter().enumerate() {

@@ -90,8 +90,31 @@ impl Home {
     }
 }
 
-/// Filter terms of which a document has to hold one; no document may hold two.
-pub(crate) type AnyOf = Vec<String>;
+/// Filter terms of which a document has to hold one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnyOf<T = String> {
+    pub(crate) terms: Vec<T>,
+    /// `true` if no document holds two of them.
+    pub(crate) are_apart: bool,
+}
+
+impl<T> AnyOf<T> {
+    /// Returns the filter for one term.
+    pub(crate) fn one(term: T) -> AnyOf<T> {
+        AnyOf {
+            terms: vec![term],
+            are_apart: true,
+        }
+    }
+
+    /// Returns the same filter in another form.
+    pub(crate) fn map<U>(&self, form: impl Fn(&T) -> U) -> AnyOf<U> {
+        AnyOf {
+            terms: self.terms.iter().map(form).collect(),
+            are_apart: self.are_apart,
+        }
+    }
+}
 
 /// A document after analysis, as the tail counts it and the index takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,6 +235,11 @@ pub(crate) fn keyword_is(keyword: &str) -> String {
 /// Returns `true` if a filter for the keyword `asked` matches `keyword`.
 pub fn keyword_fits(asked: &str, keyword: &str) -> bool {
     keyword_is(asked) == keyword_is(keyword)
+}
+
+/// Returns `true` if `keyword` contains a text, regardless of case and accents.
+pub fn keyword_has(part: &str, keyword: &str) -> bool {
+    fold(keyword).contains(&*fold(part.trim()))
 }
 
 /// Returns the filter term of documents of exactly this scope.

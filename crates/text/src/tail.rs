@@ -141,7 +141,10 @@ impl TailDoc {
 
     fn passes(&self, filters: &[AnyOf]) -> bool {
         let has = &self.analysed().filters;
-        let held = |any_of: &AnyOf| has.iter().any(|held| any_of.iter().any(|it| it == held));
+        let held = |any_of: &AnyOf| {
+            has.iter()
+                .any(|held| any_of.terms.iter().any(|it| it == held))
+        };
         filters.iter().all(held)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{
     Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, LinkRequest, ListRequest, LogRequest,
-    Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, Trust,
+    Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, TagFilter, Trust,
     TurnTopicRequest, UndoRequest, UpdateRequest,
 };
 use icm_log::facts::SessionCause;
@@ -391,7 +391,7 @@ impl Run {
             } => {
                 let request = RecallRequest {
                     topic: topic.clone(),
-                    keyword: keyword.clone(),
+                    tags: TagFilter::all(keyword.clone()),
                     limit: *limit,
                     at: self.time(at),
                     happened_by: self.time(happened_by),
@@ -428,11 +428,10 @@ impl Run {
             } => {
                 let memories = service.list(&ListRequest {
                     topic: topic.clone(),
-                    limit: None,
                     sort: *sort,
                     at: self.time(at),
                     forgotten: *forgotten,
-                    scope: None,
+                    ..ListRequest::default()
                 })?;
                 Ok(memories
                     .iter()

@@ -6,6 +6,7 @@ use icm_api::{ListRequest, Sort};
 use super::topics::below;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::tag_args::TagArgs;
 use crate::values::how_many;
 use crate::{memory_view, text};
 
@@ -17,11 +18,13 @@ const LIMIT_DEFAULT: usize = 50;
 Examples:
   icm list -t payments/ --all
   icm list --sort weight -l 10    # the ten heaviest memories
-  icm list --forgotten")]
+  icm list --any-tag api,sdk --not-tag draft --exclude")]
 pub(crate) struct ListArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
+    #[command(flatten)]
+    tags: TagArgs,
     /// Only this scope; for a session also those below it
     #[arg(long)]
     scope: Option<String>,
@@ -56,6 +59,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
     };
     let request = ListRequest {
         topic: args.topic,
+        tags: args.tags.filter(),
         // One more than shown, to notice that some are left out.
         limit: (!args.all).then(|| limit.saturating_add(1)),
         sort: match args.sort {

@@ -44,6 +44,7 @@ pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod sync;
+pub(crate) mod tags;
 pub(crate) mod topics;
 pub(crate) mod undo;
 pub(crate) mod uninstall;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::tag_args::TagArgs;
 use crate::ui::{DIM, Ui};
 use crate::values::{ImportanceArg, Results, TrustArg, share};
 use crate::{input, memory_view, text, when};
@@ -21,7 +22,7 @@ use crate::{input, memory_view, text, when};
 Examples:
   icm recall where do invoices live
   icm recall retry policy -t payments/ --at yesterday
-  icm recall deploys on a Friday -i high --since 2026-08-01 --until 2026-10-31")]
+  icm recall deploys on a Friday --tag ops --not-tag draft --since 2026-08-01")]
 pub(crate) struct RecallArgs {
     /// Words to search for; no quotes needed; `-` reads stdin
     #[arg(required = true)]
@@ -29,9 +30,8 @@ pub(crate) struct RecallArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// Only memories with this keyword
-    #[arg(short, long, value_name = "WORD")]
-    keyword: Option<String>,
+    #[command(flatten)]
+    tags: TagArgs,
     /// Memories seen from `global`, `project:ID` or `session:PARENT/CHILD`; `all` for every scope [default: global,
     /// this project, this session with its parents and children]
     #[arg(long)]
@@ -84,7 +84,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
     let request = RecallRequest {
         query: query(&args.query)?,
         topic: given(args.topic),
-        keyword: given(args.keyword),
+        tags: args.tags.filter(),
         scope: caller.scope(given(args.scope))?,
         importance: args.importance.map(Into::into),
         trust: args.trust.map(Into::into),

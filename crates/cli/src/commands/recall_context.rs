@@ -6,6 +6,7 @@ use icm_api::{ContextRequest, RecallRequest};
 use crate::app::App;
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
+use crate::tag_args::TagArgs;
 use crate::text;
 use crate::values::{ImportanceArg, Results, share};
 
@@ -32,9 +33,8 @@ pub(crate) struct RecallContextArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// Only memories with this keyword
-    #[arg(short, long, value_name = "WORD")]
-    keyword: Option<String>,
+    #[command(flatten)]
+    tags: TagArgs,
     /// Only memories of at least this importance
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
@@ -72,7 +72,7 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
         recall: RecallRequest {
             query: recall::query(&args.query)?,
             topic: recall::given(args.topic),
-            keyword: recall::given(args.keyword),
+            tags: args.tags.filter(),
             importance: args.importance.map(Into::into),
             scope: caller.scope(recall::given(args.scope))?,
             limit: args.limit.map(|limit| limit.within(&app.ui)),

@@ -121,9 +121,21 @@ pub struct MemoryRecalled<'a> {
     /// Topic asked for.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<&'a str>,
-    /// Keyword asked for.
+    /// Keyword asked for, of several the first.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub keyword: Option<&'a str>,
+    /// Further keywords of which each result had all.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub more_keywords: Vec<&'a str>,
+    /// Keywords of which each result had one at least.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub any_keywords: Vec<&'a str>,
+    /// Keywords whose results stood last.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub last_keywords: Vec<&'a str>,
+    /// Keywords that no result had.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded_keywords: Vec<&'a str>,
     /// Scope asked for.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<&'a str>,

@@ -7,7 +7,7 @@ use crate::mcp::tools;
 use crate::mcp::tools::Call;
 use icm_api::error::ServiceError;
 use icm_api::limits::RECALL_LIMIT_MAX;
-use icm_api::{RecallRequest, StoreRequest, Trust};
+use icm_api::{RecallRequest, StoreRequest, TagFilter, Trust};
 
 /// A plain path.
 pub(super) struct Operation {
@@ -91,6 +91,15 @@ static RECALL: Operation = Operation {
         text("query", true, "a few plain words; no query syntax"),
         text("topic", false, "only this topic; a/ for all below a"),
         text("keyword", false, "only memories with this keyword"),
+        texts("tags", "only memories with all of these keywords"),
+        texts("any_tags", "only memories with one of these keywords"),
+        texts("not_tags", "memories with one of these keywords last"),
+        Param {
+            name: "exclude",
+            kind: Kind::Flag,
+            required: false,
+            about: "leave the memories of not_tags out",
+        },
         Param {
             name: "importance",
             kind: tools::IMPORTANCE,
@@ -130,7 +139,7 @@ static RECALL: Operation = Operation {
         let request = RecallRequest {
             query: args.required_text("query"),
             topic: args.text("topic"),
-            keyword: args.text("keyword"),
+            tags: tags(&mut args),
             importance: args.one_of("importance"),
             since: args.text("since"),
             until: args.text("until"),
@@ -153,6 +162,30 @@ static LOG: Operation = Operation {
     writes: false,
     run: |call, args| Ok((tools::log::TOOL.run)(call, args)?.structured),
 };
+
+const fn texts(name: &'static str, about: &'static str) -> Param {
+    Param {
+        name,
+        kind: Kind::Words,
+        required: false,
+        about,
+    }
+}
+
+/// Takes the conditions on tags out of the arguments.
+fn tags(args: &mut Args) -> TagFilter {
+    let keyword = args.text("keyword");
+    TagFilter {
+        all: [
+            Vec::from_iter(keyword),
+            args.texts("tags").unwrap_or_default(),
+        ]
+        .concat(),
+        any: args.texts("any_tags").unwrap_or_default(),
+        not: args.texts("not_tags").unwrap_or_default(),
+        exclude: args.flag("exclude"),
+    }
+}
 
 const fn text(name: &'static str, required: bool, about: &'static str) -> Param {
     Param {

@@ -2,7 +2,7 @@
 
 use icm_log::facts::{self, Alive, MemoryUpdated, Removal, fields};
 use icm_log::{EventId, Kind, Name, NewEvent, ScopeId, hash, payload};
-use icm_projections::fold::Version;
+use icm_projections::fold::{Keyword, Version};
 
 use crate::command::validated::{Scope, ValidatedStore};
 use icm_api::error::Result;
@@ -194,6 +194,42 @@ impl Change {
             None => (before.scope_kind, scope_id_of(before)),
         };
         hash::memory_name(kind.code(), id, topic, key)
+    }
+}
+
+/// Returns the event that puts the keyword `to` in the place of `from`. Keywords whose text is withheld stay.
+pub(crate) fn retagged(before: &Version, from: &str, to: &str) -> NewEvent {
+    let refs: Vec<EventId> = before.observed();
+    let is = |keyword: &Keyword, text: &str| keyword.text.as_deref() == Some(text);
+    let removed = before.keywords.iter().filter(|keyword| is(keyword, from));
+    let removed = removed.filter_map(|keyword| {
+        let reference = refs.binary_search(&keyword.event).ok()?;
+        Some(Removal {
+            reference: reference as u16,
+            index: keyword.index,
+        })
+    });
+    let is_new = !before.keywords.iter().any(|keyword| is(keyword, to));
+    let payload = payload::MemoryUpdated {
+        keywords_added: if is_new { vec![to] } else { Vec::new() },
+        ..payload::MemoryUpdated::default()
+    };
+    let facts = MemoryUpdated {
+        fields: 0,
+        scope_kind: None,
+        importance: None,
+        trust: None,
+        keywords_added: payload.keywords_added.len() as u16,
+        name: Name::ZERO,
+        scope_id: ScopeId::ZERO,
+        removed: removed.collect(),
+    };
+    NewEvent {
+        kind: Kind::MEMORY_UPDATED,
+        subject: before.id,
+        facts: facts.encode(),
+        payload: payload::encode(&payload),
+        refs,
     }
 }
 

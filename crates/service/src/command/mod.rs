@@ -30,7 +30,7 @@ use icm_api::limits::SOURCE_LEN_MAX;
 
 pub(crate) use author::Author;
 pub(crate) use batch::{Command, actor_of, check_caller};
-pub(crate) use change::{Change, next_length, turned};
+pub(crate) use change::{Change, next_length, retagged, turned};
 pub(crate) use choice::{Choice, settled, still_forgotten};
 pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt, unchanged};
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};

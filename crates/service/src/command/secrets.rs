@@ -84,6 +84,11 @@ impl<'p> Guard<'p> {
             .try_for_each(|label| self.text("label", Some(label)))
     }
 
+    /// Checks a tag that is put in the place of another.
+    pub(crate) fn tag(&mut self, tag: &mut String) -> Result<()> {
+        self.text("tag", Some(tag))
+    }
+
     /// Checks the reason for adding or removing a link.
     pub(crate) fn reason(&mut self, reason: Option<&mut String>) -> Result<()> {
         self.text("reason", reason)

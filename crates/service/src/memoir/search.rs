@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use icm_projections::fold::{EntityId, Family, Version};
-use icm_projections::{FactFilter, RecallQuery, TopicTag, Views};
+use icm_projections::{FactFilter, RecallQuery, TagQuery, TopicTag, Views};
 
 use super::{Memoirs, concept, labels};
 use crate::history::basis::At;
@@ -85,7 +85,10 @@ impl Service {
             topic: memoir
                 .as_ref()
                 .and_then(|(_, memoir)| memoir.topic.as_deref()),
-            keyword: request.label.as_deref(),
+            tags: TagQuery {
+                all: request.label.as_slice(),
+                ..TagQuery::default()
+            },
             scopes: &[],
             own: &[],
             kin: &[],

@@ -9,6 +9,7 @@ use crate::command::Scope;
 use crate::history::conflicts::not_shown;
 use crate::memory::present::{field_names, memory};
 use crate::recall::scopes::scope_fits;
+use crate::recall::tag_filter::{keywords_of, tag_query};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
@@ -56,6 +57,7 @@ impl Service {
             let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
             let request = ListRequest {
                 topic,
+                tags: request.tags.checked()?,
                 ..request.clone()
             };
             self.list_in(views, &request)
@@ -73,6 +75,8 @@ impl Service {
         let keyed = views.tally().aliases == 0;
         let sorted = request.sort == Sort::Created && keyed;
         let mut versions: Vec<fold::Version> = Vec::new();
+        let tags = tag_query(&request.tags);
+        let is_last = |version: &fold::Version| tags.is_last(keywords_of(version));
         let wanted = |version: &fold::Version| {
             let topic = version.topic.as_deref().unwrap_or_default();
             (version.is_alive()
@@ -82,21 +86,28 @@ impl Service {
                     .as_deref()
                     .is_none_or(|asked| topic_fits(asked, topic))
                 && (scope.as_ref()).is_none_or(|asked| scope_fits(asked, &version.scope_text()))
+                && tags.fits(keywords_of(version))
+        };
+        // Versions that stand last fill no place of another one.
+        let mut first = 0;
+        let mut take = |version: fold::Version| {
+            first += usize::from(!is_last(&version));
+            versions.push(version);
+            !sorted || first < limit
         };
         match &request.topic {
             Some(topic) => {
                 for entity in views.members(topic)?.into_iter().rev() {
-                    versions.extend(views.version_at(entity, position)?.filter(wanted));
-                    if sorted && versions.len() >= limit {
+                    let version = views.version_at(entity, position)?;
+                    if let Some(version) = version.filter(wanted)
+                        && !take(version)
+                    {
                         break;
                     }
                 }
             }
             None => views.each_at(ALL_IDS, position, true, &mut |_, version| {
-                if wanted(version) {
-                    versions.push(version.clone());
-                }
-                Ok(!sorted || versions.len() < limit)
+                Ok(!wanted(version) || take(version.clone()))
             })?,
         }
         if !keyed {
@@ -124,6 +135,7 @@ impl Service {
                 versions = largest_first(recalled);
             }
         }
+        versions.sort_by_key(is_last);
         versions.truncate(limit);
         let memories = versions.iter();
         memories

@@ -11,5 +11,6 @@ pub(crate) mod recorded_recalls;
 pub(crate) mod repeats;
 pub(crate) mod replaced;
 pub(crate) mod scopes;
+pub(crate) mod tag_filter;
 pub(crate) mod topic_filter;
 pub(crate) mod unasked;

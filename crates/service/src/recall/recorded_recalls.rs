@@ -13,7 +13,7 @@ use crate::recall::scopes::Scopes;
 use crate::service::Service;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
-use icm_api::{RecallAnswer, RecallRequest, Recalled};
+use icm_api::{RecallAnswer, RecallRequest, Recalled, TagFilter};
 
 /// A recall from this store's own log.
 pub struct RecordedRecall {
@@ -102,7 +102,7 @@ fn recorded(event: &Event<'_>) -> Option<RecordedRecall> {
         request: RecallRequest {
             query: asked.query.to_owned(),
             topic: owned(asked.topic),
-            keyword: owned(asked.keyword),
+            tags: tags(&asked),
             scope: owned(asked.scope),
             limit: asked.limit.map(|limit| limit as usize),
             at: Some(format!("@{}", facts.basis_position)),
@@ -114,6 +114,27 @@ fn recorded(event: &Event<'_>) -> Option<RecordedRecall> {
         scopes: Scopes::recorded(&asked.scopes, asked.scope),
         results: results.collect(),
     })
+}
+
+/// Returns the conditions on tags of a recorded recall.
+fn tags(asked: &payload::MemoryRecalled<'_>) -> TagFilter {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let all: Vec<&str> = asked
+        .keyword
+        .iter()
+        .chain(&asked.more_keywords)
+        .copied()
+        .collect();
+    let exclude = !asked.excluded_keywords.is_empty();
+    TagFilter {
+        all: owned(&all),
+        any: owned(&asked.any_keywords),
+        not: owned(match exclude {
+            true => &asked.excluded_keywords,
+            false => &asked.last_keywords,
+        }),
+        exclude,
+    }
 }
 
 /// Returns the value that a name stands for in JSON.

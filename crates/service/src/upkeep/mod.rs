@@ -9,5 +9,6 @@ pub(crate) mod partial_summaries;
 pub(crate) mod prune;
 pub(crate) mod stats;
 pub(crate) mod summary;
+pub(crate) mod tags;
 pub(crate) mod topics;
 mod weights;

@@ -7,8 +7,10 @@ use crate::schema::{AnyOf, keyword_is, scope_is, scope_under, topic_is, topic_un
 pub struct TextFilter<'a> {
     /// The topic; with a `/` at its end, this topic and all topics below it.
     pub topic: Option<&'a str>,
-    /// The keyword, regardless of case and accents.
-    pub keyword: Option<&'a str>,
+    /// The keywords, of which a hit has all, regardless of case and accents.
+    pub keywords: &'a [String],
+    /// The keywords, of which a hit has one; if empty, any hit passes.
+    pub any_keyword: &'a [String],
     /// The scopes, of which a hit has one; if empty, every scope.
     pub scopes: &'a [InScope<'a>],
 }
@@ -46,12 +48,26 @@ pub(super) fn filter_values(filter: &TextFilter<'_>) -> Vec<AnyOf> {
         Some(above) => topic_under(above),
         None => topic_is(topic),
     });
-    let one = [topic, filter.keyword.map(keyword_is)];
-    let mut filters: Vec<AnyOf> = one.into_iter().flatten().map(|term| vec![term]).collect();
+    let keywords = filter.keywords.iter().map(|keyword| keyword_is(keyword));
+    let mut filters: Vec<AnyOf> = topic.into_iter().chain(keywords).map(AnyOf::one).collect();
+    if !filter.any_keyword.is_empty() {
+        filters.push(any_keyword(filter.any_keyword));
+    }
     if !filter.scopes.is_empty() {
-        filters.push(apart(filter.scopes).map(|scope| scope.term()).collect());
+        filters.push(AnyOf {
+            terms: apart(filter.scopes).map(InScope::term).collect(),
+            are_apart: true,
+        });
     }
     filters
+}
+
+/// Returns the filter for documents with one of these keywords.
+pub(super) fn any_keyword(keywords: &[String]) -> AnyOf {
+    AnyOf {
+        terms: keywords.iter().map(|keyword| keyword_is(keyword)).collect(),
+        are_apart: false,
+    }
 }
 
 /// Returns the scopes without those that lie within another, so that each document has the term of one at most.

@@ -10,7 +10,7 @@ use tantivy::query::{
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
-use super::filter::InScope;
+use super::filter::{InScope, any_keyword};
 use super::weight::{boost, rarity};
 use crate::analyze::{QueryTerm, QuestionWord, TextField};
 use crate::candidate::{Best, Candidate, Place, Scored};
@@ -60,20 +60,29 @@ impl Prepared<'_> {
     pub(crate) fn best(&self, limit: usize) -> Result<Vec<Found>, TextError> {
         match self.terms.is_empty() || limit == 0 {
             true => Ok(Vec::new()),
-            false => self.rank(self.candidates(limit, &|_| true)?),
+            false => self.rank(self.candidates(limit, &|_| true, &|_| true)?),
         }
     }
 
     /// As [`Prepared::best`], but approximate and cheaper. A word that is searched for by its stem finds documents by
     /// the stem alone; its written form counts only for documents that were found.
     pub fn promising(&self, limit: usize) -> Result<Vec<Found>, TextError> {
+        self.promising_among(limit, &|_| true)
+    }
+
+    /// As [`Prepared::promising`], of the documents whose ordinals are among those that the caller names.
+    pub fn promising_among(
+        &self,
+        limit: usize,
+        among: &dyn Fn(u64) -> bool,
+    ) -> Result<Vec<Found>, TextError> {
         let stems = self.terms.iter().filter(|t| t.field == TextField::Body);
         let stemmed: FxHashSet<&str> = stems.map(|term| term.word.as_str()).collect();
         // A long query keeps only its rarest terms, so a word may have lost its stem.
         let finds = |term: &QueryTerm| boost(term) >= 1.0 || !stemmed.contains(&*term.word);
         match limit {
             0 => Ok(Vec::new()),
-            _ => self.rank(self.candidates(limit, &finds)?),
+            _ => self.rank(self.candidates(limit, &finds, among)?),
         }
     }
 
@@ -220,7 +229,13 @@ impl Prepared<'_> {
         &self,
         limit: usize,
         finds: &dyn Fn(&QueryTerm) -> bool,
+        among: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Candidate>, TextError> {
+        let visible = |ordinal| among(ordinal) && (self.sight.visible)(ordinal);
+        let sight = Sight {
+            visible: &visible,
+            tie: self.sight.tie,
+        };
         let terms = self.terms.iter().zip(&self.weighted);
         let terms = terms.filter(|(term, _)| finds(term));
         let (terms, weighted): (Vec<_>, Vec<_>) = terms.unzip();
@@ -228,8 +243,8 @@ impl Prepared<'_> {
         let tail = terms.iter().zip(&weighted);
         let tail = tail.map(|(term, weighted)| tail_term((*term, *weighted)));
         for found in self.tail.matches(tail, &self.filters) {
-            if (self.sight.visible)(found.ordinal) {
-                let tie = (self.sight.tie)(found.ordinal);
+            if visible(found.ordinal) {
+                let tie = (sight.tie)(found.ordinal);
                 best.offer(
                     found.scored.score,
                     found.ordinal,
@@ -249,7 +264,7 @@ impl Prepared<'_> {
                 terms: &weighted,
                 filters: &filters,
                 stats: &self.stats,
-                sight: self.sight,
+                sight,
             };
             for (segment, reader) in searcher.segment_readers().iter().enumerate() {
                 search
@@ -308,10 +323,27 @@ impl Prepared<'_> {
         Ok(ranked)
     }
 
-    fn filter_terms(&self) -> Vec<Vec<Term>> {
-        let term = |value: &String| Term::from_field_text(fields().filter, value);
-        let any_of = |values: &AnyOf| values.iter().map(term).collect();
-        self.filters.iter().map(any_of).collect()
+    fn filter_terms(&self) -> Vec<AnyOf<Term>> {
+        self.filters.iter().map(of_index).collect()
+    }
+
+    /// Returns the versions with one of these keywords, ascending, whatever the filters.
+    pub fn with_any_keyword(&self, keywords: &[String]) -> Result<Vec<u64>, TextError> {
+        if keywords.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = any_keyword(keywords);
+        let mut ordinals = self.tail.passing(std::slice::from_ref(&filter));
+        let filters = [of_index(&filter)];
+        for segment in self.tiers.iter().flat_map(Searcher::segment_readers) {
+            let some = passing(segment, &filters).doing("filtering")?;
+            ordinals.extend(match some {
+                Some(some) => some,
+                None => all_ordinals(segment).doing("filtering")?,
+            });
+        }
+        ordinals.sort_unstable();
+        Ok(ordinals)
     }
 
     /// Returns the versions that pass the filters, ascending; `None` if all do.
@@ -343,6 +375,11 @@ impl Prepared<'_> {
     pub fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
         stored(&self.tiers, self.tail, place)
     }
+}
+
+/// Returns a filter in the form that an index searches by.
+fn of_index(filter: &AnyOf) -> AnyOf<Term> {
+    filter.map(|term| Term::from_field_text(fields().filter, term))
 }
 
 /// Returns the bytes stored with a document.

@@ -77,7 +77,7 @@ fn filters_do_not_starve() -> Outcome {
     );
     check(
         TextFilter {
-            keyword: Some("rare"),
+            keywords: &rare,
             ..all
         },
         &|n| n == 2107,
@@ -136,3 +136,85 @@ const SCOPES: [&str; 9] = [
     "session:ab",
     "session:ab/b",
 ];
+
+const TAGS: [&str; 4] = ["api", "urgent", "later", "Café"];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_search_by_keywords_finds_those_with_all_of_some_and_one_of_others(
+        of in prop::collection::vec(prop::sample::subsequence((0..TAGS.len()).collect::<Vec<_>>(), 0..4), 1..40),
+        all in prop::sample::subsequence((0..TAGS.len()).collect::<Vec<_>>(), 0..3),
+        any in prop::sample::subsequence((0..TAGS.len()).collect::<Vec<_>>(), 0..4),
+        filed in 0..40_usize,
+    ) {
+        let named = |tags: &[usize]| -> Vec<String> {
+            tags.iter().map(|tag| TAGS[*tag].to_owned()).collect()
+        };
+        let keywords: Vec<Vec<String>> = of.iter().map(|tags| named(tags)).collect();
+        let docs: Vec<Doc<'_>> = (0..).zip(&keywords)
+            .map(|(n, keywords)| Doc { keywords, ..doc(n, "apple") })
+            .collect();
+        let (filed, rest) = docs.split_at(filed.min(docs.len()));
+        let index = index_of(filed, 2)?;
+        let mut tail = Tail::new();
+        rest.iter().for_each(|doc| tail.add(doc));
+        // Case and accents are forgiven.
+        let asked = |tags: &[usize]| -> Vec<String> {
+            named(tags).iter().map(|tag| tag.to_uppercase().replace('É', "e")).collect()
+        };
+        let (all_of, one_of) = (asked(&all), asked(&any));
+        let query = TextQuery {
+            filter: TextFilter {
+                keywords: &all_of,
+                any_keyword: &one_of,
+                ..TextFilter::default()
+            },
+            limit: docs.len(),
+            ..ask("apple")
+        };
+        let found: BTreeSet<u64> = ordinals(&index, &tail, &query)?.into_iter().collect();
+        let has_one = |tags: &[usize]| any.iter().any(|tag| tags.contains(tag));
+        let passes = |tags: &[usize]| {
+            all.iter().all(|tag| tags.contains(tag)) && (any.is_empty() || has_one(tags))
+        };
+        let those = |passes: &dyn Fn(&[usize]) -> bool| -> BTreeSet<u64> {
+            (0..).zip(&of).filter(|(_, tags)| passes(tags)).map(|(at, _)| at).collect()
+        };
+        prop_assert_eq!(&found, &those(&passes));
+
+        let (_, prepared) = index.prepare(&tail, &query, ALL)?;
+        let allowed = prepared.allowed()?;
+        let allowed = allowed.unwrap_or_else(|| (0..of.len() as u64).collect());
+        prop_assert_eq!(allowed.into_iter().collect::<BTreeSet<_>>(), those(&passes));
+        let tagged = prepared.with_any_keyword(&one_of)?;
+        prop_assert_eq!(tagged.into_iter().collect::<BTreeSet<_>>(), those(&has_one));
+    }
+}
+
+#[test]
+fn a_search_among_some_fills_its_places_with_them() -> Outcome {
+    let tagged = ["later".to_owned()];
+    let docs: Vec<Doc<'_>> = (0..200_u64)
+        .map(|n| match n < 190 {
+            // These are shorter, so they rank first.
+            true => Doc {
+                keywords: &tagged,
+                ..doc(n, "apple")
+            },
+            false => doc(n, "apple and much more besides of it"),
+        })
+        .collect();
+    let index = index_of(&docs[..100], 1)?;
+    let mut tail = Tail::new();
+    docs[100..].iter().for_each(|doc| tail.add(doc));
+    let query = ask("apple");
+    let (_, prepared) = index.prepare(&tail, &query, ALL)?;
+    let last = prepared.with_any_keyword(&tagged)?;
+    assert_eq!(last.len(), 190);
+    let among = |ordinal: u64| last.binary_search(&ordinal).is_err();
+    let found = prepared.promising_among(5, &among)?;
+    assert!(found.len() >= 5, "{}", found.len());
+    assert!(found.iter().all(|found| found.ordinal >= 190));
+    Ok(())
+}

@@ -420,9 +420,14 @@ impl<'a> Candidates<'a> {
         Ok(names.len() >= TRANSCRIPT_NAMES && 2 * names.values().sum::<usize>() >= all)
     }
 
-    /// Returns the best candidates that reach the floor, at most `most`. `known` is the built-in model's knowledge of
-    /// the query's words.
-    pub(super) fn best(mut self, most: usize, known: f64) -> Result<Best> {
+    /// Returns the best candidates that reach the floor, at most `most`; first the passages for which `is_first` is
+    /// true. `known` is the built-in model's knowledge of the query's words.
+    pub(super) fn best(
+        mut self,
+        most: usize,
+        known: f64,
+        is_first: &dyn Fn(u64) -> bool,
+    ) -> Result<Best> {
         self.weigh();
         if self.query.ranking.looks_beside() {
             self.look_beside()?;
@@ -440,6 +445,8 @@ impl<'a> Candidates<'a> {
         let mut ranked: Vec<Ranked> = ranked.collect();
         ranked.sort_unstable_by(order);
         let answered = self.answered(&ranked, known);
+        // Among the first and among the others the order stays.
+        ranked.sort_by_key(|ranked| !is_first(ranked.found.ordinal));
         let fits = |ranked: &Ranked| ranked.fit(&answered) >= self.query.floor;
         let nearest = match ranked.iter().any(fits) {
             true => None,

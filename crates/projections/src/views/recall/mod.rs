@@ -4,7 +4,7 @@ mod candidates;
 mod query;
 mod similarity;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::cmp::Reverse;
 
 use icm_log::{Position, SubjectId};
@@ -25,7 +25,7 @@ use icm_vectors::Searched;
 use candidates::{Best, Candidates, Ranked, Sees};
 use similarity::{Meaning, known};
 
-pub use query::{ModelVector, RecallQuery};
+pub use query::{ModelVector, RecallQuery, TagQuery};
 
 /// Passages of one text that are compared with the question, at most: 4. A larger value costs time.
 const PASSAGES_OF_ONE: usize = 4;
@@ -80,7 +80,13 @@ impl Views {
     /// Searches the memories that lived at `position`.
     pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
         let damaged = Cell::new(None);
+        // The passages whose tags leave them out, ascending, once the text index has named them.
+        let left_out: OnceCell<Vec<u64>> = OnceCell::new();
         let visible = |passage: u64| {
+            let tagged = left_out.get();
+            if tagged.is_some_and(|tagged| tagged.binary_search(&passage).is_ok()) {
+                return false;
+            }
             let ordinal = self.version_of(passage);
             self.shows(ordinal, position, query).unwrap_or_else(|| {
                 damaged.set(Some(ordinal));
@@ -97,7 +103,8 @@ impl Views {
             history,
             filter: TextFilter {
                 topic: query.topic,
-                keyword: query.keyword,
+                keywords: query.tags.all,
+                any_keyword: query.tags.any,
                 scopes: query.scopes,
             },
         };
@@ -123,6 +130,14 @@ impl Views {
                 self.files
                     .text
                     .prepare(&self.tail.text, &text_query, sight)?;
+            let tagged = prepared.with_any_keyword(query.tags.not)?;
+            let last = match query.tags.drops {
+                true => {
+                    left_out.get_or_init(|| tagged);
+                    Vec::new()
+                }
+                false => tagged,
+            };
             // A meaning with weight 0 finds and ranks nothing.
             let meaning = match means && (known > 0.0 || query.model.is_some()) {
                 true => Some(self.meaning(query, known)?),
@@ -133,7 +148,7 @@ impl Views {
                 known,
                 &prepared,
                 meaning.as_ref(),
-                sees,
+                (sees, &last),
                 &mut searched,
             )?;
             let hit = |ranked: &Ranked| self.hit(&prepared, ranked, &best.answered);
@@ -241,11 +256,16 @@ impl Views {
         self.tail.passages.version(passage).0
     }
 
-    /// Returns the passages that words find, of at most `most` versions: the best ones of each.
-    fn promising(&self, prepared: &Prepared<'_>, most: usize) -> Result<Vec<Found>> {
+    /// Returns the passages that words find, of at most `most` versions among those named: the best ones of each.
+    fn promising(
+        &self,
+        prepared: &Prepared<'_>,
+        most: usize,
+        among: &dyn Fn(u64) -> bool,
+    ) -> Result<Vec<Found>> {
         let mut asked = most;
         loop {
-            let mut found = prepared.promising(asked)?;
+            let mut found = prepared.promising_among(asked, among)?;
             let is_all = found.len() < asked;
             let versions = self.keep_of_each(most, &mut found, |found| found.ordinal);
             // A long text may take many places.
@@ -326,14 +346,16 @@ impl Views {
         })
     }
 
-    /// Returns the best results by words and meaning.
+    /// Returns the best results by words and meaning; those with a passage in `last` stand behind all others.
+    ///
+    /// Passages in `last` take no place of another candidate: the others are searched for a second time, alone.
     fn rank(
         &self,
         query: &RecallQuery<'_>,
         known: f64,
         prepared: &Prepared<'_>,
         meaning: Option<&Meaning<'_>>,
-        sees: Sees<'_>,
+        (sees, last): (Sees<'_>, &[u64]),
         searched: &mut Option<Searched>,
     ) -> Result<Best> {
         let weights = &query.ranking;
@@ -342,10 +364,16 @@ impl Views {
         }
         let mut candidates = Candidates::new(self, query, prepared, meaning, sees)?;
         let most = weights.candidates.max(query.limit);
-        let mut found = match weights.finds_by_words() {
-            true => self.promising(prepared, most)?,
-            false => Vec::new(),
-        };
+        let is_first = |passage: u64| last.binary_search(&passage).is_err();
+        let mut found = Vec::new();
+        if weights.finds_by_words() {
+            found = self.promising(prepared, most, &|_| true)?;
+            if !last.is_empty() {
+                let known = passages_of(&found);
+                let first = self.promising(prepared, most, &is_first)?;
+                found.extend(first.into_iter().filter(|it| !known.contains(&it.ordinal)));
+            }
+        }
         if let Some(meaning) = meaning {
             // If words bring few candidates, meaning brings more. Up to `candidates` results, the number does not
             // depend on the limit, so that pages of results follow one another.
@@ -355,19 +383,31 @@ impl Views {
             let beyond = query.limit.saturating_sub(weights.candidates);
             let most = weights.nearest.max(few).max(beyond);
             let allowed = candidates.allowed.as_deref();
-            let (near, how) = self.nearest(meaning, most, allowed, sees)?;
+            let (mut near, how) = self.nearest(meaning, most, allowed, sees)?;
             *searched = Some(how);
-            let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
-            let new = near.into_iter().filter(|near| !known.contains(near));
-            found.extend(prepared.score(&new.collect::<Vec<_>>())?);
+            if !last.is_empty() {
+                let visible = |passage| is_first(passage) && (sees.visible)(passage);
+                let first = Sees {
+                    visible: &visible,
+                    ..sees
+                };
+                near.extend(self.nearest(meaning, most, allowed, first)?.0);
+            }
+            let mut known = passages_of(&found);
+            near.retain(|near| known.insert(*near));
+            found.extend(prepared.score(&near)?);
         }
         candidates.add(found)?;
         candidates.keep_best_passages();
         if weights.looks_beside() && weights.expand > 0 {
             candidates.add_neighbours()?;
         }
-        candidates.best(query.limit, known)
+        candidates.best(query.limit, known, &is_first)
     }
+}
+
+fn passages_of(found: &[Found]) -> FxHashSet<u64> {
+    found.iter().map(|found| found.ordinal).collect()
 }
 
 /// Returns the words of the question that a version has, with any ending; without one, the words that its words are

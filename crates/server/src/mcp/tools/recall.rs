@@ -13,7 +13,9 @@ use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
-use icm_api::{Importance, Passage, RecallHit, RecallRequest, Source, Trust, Via, shown_bytes};
+use icm_api::{
+    Importance, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust, Via, shown_bytes,
+};
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;
 
@@ -187,7 +189,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let request = RecallRequest {
         query: args.required_text("query"),
         topic: args.text("topic"),
-        keyword: args.text("keyword"),
+        tags: TagFilter::all(args.text("keyword")),
         scope: call.caller.scope(args.text("scope"))?,
         since: args.text("since"),
         until: args.text("until"),

@@ -13,7 +13,6 @@ use icm_projections::ranking::{Answered, Ranking};
 use icm_projections::{
     FactFilter, RecallHit as FoundHit, RecallQuery, Recalled as Found, RowFacts, Views, topic_fits,
 };
-use icm_text::keyword_fits;
 use icm_vectors::{Plan, Searched};
 use serde_json::{Value, json};
 
@@ -23,13 +22,14 @@ use crate::recall::question::notes;
 use crate::recall::repeats::{self, Page};
 use crate::recall::replaced;
 use crate::recall::scopes::Scopes;
+use crate::recall::tag_filter::{is_last, keywords_of, not_tags, tag_query};
 use crate::service::{PendingRecall, Service, locked};
 use crate::snapshot::QueryResult;
 use crate::upkeep::embed::QueryVector;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_range;
 use icm_api::limits;
-use icm_api::limits::{KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
+use icm_api::limits::{RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
 use icm_api::shown_bytes;
 use icm_api::tokens;
 use icm_api::when::{DayMeans, parse_moment};
@@ -120,7 +120,6 @@ impl Service {
         // A longer text fits nothing, and the record would keep it for ever.
         for (what, given, max) in [
             ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
-            ("the keyword", &request.keyword, KEYWORD_LEN_MAX),
             ("the scope", &request.scope, SCOPE_LEN_MAX),
         ] {
             limits::optional_text(what, given.as_deref().unwrap_or_default(), max)?;
@@ -131,6 +130,7 @@ impl Service {
         let asked = self.ask_model(&question.text);
         let request = &RecallRequest {
             query: question.text.to_string(),
+            tags: request.tags.checked()?,
             no_links: request.no_links || !self.settings.links,
             ..request.clone()
         };
@@ -214,9 +214,10 @@ impl Service {
             }
         };
         mask(&mut request.query);
-        for text in [&mut request.topic, &mut request.keyword, &mut request.scope] {
+        for text in [&mut request.topic, &mut request.scope] {
             text.iter_mut().for_each(mask);
         }
+        request.tags.tags_mut().for_each(mask);
         request
     }
 
@@ -240,7 +241,7 @@ impl Service {
         let query = RecallQuery {
             text: &request.query,
             topic: request.topic.as_deref(),
-            keyword: request.keyword.as_deref(),
+            tags: tag_query(&request.tags),
             scopes: &seen,
             own: &own,
             kin: &kin,
@@ -278,6 +279,7 @@ impl Service {
         }
         // Results of one score keep the order in which they were found.
         shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
+        shown.sort_by_key(|shown| is_last(&shown.hit.memory, &query.tags));
         if !request.no_links {
             let expansion = LinkExpansion {
                 service: self,
@@ -294,6 +296,7 @@ impl Service {
             }
             let covers = |shown: &Shown| Some(found.hits[shown.found?].features.coverage);
             shown = replaced::apply(&expansion, shown, &covers, request.offset == 0)?;
+            shown.sort_by_key(|shown| is_last(&shown.hit.memory, &query.tags));
         }
         let nearest = match &found.nearest {
             Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),
@@ -386,7 +389,17 @@ impl Service {
         let payload = payload::MemoryRecalled {
             query: &request.query,
             topic: request.topic.as_deref(),
-            keyword: request.keyword.as_deref(),
+            keyword: request.tags.all.first().map(String::as_str),
+            more_keywords: request
+                .tags
+                .all
+                .iter()
+                .skip(1)
+                .map(String::as_str)
+                .collect(),
+            any_keywords: request.tags.any.iter().map(String::as_str).collect(),
+            last_keywords: not_tags(&request.tags, false),
+            excluded_keywords: not_tags(&request.tags, true),
             scope: request.scope.as_deref(),
             scopes: recall.scopes.iter().map(String::as_str).collect(),
             links: !request.no_links,
@@ -492,15 +505,13 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Returns `true` if a version meets the conditions of a recall beside its words and scopes.
+/// Returns `true` if a version meets the conditions of a recall beside its words and scopes. A link brings in no version
+/// that stands last.
 fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
     let topic = version.topic.as_deref().unwrap_or_default();
-    let has = |wanted: &str| {
-        let mut keywords = version.keywords.iter().filter_map(|it| it.text.as_deref());
-        keywords.any(|keyword| keyword_fits(wanted, keyword))
-    };
     query.topic.is_none_or(|asked| topic_fits(asked, topic))
-        && query.keyword.is_none_or(has)
+        && query.tags.fits(keywords_of(version))
+        && !query.tags.is_last(keywords_of(version))
         && query.facts.fits(&RowFacts::of(version))
 }
 

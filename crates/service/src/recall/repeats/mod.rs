@@ -19,6 +19,7 @@ use jiff::Timestamp;
 
 use crate::memory::dated_statement::{DatedStatement, newest_of};
 use crate::recall::link_expansion::Shown;
+use crate::recall::tag_filter::keywords_of;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use words::CountedWords;
@@ -131,6 +132,16 @@ struct Group {
     repeats: Vec<usize>,
 }
 
+/// The rules about hits that say the same; all are called for repeats alone.
+struct Rules<'r> {
+    /// Returns `true` if no link speaks against a memory.
+    is_unopposed: &'r dyn Fn(&Version) -> QueryResult<bool>,
+    /// Returns `true` if a newer memory seems to replace a memory.
+    is_replaced: &'r dyn Fn(&Version) -> QueryResult<bool>,
+    /// Returns `true` if the tags of a memory put it behind all others.
+    stands_last: &'r dyn Fn(&Version) -> bool,
+}
+
 /// The results of one page; each stands for all that say the same.
 pub(crate) struct Page {
     /// The result of the search; its hits are the ones that are shown.
@@ -195,7 +206,13 @@ impl Service {
             let is_replaced = |version: &Version| {
                 self.is_replaced_among(views, version, &found.hits, position, sees)
             };
-            let groups = groups(&found.hits, &excluded, horizon, &is_unopposed, &is_replaced)?;
+            let stands_last = |version: &Version| query.tags.is_last(keywords_of(version));
+            let rules = Rules {
+                is_unopposed: &is_unopposed,
+                is_replaced: &is_replaced,
+                stands_last: &stands_last,
+            };
+            let groups = groups(&found.hits, &excluded, horizon, &rules)?;
             // Behind `end`, repeats of a result may be missing.
             let end = match is_all || asked == horizon {
                 true => found.hits.len(),
@@ -302,14 +319,12 @@ fn page_of(mut found: Found, shown: &[Group], next: Option<usize>) -> Page {
 /// that one seems to be replaced, a newer one of its topic is kept, whose text counts again.
 ///
 /// A hit is a repeat of one that stands at most [`AHEAD`] places before it, on the same side of the horizon. Repeats of
-/// excluded memories are left out. `is_unopposed` returns `true` if no link speaks against a memory, `is_replaced` if
-/// the rules do; both are called for repeats alone.
+/// excluded memories are left out.
 fn groups(
     hits: &[FoundHit],
     excluded: &[Comparable<'_>],
     horizon: usize,
-    is_unopposed: &dyn Fn(&Version) -> QueryResult<bool>,
-    is_replaced: &dyn Fn(&Version) -> QueryResult<bool>,
+    rules: &Rules<'_>,
 ) -> QueryResult<Vec<Group>> {
     let said: Vec<Option<Comparable<'_>>> = hits
         .iter()
@@ -329,8 +344,8 @@ fn groups(
             is_near && said.is_some_and(|(one, other)| one.is_repeat_of(other))
         });
         if let Some(group) = earlier.map(|at| &mut groups[at])
-            && is_unopposed(&hits[place].version)?
-            && is_unopposed(&hits[group.place].version)?
+            && (rules.is_unopposed)(&hits[place].version)?
+            && (rules.is_unopposed)(&hits[group.place].version)?
         {
             let newer = |one: &FoundHit, other: &FoundHit| {
                 let at = |hit: &FoundHit| (hit.version.created_ms, hit.version.id);
@@ -340,10 +355,14 @@ fn groups(
             let (hit, best) = (&hits[place], &hits[kept]);
             let counts_more = || match hit.score == best.score {
                 true => Ok(true),
-                false if hit.version.topic == best.version.topic => is_replaced(&best.version),
+                false if hit.version.topic == best.version.topic => {
+                    (rules.is_replaced)(&best.version)
+                }
                 false => Ok(false),
             };
-            if newer(hit, best) && counts_more()? {
+            let last = rules.stands_last;
+            let stays = last(&hit.version) && !last(&best.version);
+            if !stays && newer(hit, best) && counts_more()? {
                 group.kept = place;
                 group.repeats.push(kept);
             } else {

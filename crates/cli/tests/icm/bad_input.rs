@@ -165,6 +165,7 @@ fn text_cannot_steer_the_terminal() {
         format!("history {id}").as_str(),
         "log",
         "topics",
+        "tags",
         "replay --at @3",
     ] {
         let run = world.icm(args);

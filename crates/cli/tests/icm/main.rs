@@ -70,6 +70,7 @@ mod serve;
 mod servers;
 mod shown;
 mod sync;
+mod tags;
 #[cfg(feature = "objects")]
 mod targets;
 #[cfg(unix)]

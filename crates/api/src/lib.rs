@@ -14,6 +14,7 @@
 //! assert!(request.content.len() <= CONTENT_LEN_MAX);
 //! ```
 
+mod alert;
 mod bench;
 mod care;
 pub mod clients;
@@ -45,6 +46,7 @@ mod turn;
 mod undo;
 pub mod when;
 
+pub use alert::*;
 pub use bench::*;
 pub use care::*;
 pub use conflicts::*;

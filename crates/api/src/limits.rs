@@ -8,6 +8,12 @@ use crate::error::{Result, ServiceError};
 pub const CONTENT_LEN_MAX: usize = 64 * 1_024;
 /// Most bytes of a verbatim excerpt.
 pub const RAW_EXCERPT_LEN_MAX: usize = 64 * 1_024;
+/// Most bytes of an alert. A hook shows it whole within the default budget of a wake-up pack.
+pub const ALERT_LEN_MAX: usize = 2 * 1_024;
+/// Most alerts of a store that wait to be shown.
+pub const ALERTS_PENDING_MAX: usize = 1_000;
+/// Most alerts of one answer.
+pub const ALERTS_SHOWN_MAX: usize = 100;
 /// Most bytes of a topic.
 pub const TOPIC_LEN_MAX: usize = 128;
 /// Most bytes of a key.

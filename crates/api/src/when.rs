@@ -171,6 +171,34 @@ pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> 
     })
 }
 
+/// Parses a time to come into milliseconds since the epoch: `in 2h`, `2 days`, `tomorrow`, or any time that
+/// [`parse_moment`] takes. A time that has passed is taken, too.
+pub fn parse_due(text: &str, now_ms: u64, zone: &TimeZone) -> Result<u64> {
+    let wrong = || {
+        let hint = "write `in 2h`, `tomorrow`, a date, or RFC 3339 (2026-11-02T10:00:00Z)";
+        ServiceError::invalid_with(format!("`{text}` is no time to be reminded at"), hint)
+    };
+    let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX));
+    let now: Zoned = now.map_err(|_| wrong())?.to_zoned(zone.clone());
+    let lower = text.trim().to_ascii_lowercase();
+    let span = lower.strip_prefix("in ").unwrap_or(&lower).trim();
+    let ms = if lower == "tomorrow" {
+        let date = now.date().tomorrow().map_err(|_| wrong())?;
+        start_of(date, zone, text)?
+    } else if let Ok(span) = span.parse::<Span>()
+        && !lower.ends_with("ago")
+    {
+        if span.is_negative() {
+            return Err(wrong());
+        }
+        let then = now.checked_add(span).map_err(|_| wrong())?;
+        then.timestamp().as_millisecond()
+    } else {
+        parse_ms(text, now_ms, zone, DayMeans::Start)?.ok_or_else(wrong)?
+    };
+    u64::try_from(ms).map_err(|_| wrong())
+}
+
 /// Returns the day of an RFC 3339 time in `zone`, as `2026-11-02`; a text that is no time comes back unchanged.
 pub fn day(at: &str, zone: &TimeZone) -> String {
     match at.parse::<Timestamp>() {
@@ -264,6 +292,27 @@ mod tests {
         );
         if let Ok(berlin) = TimeZone::get("Europe/Berlin") {
             assert_eq!(zone_name(&berlin, NOW), "Europe/Berlin");
+        }
+    }
+
+    #[test]
+    fn times_to_come() {
+        let due = |text: &str| match parse_due(text, NOW, &TimeZone::UTC) {
+            Ok(ms) => rfc3339(ms),
+            Err(error) => error.to_string(),
+        };
+        for (text, expect) in [
+            ("in 2h", "2026-11-21T14:00:00Z"),
+            ("2 days", "2026-11-23T12:00:00Z"),
+            ("tomorrow", "2026-11-22T00:00:00Z"),
+            ("2026-12-01", "2026-12-01T00:00:00Z"),
+            ("2026-12-01T08:00:00Z", "2026-12-01T08:00:00Z"),
+            ("1h ago", "2026-11-21T11:00:00Z"),
+            ("soon", "`soon` is no time to be reminded at"),
+            ("-2h", "`-2h` is no time to be reminded at"),
+            ("7", "`7` is no time to be reminded at"),
+        ] {
+            assert_eq!(due(text), expect, "{text}");
         }
     }
 

@@ -84,6 +84,8 @@ registry! {
     TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved, "A transcript got a message.";
     SESSION_STARTED = 0x0601, "session.started", Written, "A session began, or went on with a fresh context.";
     SESSION_ENDED = 0x0602, "session.ended", Written, "A session ended.";
+    ALERT_SET = 0x0701, "alert.set", Written, "A reminder was set for a session or a project.";
+    ALERT_DELIVERED = 0x0702, "alert.delivered", Written, "Reminders were shown.";
     LOG_ORIGIN_STARTED = CRITICAL | 0x0f01, "log.origin_started", Written, "A machine began a chain of its own.";
     LOG_ACTOR_NAMED = 0x0f02, "log.actor_named", Written, "An actor wrote for the first time.";
     LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Written, "Events of other machines were added to the log.";

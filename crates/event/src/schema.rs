@@ -55,6 +55,11 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<payload::SessionStarted>(),
         ),
         "session.ended" => (schema_of::<facts::SessionEnded>(), schema_of::<NoFacts>()),
+        "alert.set" => (
+            schema_of::<facts::AlertSet>(),
+            schema_of::<payload::AlertSet>(),
+        ),
+        "alert.delivered" => (schema_of::<NoFacts>(), schema_of::<NoFacts>()),
         "memory.linked" | "concept.linked" => (
             schema_of::<facts::MemoryLinked>(),
             schema_of::<payload::MemoryLinked>(),

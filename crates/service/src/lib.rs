@@ -1,7 +1,7 @@
 //! The service of icm: commands and queries on one store.
 //!
 //! [`Service`] turns requests (the types of `icm-api`) into events of the log, and answers queries from the views. Its
-//! folders are named after what a person does: memory, recall, history, memoir, upkeep, portable and integrity. They
+//! folders are named after what a person does: alerts, memory, recall, history, memoir, upkeep, portable and integrity. They
 //! stand on three others: `service` (the open store and its parts), `snapshot` (the views in use) and `command` (every
 //! write passes it). Modules use one another in one direction only; a test refuses circles.
 //!
@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alerts;
 mod command;
 mod embedding;
 mod history;
@@ -55,7 +56,7 @@ pub use portable::import::{STDIN, next_line};
 pub use recall::recorded_recalls::RecordedRecall;
 pub use recall::repeats::Comparable;
 pub use recall::unasked::StandOutConditions;
-pub use service::{Ground, OpenOptions, OwnQueue, Service, Write};
+pub use service::{Delivery, Ground, OpenOptions, OwnQueue, Service, Write};
 pub use snapshot::settle::TailLeft;
 pub use summarizer::run_called;
 pub use system::SystemEnv;

@@ -3,6 +3,7 @@
 //! Their fields are little-endian, in a fixed order, and bounded. Bytes after the known fields are kept and hashed:
 //! they stay in the head, which is never encoded anew.
 
+mod alert;
 mod decay;
 mod graph;
 mod link;
@@ -15,6 +16,7 @@ mod wire;
 use serde_json::Value;
 use thiserror::Error;
 
+pub use alert::AlertSet;
 pub use decay::{MemoryDecayed, MemoryPruned};
 pub use graph::{
     CONFIDENCE_MAX_PPM, ConceptAdded, ConceptLabelled, ConceptRefined, ConceptUnlabelled,
@@ -62,6 +64,10 @@ pub enum Facts {
     SessionStarted(SessionStarted),
     /// `session.ended`
     SessionEnded(SessionEnded),
+    /// `alert.set`
+    AlertSet(AlertSet),
+    /// `alert.delivered`: no facts.
+    AlertDelivered,
     /// `memory.forgotten`, `memoir.forgotten`, `concept.forgotten`
     Forgotten(Alive),
     /// `memory.revived`, `memoir.revived`, `concept.revived`
@@ -119,6 +125,8 @@ impl Facts {
             Kind::MEMORY_UNPINNED => Facts::Unpinned,
             Kind::SESSION_STARTED => Facts::SessionStarted(SessionStarted::decode(bytes)?),
             Kind::SESSION_ENDED => Facts::SessionEnded(SessionEnded::decode(bytes)?),
+            Kind::ALERT_SET => Facts::AlertSet(AlertSet::decode(bytes)?),
+            Kind::ALERT_DELIVERED => Facts::AlertDelivered,
             Kind::MEMORY_FORGOTTEN => Facts::Forgotten(Alive::decode("memory.forgotten", bytes)?),
             Kind::MEMORY_REVIVED => Facts::Revived(Alive::decode("memory.revived", bytes)?),
             Kind::MEMORY_LINKED => Facts::Linked(MemoryLinked::decode(bytes)?),
@@ -160,6 +168,7 @@ impl Facts {
             Facts::Pinned(facts) => json(serde_json::to_value(facts)),
             Facts::SessionStarted(facts) => json(serde_json::to_value(facts)),
             Facts::SessionEnded(facts) => json(serde_json::to_value(facts)),
+            Facts::AlertSet(facts) => json(serde_json::to_value(facts)),
             Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
             Facts::Linked(facts) => json(serde_json::to_value(facts)),
             Facts::Consolidated(facts) => json(serde_json::to_value(facts)),
@@ -176,7 +185,7 @@ impl Facts {
             Facts::Redacted(facts) => json(serde_json::to_value(facts)),
             Facts::Undone(facts) => json(serde_json::to_value(facts)),
             Facts::Repaired(facts) => json(serde_json::to_value(facts)),
-            Facts::ActorNamed | Facts::Unlinked | Facts::Unpinned => {
+            Facts::ActorNamed | Facts::AlertDelivered | Facts::Unlinked | Facts::Unpinned => {
                 Value::Object(serde_json::Map::new())
             }
             Facts::Opaque => Value::Null,

@@ -3,6 +3,7 @@
 //! A payload is hashed as stored and never encoded anew. New fields are optional, and readers ignore unknown fields. No
 //! field is a floating-point number: a writer's metadata stays the JSON text that it was given as.
 
+mod alert;
 mod graph;
 mod log;
 mod memory;
@@ -11,6 +12,7 @@ mod session;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use alert::AlertSet;
 pub use graph::{ConceptAdded, ConceptLabelled, ConceptRefined, MemoirCreated, MemoirDescribed};
 pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndone};
 pub use memory::{

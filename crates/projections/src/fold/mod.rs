@@ -2,6 +2,7 @@
 //! indexes or ranking.
 
 mod afresh;
+mod alerts;
 mod apply;
 mod base;
 mod branches;
@@ -22,6 +23,7 @@ mod undo;
 mod undos;
 
 pub use afresh::fold_afresh;
+pub use alerts::{Alerts, PendingAlert};
 pub use apply::{Applied, Folder};
 pub use base::{Access, Base, Learned, NoBase, Request};
 pub use canonical::canonical_order;

@@ -6,6 +6,7 @@ use icm_log::facts::Importance;
 use icm_log::{ActorId, EventId, Position};
 use serde::{Deserialize, Serialize};
 
+use super::alerts::Alerts;
 use super::record::Family;
 use super::state_hash::{StateHash, StateSum};
 
@@ -52,6 +53,8 @@ pub struct Tally {
     pub recalls: u64,
     /// Names of the actors.
     pub actors: BTreeMap<ActorId, String>,
+    /// The alerts that wait to be shown.
+    pub alerts: Alerts,
     /// The first event of a critical kind that this version does not know: the folded state may be wrong.
     pub newer: Option<String>,
     /// The sum of the digests of all living values.

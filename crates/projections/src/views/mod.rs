@@ -57,7 +57,7 @@ pub use walk::StandsOut;
 
 /// Version of the views' files; it rises when they change their meaning. The lowest eight bits are the version of the
 /// passages.
-const VIEWS_VERSION: u32 = (20 << 8) | PASSAGES_VERSION;
+const VIEWS_VERSION: u32 = (21 << 8) | PASSAGES_VERSION;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 /// 20 µs: wait for views that another process writes, for each event in them. Building them in memory takes about as
 /// long, so the wait at most doubles the cost. Raised, more processes wait in vain; lowered, more build in vain.

@@ -89,6 +89,12 @@ impl<'p> Guard<'p> {
         self.text("tag", Some(tag))
     }
 
+    /// Checks the text of an alert, and the session that it names.
+    pub(crate) fn alert(&mut self, session: Option<&str>, text: &mut String) -> Result<()> {
+        self.name("session", session)?;
+        self.text("alert", Some(text))
+    }
+
     /// Checks the reason for adding or removing a link.
     pub(crate) fn reason(&mut self, reason: Option<&mut String>) -> Result<()> {
         self.text("reason", reason)

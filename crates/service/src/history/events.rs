@@ -423,6 +423,16 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
     if let Facts::SessionEnded(ended) = facts {
         json["reason"] = ended.reason.name().into();
     }
+    if let Facts::AlertSet(set) = facts
+        && let Some(object) = json.as_object_mut()
+    {
+        let session = (!set.session.is_zero()).then(|| set.session.to_string());
+        let scope = (!set.scope_id.is_zero()).then(|| set.scope_id.to_string());
+        let due = (set.due_ms > 0).then(|| rfc3339(set.due_ms));
+        object.insert("session".to_owned(), session.into());
+        object.insert("scope_id".to_owned(), scope.into());
+        object.insert("due_at".to_owned(), due.into());
+    }
     if let Facts::ConceptAdded(added) = facts {
         json["memoir"] = Value::String(id_text(added.memoir));
     }

@@ -77,6 +77,12 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
                 .unwrap_or("for a reason that this version does not know")
                 .to_owned()
         }
+        Facts::AlertSet(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::AlertSet(facts) => match facts.due_ms {
+            0 => text("text").to_owned(),
+            due_ms => format!("{} (from {})", text("text"), rfc3339(due_ms)),
+        },
+        Facts::AlertDelivered => "alerts were shown".to_owned(),
         Facts::Decayed(facts) => format!(
             "to {}, {} % a day",
             day_text(facts.as_of_day),

@@ -4,6 +4,7 @@
 //! its own.
 
 mod compatibility;
+mod delivery;
 mod embedding;
 mod lock;
 mod open;
@@ -29,6 +30,7 @@ use tokio::sync::Notify;
 use crate::peer::Peer;
 use icm_api::ids::NewIds;
 
+pub use delivery::Delivery;
 pub(crate) use embedding::Embedding;
 pub(crate) use lock::LOCK_LOOK;
 pub use open::{Ground, OpenOptions};
@@ -46,6 +48,8 @@ pub struct Service {
     pub(crate) snapshots: Snapshots,
     pub(crate) notices: Mutex<Vec<String>>,
     pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
+    /// Alerts that are shown, and whose event is not written yet.
+    pub(crate) pending_deliveries: Mutex<Vec<Delivery>>,
     pub(crate) new_ids: NewIds,
     /// The graph that could not be made. It is tried again once there are more vectors.
     pub(crate) graphless: Mutex<Option<GraphJob>>,

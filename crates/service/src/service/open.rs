@@ -79,6 +79,7 @@ impl Service {
             snapshots: Snapshots::default(),
             notices: Mutex::new(Vec::new()),
             pending_recalls: Mutex::new(Vec::new()),
+            pending_deliveries: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
             graphless: Mutex::new(None),
             told: Mutex::new(None),

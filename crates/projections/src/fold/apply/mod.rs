@@ -217,6 +217,17 @@ impl<K: Keep> Folder<K> {
             | Facts::ConceptUnlabelled(_)
             | Facts::Pinned(_)
             | Facts::Unpinned => Ok(Applied::default()),
+            Facts::AlertSet(facts) => {
+                self.tally.alerts.set(event, &facts);
+                Ok(Applied::default())
+            }
+            Facts::AlertDelivered => {
+                event
+                    .head
+                    .refs()
+                    .for_each(|alert| self.tally.alerts.deliver(alert));
+                Ok(Applied::default())
+            }
             // A redacted payload is absent when its event is read.
             Facts::Redacted(_)
             | Facts::Repaired(_)

@@ -73,9 +73,11 @@ pub(super) struct Wanted {
     pub(super) since_ms: Option<u64>,
 }
 
-/// Returns `true` if undo reaches events of a kind: all kinds, except those of the log itself other than the undos.
+/// Returns `true` if undo reaches events of a kind: all kinds, except those of the log itself other than the undos, and
+/// deliveries of alerts, which were shown.
 pub(super) fn can_be_undone(kind: Kind) -> bool {
-    kind == Kind::LOG_UNDONE || !kind.name().starts_with("log.")
+    let stays = kind.name().starts_with("log.") || kind == Kind::ALERT_DELIVERED;
+    kind == Kind::LOG_UNDONE || !stays
 }
 
 /// Returns `true` if an event changes something that people would call a change. A tick that shares a batch is none: a

@@ -2,12 +2,13 @@
 
 use icm_api::error::Result;
 use icm_api::session::{SessionStart, SessionStop};
-use icm_api::{Caller, ContextRequest, Nearest, RecallRequest};
+use icm_api::{Alert, AlertsRequest, Caller, ContextRequest, Nearest, RecallRequest};
 use icm_clients::hooks::{CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment, injects};
 use icm_log::facts::{Front, SessionCause, SessionEnd};
 use icm_service::Service;
 use serde::Serialize;
 
+use crate::alerts::due_alerts;
 use crate::shown::seen_by_session;
 use crate::wake_up::{Reason, WakeUpRequest, wake_up};
 
@@ -22,6 +23,9 @@ const BUDGET_MIN: usize = 50;
 pub struct HookOptions {
     /// `true` to write events about sessions and about memories that are shown.
     pub record: bool,
+    /// `true` if alerts that are shown are not shown again. The caller then writes the event with
+    /// [`Service::record_deliveries`] once the answer is out.
+    pub deliver: bool,
     /// Least fit of a memory for a prompt, 0 to 1.
     pub floor: f64,
     /// Most tokens of the memories for a prompt.
@@ -39,6 +43,9 @@ pub struct HookContext {
     pub tokens: usize,
     /// The memories in the text, best first.
     pub shown: Vec<HookMemory>,
+    /// The alerts in the text, before the memories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alerts: Vec<Alert>,
     /// Number of memories that are left out because the session has seen them.
     pub seen: usize,
     /// The best memory below the floor, if none reached it.
@@ -95,7 +102,8 @@ pub fn at_start(
     }
 }
 
-/// Returns the wake-up pack of a session that got a fresh context for this cause.
+/// Returns the due alerts and the wake-up pack of a session that got a fresh context for this cause. A sub-agent gets
+/// the alerts that were set for itself: an alert for its parent would not reach the person there.
 fn pack(
     service: &Service,
     caller: &Caller,
@@ -106,8 +114,16 @@ fn pack(
         true => (options.wake_up_budget / 2).max(BUDGET_MIN),
         false => options.wake_up_budget,
     };
+    let budget = within_client(budget);
+    let asked = AlertsRequest {
+        own: cause == SessionCause::SUBAGENT,
+        read_only: !options.deliver,
+        ..AlertsRequest::default()
+    };
+    let for_alerts = budget.saturating_sub(BUDGET_MIN).max(BUDGET_MIN);
+    let due = due_alerts(service, caller, &asked, for_alerts)?;
     let request = WakeUpRequest {
-        budget: within_client(budget),
+        budget: budget.saturating_sub(due.tokens).max(BUDGET_MIN),
         own: [
             SessionCause::COMPACT,
             SessionCause::RESUME,
@@ -130,10 +146,19 @@ fn pack(
         matched: Vec::new(),
         reasons: item.reasons,
     });
+    if let Some(delivery) = due.delivery {
+        service.deliver_later(delivery);
+    }
+    let mut text = due.text;
+    if !text.is_empty() && !pack.text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&pack.text);
     Ok(HookContext {
-        text: pack.text,
-        tokens: pack.tokens,
+        text,
+        tokens: due.tokens + pack.tokens,
         shown: shown.collect(),
+        alerts: due.alerts,
         seen: 0,
         nearest: None,
     })

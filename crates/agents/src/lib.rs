@@ -1,7 +1,7 @@
 //! Sessions of agents: memories that they are shown unasked, and the events that they leave.
 //!
 //! [`wake_up`](wake_up::wake_up) chooses the memories for a session that starts. [`hook`] answers the hooks of clients.
-//! [`sessions`] lists the sessions of a store, and [`shown`] the memories that they were shown unasked.
+//! [`alerts`] puts due alerts first. [`sessions`] lists the sessions of a store, and [`shown`] the memories that they were shown unasked.
 //!
 //! This crate asks a [`Service`](icm_service::Service), never the files of a store. It never knows sockets, MCP, the
 //! terminal or the files of clients.
@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod alerts;
 pub mod hook;
 pub mod sessions;
 pub mod shown;

@@ -221,11 +221,11 @@ fn take(session: &mut Session, entry: &LogEntry) {
         session.client = Some(agent.unwrap_or(&entry.actor).to_owned());
     }
     if session.name.is_none() {
-        // A stored memory names the session that stored it.
+        // A stored memory names the session that stored it, and an alert the session that it is for.
         let source = entry.payload.get("source");
         let of = |name: &str| source?.get(name)?.as_str().map(str::to_owned);
-        session.name =
-            of("session").filter(|name| hash::session_id(name).to_string() == session.id);
+        session.name = (of("session").or_else(|| text("session")))
+            .filter(|name| hash::session_id(name).to_string() == session.id);
         session.project = session.project.take().or_else(|| of("project"));
     }
 }

@@ -234,7 +234,13 @@ impl App {
     /// Flushes the answer, then lets the store do its work after an answer, then prints the store's notices.
     pub(crate) fn close(self, result: Result<Outcome, CliError>) -> Result<Outcome, CliError> {
         let flushed = self.ui.flush();
+        let mut delivered = Ok(());
         if let Some(service) = self.service.get() {
+            // An alert counts as shown once the answer is out.
+            if result.is_err() || flushed.is_err() {
+                service.drop_deliveries();
+            }
+            delivered = service.record_deliveries();
             service.record_recalls();
             // A long rebuild runs in another process, so that the prompt comes back at once.
             match service.left() {
@@ -272,6 +278,10 @@ impl App {
                 error.with_hint("only the answer is lost: the change was made, see `icm log -l 1`")
             }
             _ => error,
+        })?;
+        delivered.map_err(|error| {
+            CliError::from(error)
+                .at("the alerts are shown again: that they were shown was not written")
         })?;
         // The answer comes from a part of the log. The exit code says so, because scripts read nothing else.
         Ok(if damaged { Outcome::Damage } else { outcome })

@@ -246,6 +246,10 @@ where
         Err(error) => Err(error.to_string()),
     };
     let written = writing.await;
+    // Alerts of an answer that nobody took are shown again.
+    if !matches!(written, Ok(Ok(()))) {
+        service.drop_deliveries();
+    }
     // From here on the owner answers no other process, so `finish` is followed by the last round of work.
     answered();
     follow_up.finish();

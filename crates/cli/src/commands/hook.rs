@@ -119,12 +119,27 @@ fn answer(args: &HookArgs, app: &App) {
         }
     };
     let bytes = hooks::answer(&input, &context.text);
-    if let Err(error) = app.ui.bytes(&bytes) {
+    let written = app.ui.bytes(&bytes);
+    if let Err(error) = &written {
+        failed(error.message());
+    }
+    if !context.alerts.is_empty()
+        && let Err(error) = delivered(written.is_ok(), app)
+    {
         failed(error.message());
     }
     if let Err(error) = after(&input, app) {
         failed(error.message());
     }
+}
+
+/// Records that the alerts of an answer were shown, or that the answer did not get out.
+fn delivered(is_out: bool, app: &App) -> Result<(), CliError> {
+    let service = app.service_for_hook()?;
+    if !is_out {
+        service.drop_deliveries();
+    }
+    Ok(service.record_deliveries()?)
 }
 
 /// Reads the client's input; `None` if another client runs the hook and has a hook of its own.
@@ -191,6 +206,7 @@ fn options(app: &App) -> HookOptions {
     let hooks = &app.config.hooks;
     HookOptions {
         record: hooks.record && app.config.recall.record,
+        deliver: true,
         floor: hooks.floor,
         budget: hooks.budget,
         wake_up_budget: hooks.wake_up_budget,
@@ -256,6 +272,7 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
     };
     let options = HookOptions {
         record: false,
+        deliver: false,
         ..options(app)
     };
 
@@ -277,10 +294,12 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
         app.ui
             .note("hooks are off here; `icm hook on` switches them on");
     }
-    Ok(match context.shown.is_empty() {
-        true => Outcome::No,
-        false => Outcome::Fine,
-    })
+    Ok(
+        match context.shown.is_empty() && context.alerts.is_empty() {
+            true => Outcome::No,
+            false => Outcome::Fine,
+        },
+    )
 }
 
 fn print(
@@ -293,6 +312,10 @@ fn print(
     if !context.text.is_empty() {
         ui.line(format_args!("{}", context.text))?;
         ui.line(format_args!("{}", ui.paint(BOLD, "why")))?;
+    }
+    for alert in &context.alerts {
+        let line = format!("  @{}  an alert that is due", alert.position);
+        ui.line(format_args!("{}", cut(&line, ui.columns.unwrap_or(120))))?;
     }
     for memory in &context.shown {
         let line = format!("  {}  {}", memory.id, why(memory));
@@ -309,8 +332,8 @@ fn print(
             "nothing has a fit of {floor:.2} (`hooks.floor`); nearest: {}, fit {:.2}",
             nearest.id, nearest.fit
         ),
-        (None, true) => "there is nothing to show".to_owned(),
-        (None, false) => format!("{} tokens", context.tokens),
+        (None, true) if context.alerts.is_empty() => "there is nothing to show".to_owned(),
+        (None, _) => format!("{} tokens", context.tokens),
     };
     if context.seen > 0 {
         remark.push_str(&format!(

@@ -1,5 +1,6 @@
 //! One file a command. The argument struct's doc comment is the help.
 
+pub(crate) mod alert;
 pub(crate) mod backup;
 #[cfg(feature = "bench")]
 pub(crate) mod bench;

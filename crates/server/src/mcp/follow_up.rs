@@ -65,6 +65,9 @@ impl FollowUp {
             if self.left.swap(false, Ordering::AcqRel) || finished {
                 let working = Arc::clone(&service);
                 let work = move || {
+                    if let Err(error) = working.record_deliveries() {
+                        tracing::warn!(%error, "alerts were shown and will be shown again");
+                    }
                     working.record_recalls();
                     if finished {
                         working.settle();

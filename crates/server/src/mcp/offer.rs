@@ -8,7 +8,7 @@ use icm_api::error::{Result, ServiceError};
 type Holds = fn(&str) -> bool;
 
 /// Named sets of tools: name, purpose, and the test of membership.
-const SETS: [(&str, &str, Holds); 7] = [
+const SETS: [(&str, &str, Holds); 8] = [
     (
         "default",
         "memories and their care, in at most 2,500 tokens",
@@ -33,12 +33,19 @@ const SETS: [(&str, &str, Holds); 7] = [
     (
         "history",
         "the log, undo, differences and conflicts",
-        |name| !is_of(name, MEMORY) && !is_of(name, MEMOIR) && name != WAKE_UP,
+        |name| {
+            let is_other = is_of(name, MEMORY) || is_of(name, MEMOIR) || is_of(name, ALERT);
+            !is_other && name != WAKE_UP
+        },
     ),
+    ("alerts", "reminders for sessions and projects", |name| {
+        is_of(name, ALERT)
+    }),
     ("all", "every tool", |_| true),
 ];
 
 const MEMORY: &str = "icm_memory_";
+const ALERT: &str = "icm_alert";
 const MEMOIR: &str = "icm_memoir_";
 const WAKE_UP: &str = "icm_wake_up";
 const CORE: [&str; 7] = [
@@ -208,7 +215,8 @@ mod tests {
     #[test]
     fn sets_hold_what_they_say() {
         let of = |sets: &[&str]| Offer::of(&texts(sets), &[], &[]).expect("sets");
-        assert_eq!(of(&["memory", "memoir", "history"]), Offer::ALL);
+        assert_eq!(of(&["memory", "memoir", "history", "alerts"]), Offer::ALL);
+        assert_eq!(names(of(&["alerts"])), ["icm_alert_set", "icm_alerts"]);
         assert_eq!(of(&["all"]), Offer::ALL);
         assert_eq!(of(&["default"]), Offer::default());
         assert_eq!(

@@ -3,6 +3,7 @@
 //! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory cannot change what a
 //! client knows of a tool.
 
+mod alerts;
 mod conflicts;
 mod consolidate;
 mod decay;
@@ -40,7 +41,9 @@ use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
 /// All tools, sorted by name.
-pub(super) static TOOLS: [&Tool; 31] = [
+pub(super) static TOOLS: [&Tool; 33] = [
+    &alerts::SET,
+    &alerts::DUE,
     &conflicts::TOOL,
     &diff::TOOL,
     &log::TOOL,

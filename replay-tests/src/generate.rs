@@ -128,6 +128,7 @@ pub fn change() -> impl Strategy<Value = Command> {
         2 => recall(),
         2 => pin(),
         1 => session(),
+        1 => alert(),
         3 => fade(),
     ]
 }
@@ -143,6 +144,18 @@ pub fn pin() -> impl Strategy<Value = Command> {
 /// Returns an event of a session, which changes no memory.
 pub fn session() -> impl Strategy<Value = Command> {
     maybe(one_of(&["startup", "compact"])).prop_map(|cause| Command::Session { cause })
+}
+
+/// Returns a reminder, or a question for reminders. Neither changes a memory.
+pub fn alert() -> impl Strategy<Value = Command> {
+    let due = maybe(one_of(&["in 2h", "2 days"]));
+    maybe(due).prop_map(|set| match set {
+        Some(due) => Command::Alert {
+            text: "look again".to_owned(),
+            due,
+        },
+        None => Command::Alerts,
+    })
 }
 
 /// Returns a step of the clock, a tick, or a prune.

@@ -220,7 +220,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
 pub const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 10] = [
+pub const STORES: [&str; 11] = [
     "life",
     "two-origins",
     "torn-tail",
@@ -231,6 +231,7 @@ pub const STORES: [&str; 10] = [
     "carried",
     "answered",
     "woken",
+    "reminded",
 ];
 
 /// Names of the golden stores that only earlier versions wrote. `zero-tail` was written by `icm serve` of 0.1.0 before
@@ -345,6 +346,16 @@ pub fn build(name: &str) -> Files {
             append(&disk, of_kinds(&[Kind::MEMORY_PINNED]));
             append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
             append(&disk, of_kinds(&[Kind::SESSION_ENDED]));
+        }
+        "reminded" => {
+            append(&disk, of_kinds(&[Kind::ALERT_SET, Kind::ALERT_SET]));
+            let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
+            let (before, _) = crate::logbed::read(&log);
+            let mut delivered = event(Kind::ALERT_DELIVERED).expect("a known kind");
+            delivered.refs = before.last().map(|seen| seen.id).into_iter().collect();
+            env.advance_ms(60_000);
+            crate::logbed::append(&log, &env, vec![delivered], Durability::Synced)
+                .expect("it appends");
         }
         "faded" => {
             append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));

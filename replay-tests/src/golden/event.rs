@@ -134,6 +134,25 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             .encode(),
             payload::encode(&payload::Nothing {}),
         ),
+        Kind::ALERT_SET => (
+            SubjectId::ZERO,
+            facts::AlertSet {
+                session: hash::session_id("s1"),
+                scope_id: ScopeId::ZERO,
+                due_ms: 1_796_000_000_000,
+            }
+            .encode(),
+            payload::encode(&payload::AlertSet {
+                text: "Run the tests again",
+                session: Some("s1"),
+                project: None,
+            }),
+        ),
+        Kind::ALERT_DELIVERED => (
+            SubjectId::ZERO,
+            Vec::new(),
+            payload::encode(&payload::Nothing {}),
+        ),
         Kind::MEMORY_FORGOTTEN => (
             MEMORY,
             facts::Alive { causal_length: 2 }.encode(),

@@ -64,6 +64,10 @@ pub enum Command {
     Unpin { alias: String },
     /// `session start CAUSE`, `session end`: the events of the session `s1`.
     Session { cause: Option<String> },
+    /// `alert TEXT`, `alert TEXT --due "in 2h"`: for the session `s1`.
+    Alert { text: String, due: Option<String> },
+    /// `alerts`: shows those of the session `s1`.
+    Alerts,
     /// `consolidate $s -t TOPIC -c SUMMARY --keep`
     Consolidate {
         alias: String,
@@ -234,6 +238,11 @@ impl fmt::Display for Command {
             Command::Unpin { alias } => write!(f, "unpin {alias}"),
             Command::Session { cause: Some(cause) } => write!(f, "session start {cause}"),
             Command::Session { cause: None } => f.write_str("session end"),
+            Command::Alert { text, due } => {
+                write!(f, "alert {}", Word(text))?;
+                option(f, "--due", due.as_deref())
+            }
+            Command::Alerts => f.write_str("alerts"),
             Command::Consolidate {
                 alias,
                 topic,

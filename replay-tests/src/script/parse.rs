@@ -88,6 +88,14 @@ impl FromStr for Command {
                     other => return Err(format!("`session {other}`?")),
                 },
             },
+            "alert" => {
+                let due = words.value("--due")?;
+                Command::Alert {
+                    text: words.plain()?,
+                    due,
+                }
+            }
+            "alerts" => Command::Alerts,
             "consolidate" => Command::Consolidate {
                 alias: words.alias()?,
                 topic: words.value("-t")?.ok_or("a topic is needed")?,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{
-    Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, LinkRequest, ListRequest, LogRequest,
-    Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, TagFilter, Trust,
-    TurnTopicRequest, UndoRequest, UpdateRequest,
+    AlertSetRequest, AlertsRequest, Basis, Caller, ConsolidateRequest, DecayRequest, Dedup,
+    LinkRequest, ListRequest, LogRequest, Memory, NoProgress, PruneRequest, RecallRequest, Receipt,
+    StoreRequest, TagFilter, Trust, TurnTopicRequest, UndoRequest, UpdateRequest,
 };
 use icm_log::facts::SessionCause;
 use icm_service::Service;
@@ -298,6 +298,29 @@ impl Run {
                     None => service.end_session(&caller, SessionStop::default())?,
                 };
                 Ok(format!("session @{position}\n"))
+            }
+            Command::Alert { text, due } => {
+                let request = AlertSetRequest {
+                    text: text.clone(),
+                    session: Some("s1".to_owned()),
+                    due: due.clone(),
+                    allow_secret: false,
+                };
+                let receipt = service.set_alert(&self.caller, request)?;
+                Ok(format!("alert @{}\n", receipt.position))
+            }
+            Command::Alerts => {
+                let request = AlertsRequest {
+                    session: Some("s1".to_owned()),
+                    ..AlertsRequest::default()
+                };
+                let (answer, delivery) = service.alerts(&self.caller, &request)?;
+                if let Some(delivery) = delivery {
+                    service.deliver_later(delivery);
+                }
+                service.record_deliveries()?;
+                let texts = answer.alerts.into_iter().map(|alert| alert.text + "\n");
+                Ok(texts.collect())
             }
             Command::Consolidate {
                 alias,

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Deref};
 use std::time::Duration;
 
-use icm_api::{ListRequest, Memory, NoProgress, Version};
+use icm_api::{AlertsRequest, Caller, ListRequest, Memory, NoProgress, Version};
 use icm_log::env::Env;
 use icm_log::facts::{
-    Alive, ClientCode, Covered, Front, Importance, ImportedRange, LogImported, LogUndone,
+    AlertSet, Alive, ClientCode, Covered, Front, Importance, ImportedRange, LogImported, LogUndone,
     MemoryConsolidated, MemoryDecayed, MemoryLinked, MemoryPinned, MemoryPruned, MemoryRecalled,
     MemoryStored, MemoryUpdated, Recalled, Relation, Removal, ScopeKind, SessionCause,
     SessionStarted, Shown, Trust, UndoneRange, fields,
@@ -84,6 +84,8 @@ fn line() -> impl Strategy<Value = String> {
         3 => (0..60_u32).prop_map(|percent| format!("decay --rate {}", f64::from(percent) / 100.0)),
         2 => (30..100_u32).prop_map(|p| format!("prune --threshold {}", f64::from(p) / 100.0)),
         5 => (pick(), only()).prop_map(|(n, only)| format!("undo %{n}{only}")),
+        2 => word().prop_map(|word| format!("alert {}", WORDS[word])),
+        1 => Just("alerts".to_owned()),
         2 => (-30..30_i64).prop_map(|hours| format!("clock {hours:+}h")),
         1 => Just("rebuild".to_owned()),
         1 => Just("drop-views".to_owned()),
@@ -184,6 +186,17 @@ impl Machine {
             .expect("it appends");
     }
 
+    /// Returns the events of the alerts that wait.
+    fn alerts(&self) -> BTreeSet<String> {
+        let request = AlertsRequest {
+            all: true,
+            ..AlertsRequest::default()
+        };
+        let found = self.service().alerts(&Caller::default(), &request);
+        let (answer, _) = found.expect("it answers");
+        answer.alerts.into_iter().map(|alert| alert.event).collect()
+    }
+
     fn histories(&self) -> Vec<Vec<Version>> {
         let ids = self.rows().into_iter().map(|memory| memory.id);
         ids.map(|id| self.service().history(&id).expect("it was listed"))
@@ -235,7 +248,7 @@ impl Machine {
             name: hash::memory_name(1, ScopeId::ZERO, TOPICS[0], KEYS[odd.other % KEYS.len()]),
             scope_id: ScopeId::ZERO,
         };
-        let payload = payload::encode(&payload::MemoryStored {
+        let mut payload = payload::encode(&payload::MemoryStored {
             topic: TOPICS[0],
             content: &content,
             keywords: vec![WORDS[odd.other % WORDS.len()]],
@@ -322,6 +335,23 @@ impl Machine {
                     cause: SessionCause(odd.number as u8 % 8),
                 };
                 (Kind::SESSION_STARTED, facts.encode())
+            }
+            What::Alert => {
+                subject = SubjectId::ZERO;
+                payload = payload::encode(&payload::AlertSet {
+                    text: &content,
+                    ..payload::AlertSet::default()
+                });
+                let facts = AlertSet {
+                    session: SessionId([odd.other as u8; 16]),
+                    scope_id: ScopeId([odd.id as u8; 16]),
+                    due_ms: odd.number as u64,
+                };
+                (Kind::ALERT_SET, facts.encode())
+            }
+            What::Delivered => {
+                subject = SubjectId::ZERO;
+                (Kind::ALERT_DELIVERED, Vec::new())
             }
             What::Decay => {
                 let today = u32::try_from(self.run.env().now_ms() / 86_400_000).expect("a day");
@@ -432,6 +462,10 @@ impl World {
             prop_assert!(report.ok, "{report:#?}");
             prop_assert_eq!(shown_here, &shown[0]);
             prop_assert_eq!(&report.state_hash, &reports[0].state_hash);
+        }
+        let alerts: Vec<_> = self.0.iter().map(Machine::alerts).collect();
+        for alerts_here in &alerts {
+            prop_assert_eq!(alerts_here, &alerts[0]);
         }
         Ok(())
     }

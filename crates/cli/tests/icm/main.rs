@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agents;
+mod alerts;
 mod answers;
 mod as_known;
 mod backup;

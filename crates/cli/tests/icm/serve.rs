@@ -71,7 +71,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     let default = tools("", &[]);
     assert_eq!(default.len(), 10);
     assert_eq!(tools("--toolsets icm", &[]).len(), 18);
-    assert_eq!(tools("--toolsets all", &[]).len(), 31);
+    assert_eq!(tools("--toolsets all", &[]).len(), 33);
     let core = tools("--toolsets core", &[]);
     assert_eq!(tools("", &[("ICM_TOOLSETS", " core , ")]), core);
     let more = "--toolsets core --tools icm_memory_stats --exclude-tools icm_undo";

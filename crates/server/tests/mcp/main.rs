@@ -1,5 +1,6 @@
 //! Tests of MCP as a client sees it: lines in, lines out, over an in-memory pair of streams.
 
+mod alerts;
 mod argument;
 mod attach;
 mod client;

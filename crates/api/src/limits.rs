@@ -16,6 +16,8 @@ pub const ALERTS_PENDING_MAX: usize = 1_000;
 pub const ALERTS_SHOWN_MAX: usize = 100;
 /// Most bytes of a topic.
 pub const TOPIC_LEN_MAX: usize = 128;
+/// Most bytes of a fact's subject: `facts/` stands before it in the topic.
+pub const SUBJECT_LEN_MAX: usize = TOPIC_LEN_MAX - "facts/".len();
 /// Most bytes of a key.
 pub const KEY_LEN_MAX: usize = 256;
 /// Most keywords of a memory.

@@ -16,6 +16,7 @@ pub(crate) mod doctor;
 pub(crate) mod embed;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod fact;
 pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod health;

@@ -26,6 +26,7 @@ mod doctor;
 mod ending;
 mod exchange;
 mod extract;
+mod fact;
 #[cfg(unix)]
 mod files;
 mod floor;

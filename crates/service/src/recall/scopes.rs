@@ -139,6 +139,16 @@ impl Scopes {
     }
 }
 
+/// Returns the scopes whose facts a caller sees, the nearest first: the session, its parents, the project, `global`.
+pub(crate) fn nearest_first(caller: &Caller) -> Vec<String> {
+    let mut scopes = vec![GLOBAL.to_owned()];
+    scopes.extend(home(caller).into_iter().map(|range| match range {
+        ScopeRange::Is(scope) | ScopeRange::Under(scope) => scope,
+    }));
+    scopes.reverse();
+    scopes
+}
+
 /// Returns `true` if a scope is the one asked for, or lies below it if that is a session.
 pub(crate) fn scope_fits(asked: &str, scope: &str) -> bool {
     match asked.starts_with(SESSION) {
@@ -241,6 +251,18 @@ mod tests {
             }
         }
         assert!(Scopes::of(&caller("", ""), Some("planet:earth")).is_err());
+    }
+
+    #[test]
+    fn the_nearest_scope_is_the_session() {
+        for (project, session, expected) in [
+            ("", "", "global"),
+            ("p", "", "project:p global"),
+            ("p", "a/b", "session:a/b session:a project:p global"),
+        ] {
+            let scopes = nearest_first(&caller(project, session));
+            assert_eq!(scopes.join(" "), expected);
+        }
     }
 
     #[test]

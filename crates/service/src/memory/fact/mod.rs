@@ -1,0 +1,9 @@
+//! Facts: one current value for each scope, subject and attribute, and the earlier ones with their validity.
+//!
+//! A fact is a keyed memory (topic `facts/SUBJECT`, key ATTRIBUTE). Each event that writes its text states a value, valid
+//! from the time of the event that it is about. The events in force are put in order of valid time, so a value that is
+//! learnt late takes its place among the others (`validity`).
+
+mod read;
+mod set;
+mod validity;

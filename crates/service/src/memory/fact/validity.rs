@@ -1,0 +1,342 @@
+//! The values of a fact in order of valid time.
+
+use std::collections::BTreeMap;
+
+use icm_log::facts::fields;
+use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId};
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, InChain, Stamp, Version, as_written, written_by};
+
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use icm_api::when::{rfc3339, rfc3339_signed};
+use icm_api::{FACTS, Fact};
+
+/// A value that an event stated.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Statement {
+    /// The value; `None` if its text is withheld or damaged.
+    pub(super) value: Option<String>,
+    /// First moment of its validity, in milliseconds since the epoch.
+    pub(super) from_ms: i64,
+    /// The event (64 hex digits).
+    pub(super) event: String,
+    pub(super) position: Position,
+    /// Time of the event by the author's clock, in milliseconds since the epoch.
+    pub(super) learned_ms: u64,
+    /// Name of the actor.
+    pub(super) actor: String,
+}
+
+/// A statement, and the time in which its value is valid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Spell<'a> {
+    pub(super) statement: &'a Statement,
+    /// End of its validity, exclusive; `None` if no later value is known.
+    pub(super) until_ms: Option<i64>,
+    /// The event of a later statement about the same moment.
+    pub(super) corrected_by: Option<&'a str>,
+}
+
+/// The statements about a fact, oldest first in the order in which they were written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Statements(pub(super) Vec<Statement>);
+
+impl Statements {
+    /// Returns the statements by valid time. Of several about one moment the one written last holds. A statement that
+    /// repeats the one before about the same moment is left out.
+    pub(super) fn spells(&self) -> Vec<Spell<'_>> {
+        let mut moments: BTreeMap<i64, Vec<&Statement>> = BTreeMap::new();
+        for statement in &self.0 {
+            let said = moments.entry(statement.from_ms).or_default();
+            let repeats = |last: &&Statement| last.value.is_some() && last.value == statement.value;
+            if !said.last().is_some_and(repeats) {
+                said.push(statement);
+            }
+        }
+        let starts: Vec<i64> = moments.keys().copied().collect();
+        let ends = starts.iter().skip(1).copied().map(Some).chain([None]);
+        let mut spells = Vec::with_capacity(self.0.len());
+        for (said, until_ms) in moments.values().zip(ends) {
+            for (index, statement) in said.iter().enumerate() {
+                let corrected_by = said.get(index + 1).map(|next| &*next.event);
+                spells.push(Spell {
+                    statement,
+                    until_ms: until_ms.filter(|_| corrected_by.is_none()),
+                    corrected_by,
+                });
+            }
+        }
+        spells
+    }
+
+    /// Returns the value that is valid at a time, in milliseconds since the epoch.
+    pub(super) fn valid_at(&self, ms: i64) -> Option<Spell<'_>> {
+        let spells = self.spells().into_iter();
+        let mut begun = spells.filter(|spell| spell.statement.from_ms <= ms);
+        begun.rfind(|spell| spell.corrected_by.is_none())
+    }
+
+    /// Returns the value that holds from exactly this time on.
+    pub(super) fn valid_from(&self, ms: i64) -> Option<Spell<'_>> {
+        self.valid_at(ms)
+            .filter(|spell| spell.statement.from_ms == ms)
+    }
+}
+
+impl Spell<'_> {
+    /// Returns the value in the form that callers see. `row` has the names of the fact.
+    pub(super) fn fact(&self, row: &FactRow) -> Fact {
+        let statement = self.statement;
+        Fact {
+            id: row.id.clone(),
+            scope: row.scope.clone(),
+            subject: row.subject.clone(),
+            attribute: row.attribute.clone(),
+            value: statement.value.clone(),
+            valid_from: rfc3339_signed(statement.from_ms),
+            valid_until: self.until_ms.map(rfc3339_signed),
+            learned_at: rfc3339(statement.learned_ms),
+            actor: statement.actor.clone(),
+            event: statement.event.clone(),
+            position: statement.position.0,
+            corrected_by: self.corrected_by.map(str::to_owned),
+        }
+    }
+}
+
+/// The names of a fact.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FactRow {
+    pub(super) id: String,
+    pub(super) scope: String,
+    pub(super) subject: String,
+    pub(super) attribute: String,
+}
+
+impl FactRow {
+    /// Returns the names of the fact that a row is; `None` for a row that is no fact.
+    pub(super) fn of(row: &Version) -> Option<FactRow> {
+        let subject = row.topic.as_deref()?.strip_prefix(FACTS)?;
+        Some(FactRow {
+            id: icm_api::ids::id_text(row.id),
+            scope: row.scope_text(),
+            subject: subject.to_owned(),
+            attribute: row.key.clone()?,
+        })
+    }
+}
+
+/// Returns the subject that a topic of facts is about.
+pub(super) fn subject_of(topic: &str) -> &str {
+    topic.strip_prefix(FACTS).unwrap_or(topic)
+}
+
+/// The text and the valid time that an event wrote.
+struct Written {
+    stamp: Stamp,
+    subject: SubjectId,
+    command: CommandId,
+    is_stored: bool,
+    undone: bool,
+    refs: Vec<EventId>,
+    /// `None` if the event did not write the text; the inner `None` is a text that is withheld.
+    value: Option<Option<String>>,
+    /// `None` if the event did not write the time.
+    from_ms: Option<i64>,
+    position: Position,
+    actor: String,
+}
+
+impl Written {
+    /// Returns the text and the time; `None` if the event wrote neither.
+    fn of(event: &Event<'_>, row: &Version, undone: bool, actor: String) -> Option<Written> {
+        let wrote = written_by(event) & (fields::CONTENT | fields::OCCURRED_AT);
+        if wrote == 0 {
+            return None;
+        }
+        let written = as_written(row, wrote, event);
+        let has = |field| wrote & field != 0;
+        Some(Written {
+            stamp: Stamp {
+                time: event.head.time(),
+                origin: event.head.origin(),
+                event: event.id,
+            },
+            subject: event.head.subject(),
+            command: event.head.command(),
+            is_stored: event.head.kind() == Kind::MEMORY_STORED,
+            undone,
+            refs: event.head.refs().collect(),
+            value: has(fields::CONTENT).then_some(written.content),
+            from_ms: written.occurred_at_ms.filter(|_| has(fields::OCCURRED_AT)),
+            position: event.position,
+            actor,
+        })
+    }
+}
+
+/// A statement with the parts that later events inherit.
+struct Stated {
+    statement: Statement,
+    event: EventId,
+    /// The valid time that was given, by this event or one before it.
+    given_ms: Option<i64>,
+    command: CommandId,
+    undone: bool,
+    /// `true` if the event only gave the memory its current value back.
+    restores: bool,
+}
+
+/// Returns the statements that events made.
+///
+/// - A text without a time keeps the time of the statement that its event saw: it corrects that one. A time without a
+///   text keeps the text.
+/// - A text without any time is valid from the time of its event.
+/// - An event that repeats an earlier statement, after another one of its own command, states nothing.
+/// - As in the row, an update counts only after a `stored` in force.
+fn statements(mut written: Vec<Written>) -> Statements {
+    written.sort_by_key(|it| it.stamp);
+    let mut all: Vec<Stated> = Vec::with_capacity(written.len());
+    let mut is_there = false;
+    for event in written {
+        is_there |= event.is_stored && !event.undone;
+        if !is_there && !event.is_stored {
+            continue;
+        }
+        let in_force = || all.iter().rev().filter(|it| !it.undone);
+        let seen = in_force().find(|it| event.refs.contains(&it.event));
+        let before = seen.or(in_force().next());
+        let value = match (event.value, before) {
+            (Some(value), _) => value,
+            (None, Some(before)) => before.statement.value.clone(),
+            (None, None) => continue,
+        };
+        let given_ms = event.from_ms.or(before.and_then(|before| before.given_ms));
+        let learned_ms = event.stamp.time.ms();
+        let from_ms = given_ms.unwrap_or_else(|| i64::try_from(learned_ms).unwrap_or(i64::MAX));
+        let repeated = |it: &Stated| it.statement.from_ms == from_ms && it.statement.value == value;
+        let restores =
+            all.iter().any(|it| it.command == event.command) && all.iter().any(repeated);
+        all.push(Stated {
+            statement: Statement {
+                value,
+                from_ms,
+                event: event.stamp.event.to_string(),
+                position: event.position,
+                learned_ms,
+                actor: event.actor,
+            },
+            event: event.stamp.event,
+            given_ms,
+            command: event.command,
+            undone: event.undone,
+            restores,
+        });
+    }
+    let counts = |it: &Stated| !it.undone && !it.restores;
+    Statements(
+        all.into_iter()
+            .filter(counts)
+            .map(|it| it.statement)
+            .collect(),
+    )
+}
+
+impl Service {
+    /// Returns the statements about a fact that were in force as of a position. Reads the events about the memory.
+    pub(super) fn statements_of(
+        &self,
+        views: &Views,
+        entity: EntityId,
+        row: &Version,
+        position: Position,
+    ) -> QueryResult<Statements> {
+        let mut positions = views.touched(entity)?;
+        positions.retain(|it| *it <= position);
+        let undos = views.undos()?.as_of(position);
+        let mut written = Vec::with_capacity(positions.len());
+        views.events_at(&self.log, &positions, &mut |event| {
+            let undone = undos.is_undone(&InChain::of(event));
+            let actor = self.actor_name(views, event.head.actor());
+            written.extend(Written::of(event, row, undone, actor));
+        })?;
+        let mut own = Vec::with_capacity(written.len());
+        for event in written {
+            // A consolidation of this memory writes the text of its summary.
+            if views.resolve(event.subject)? == entity {
+                own.push(event);
+            }
+        }
+        Ok(statements(own))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns statements for `VALUE FROM`, in the order in which they were written.
+    fn said(script: &[(&str, i64)]) -> Statements {
+        let statements = script.iter().zip(1..).map(|((value, from_ms), n)| Statement {
+            value: (*value != "?").then(|| (*value).to_owned()),
+            from_ms: *from_ms,
+            event: n.to_string(),
+            position: Position(n),
+            learned_ms: 1_000,
+            actor: "user".to_owned(),
+        });
+        Statements(statements.collect())
+    }
+
+    /// Returns the spells as `VALUE FROM..UNTIL`, corrected ones with `x`.
+    fn shown(statements: &Statements) -> String {
+        let spells = statements.spells();
+        let texts = spells.iter().map(|spell| {
+            let value = spell.statement.value.as_deref().unwrap_or("?");
+            let end = match (spell.corrected_by, spell.until_ms) {
+                (Some(_), _) => "x".to_owned(),
+                (None, Some(until)) => until.to_string(),
+                (None, None) => String::new(),
+            };
+            format!("{value} {}..{end}", spell.statement.from_ms)
+        });
+        texts.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn values_stand_in_the_order_of_their_validity() {
+        for (script, expected) in [
+            (&[][..], ""),
+            (&[("a", 10)], "a 10.."),
+            (&[("a", 10), ("b", 20)], "a 10..20, b 20.."),
+            (&[("b", 20), ("a", 10)], "a 10..20, b 20.."),
+            (&[("a", 10), ("c", 30), ("b", 20)], "a 10..20, b 20..30, c 30.."),
+            (&[("a", 10), ("b", 10)], "a 10..x, b 10.."),
+            (&[("a", 10), ("a", 10)], "a 10.."),
+            (&[("a", 10), ("b", 10), ("a", 10)], "a 10..x, b 10..x, a 10.."),
+            (&[("?", 10), ("?", 10)], "? 10..x, ? 10.."),
+            (&[("a", 10), ("b", 10), ("c", 20)], "a 10..x, b 10..20, c 20.."),
+        ] {
+            assert_eq!(shown(&said(script)), expected, "{script:?}");
+        }
+    }
+
+    #[test]
+    fn one_value_is_valid_at_a_time() {
+        let statements = said(&[("b", 20), ("a", 10), ("x", 30), ("c", 30)]);
+        for (ms, expected) in [
+            (9, None),
+            (10, Some("a")),
+            (19, Some("a")),
+            (20, Some("b")),
+            (30, Some("c")),
+            (99, Some("c")),
+        ] {
+            let valid = statements.valid_at(ms);
+            let value = valid.and_then(|spell| spell.statement.value.as_deref());
+            assert_eq!(value, expected, "{ms}");
+        }
+        assert!(statements.valid_from(20).is_some() && statements.valid_from(21).is_none());
+    }
+}

@@ -139,7 +139,10 @@ fn a_value_that_is_learnt_late_takes_its_place_in_the_history() {
     let current_one = set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
     let late = set(&service, "1.0", Some("2024-01-05T00:00:00Z"));
     assert_eq!(late.receipt.action, Action::Updated);
-    assert_eq!(late.set.valid_until.as_deref(), Some("2024-02-05T00:00:00Z"));
+    assert_eq!(
+        late.set.valid_until.as_deref(),
+        Some("2024-02-05T00:00:00Z")
+    );
     let still = late.current.expect("a current value");
     assert_eq!(still.value.as_deref(), Some("2.0"));
     // The value is as old as before: the event that gave it back to the memory states nothing.
@@ -218,10 +221,7 @@ fn a_moment_has_the_value_that_was_said_last() {
     let day = Some("2024-02-05T00:00:00Z");
     let wrong = set(&service, "2.O", day);
     let right = set(&service, "2.0", day);
-    assert_eq!(
-        history(&service),
-        ["2.O 2024-02-05 x", "2.0 2024-02-05 -"]
-    );
+    assert_eq!(history(&service), ["2.O 2024-02-05 x", "2.0 2024-02-05 -"]);
     let values = service.fact_history(&Caller::default(), &query());
     let values = values.expect("a history");
     assert_eq!(values[0].corrected_by.as_ref(), Some(&right.receipt.event));
@@ -307,17 +307,18 @@ fn a_value_that_was_given_back_goes_with_its_statement() {
 #[test]
 fn a_forgotten_fact_is_gone_until_it_is_set_again() {
     let (_folder, service) = opened();
-    let id = set(&service, "1.0", Some("2024-01-05T00:00:00Z")).receipt.id;
+    let id = set(&service, "1.0", Some("2024-01-05T00:00:00Z"))
+        .receipt
+        .id;
     let forgotten = service.forget(&Caller::default(), &[id.clone()]);
     forgotten.expect("it is forgotten");
     assert!(asked(&service, &query()).is_err());
-    assert!(
-        service
-            .fact_history(&Caller::default(), &query())
-            .is_err()
-    );
+    assert!(service.fact_history(&Caller::default(), &query()).is_err());
     let back = set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
-    assert_eq!((back.receipt.action, &back.receipt.id), (Action::Stored, &id));
+    assert_eq!(
+        (back.receipt.action, &back.receipt.id),
+        (Action::Stored, &id)
+    );
     assert_eq!(current(&service), "2.0");
     assert_eq!(history(&service).len(), 2);
 }
@@ -440,6 +441,35 @@ fn a_recall_finds_the_current_value() {
     let results = answer.expect("an answer").results;
     assert_eq!(results.len(), 1);
     assert_eq!(results[0].memory.content.as_deref(), Some("two point zero"));
+}
+
+#[test]
+fn attributes_do_not_replace_one_another() {
+    let (_folder, service) = opened();
+    for (attribute, from) in [("primary", "2024-01-05"), ("replica", "2024-02-05")] {
+        let value = match attribute {
+            "primary" => "The database listens at 10.0.3.7.",
+            _ => "The database listens at 10.0.4.12.",
+        };
+        let request = FactRequest {
+            from: Some(from.to_owned()),
+            ..FactRequest::new("database", attribute, value)
+        };
+        let receipt = service.set_fact(&Caller::default(), request);
+        let receipt = receipt.expect("it is set").receipt;
+        assert!(receipt.seems_to_replace.is_empty(), "{receipt:?}");
+    }
+    let request = RecallRequest {
+        floor: Some(0.0),
+        ..RecallRequest::new("where does the database listen")
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    let results = answer.expect("an answer").results;
+    assert_eq!(results.len(), 2);
+    for hit in &results {
+        let is_guessed = !hit.seems_to_replace.is_empty() || hit.seems_replaced_by.is_some();
+        assert!(!is_guessed, "{hit:?}");
+    }
 }
 
 #[test]

@@ -98,7 +98,10 @@ fn what_was_known_and_what_was_valid_are_asked_apart() {
         .fails(1, "has no value at");
     let now = world.json("fact get deploy version --valid-at 2024-01-10");
     now.has(json!({"value": "1.0"}));
-    assert_eq!(history(&world, &format!("deploy version --at {then}")).len(), 1);
+    assert_eq!(
+        history(&world, &format!("deploy version --at {then}")).len(),
+        1
+    );
 
     world.ok("undo --last 1 --yes");
     world
@@ -121,11 +124,7 @@ fn facts_are_listed_by_subject() {
     world.ok("fact set billing owner Ada --scope project:shop");
     world.ok("store -t facts/billing -c 'A memory without a key is no fact'");
     let list = world.json("fact list");
-    assert_eq!(
-        list.texts("value"),
-        ["Jun", "Mira", "Ada", "2.0"],
-        "{list}"
-    );
+    assert_eq!(list.texts("value"), ["Jun", "Mira", "Ada", "2.0"], "{list}");
     assert_eq!(world.count("fact list --scope project:shop"), 1);
     assert_eq!(world.count("fact list -l 2"), 2);
     let of_billing = world.json("fact get billing");
@@ -148,7 +147,8 @@ fn a_fact_of_the_project_counts_in_its_folder() {
     world.write(".icm-project", "shop\n");
     world.ok("fact set deploy version 1.0");
     world.ok("fact set deploy version 2.0 --scope project");
-    let version = |args: &str| world.json(format!("fact get deploy version {args}"))["value"].clone();
+    let version =
+        |args: &str| world.json(format!("fact get deploy version {args}"))["value"].clone();
     assert_eq!(version(""), "2.0");
     assert_eq!(version("--scope global"), "1.0");
     std::fs::remove_file(world.path(".icm-project")).unwrap();

@@ -11,7 +11,7 @@ use crate::command::ValidatedStore;
 use crate::memory::present::{created_at, updated_at};
 use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
-use icm_api::{Memory, Trust};
+use icm_api::{FACTS, Memory, Trust};
 
 /// Memories of a topic up to which its newest ones are sought, as that takes the ids of all. Raised, recalls in large
 /// topics take longer.
@@ -107,13 +107,19 @@ impl DatedStatement {
         let newer = (self.valid_ms, &self.id) > (older.valid_ms, &older.id);
         // If the older memory changed after the newer one was stored, nobody knows which text is newer.
         let changed = older.changed_ms.is_some_and(|at| at > self.valid_ms);
-        // A key has its newest value. Memories of two topics that share one are two memories by name.
+        // A key has its newest value. Memories of two topics that share one are two memories by name. Two facts are two
+        // attributes, or attributes of two subjects.
         let shares_key = self.key.is_some() && self.key == older.key;
         newer
             && !changed
             && !shares_key
+            && !(self.is_fact() && older.is_fact())
             && older.yields_to(self.is_external)
             && self.scope == older.scope
+    }
+
+    fn is_fact(&self) -> bool {
+        self.key.is_some() && self.topic.starts_with(FACTS)
     }
 
     /// Returns `true` if a newer memory may take the place of this one. An external memory does not push aside what a

@@ -11,7 +11,7 @@ content | bytes | CONTENT_LEN_MAX | api/src/limits.rs
 raw excerpt | bytes | RAW_EXCERPT_LEN_MAX | api/src/limits.rs
 metadata, as JSON | bytes | METADATA_LEN_MAX | api/src/limits.rs
 topic | bytes | TOPIC_LEN_MAX | api/src/limits.rs
-key | bytes | KEY_LEN_MAX | api/src/limits.rs
+key, attribute of a fact | bytes | KEY_LEN_MAX | api/src/limits.rs
 keywords of a memory | number | KEYWORDS_MAX | api/src/limits.rs
 keyword | bytes | KEYWORD_LEN_MAX | api/src/limits.rs
 alert | bytes | ALERT_LEN_MAX | api/src/limits.rs

@@ -221,9 +221,9 @@ impl Asked {
         let elsewhere = kept.iter().find(|it| self.is_asked(it));
         let hint = match (elsewhere, &self.attribute) {
             (Some(other), _) => format!("give `--scope {}`", shell::word(&other.names.scope)),
-            (None, Some(_)) => format!(
-                "set it with `icm fact set {words} VALUE`, or see `icm fact list`"
-            ),
+            (None, Some(_)) => {
+                format!("set it with `icm fact set {words} VALUE`, or see `icm fact list`")
+            }
             (None, None) => "see `icm fact list`".to_owned(),
         };
         ServiceError::nothing(format!("there is no fact {named} here"), hint)

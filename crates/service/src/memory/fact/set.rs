@@ -6,9 +6,7 @@ use icm_projections::fold::{EntityId, Version};
 
 use super::validity::{FactRow, Statement, Statements, subject_of};
 use crate::command::batch::actor_of;
-use crate::command::{
-    Change, Command, RequestKeyOf, ValidatedStore, receipt, turned, unchanged,
-};
+use crate::command::{Change, Command, RequestKeyOf, ValidatedStore, receipt, turned, unchanged};
 use crate::memory::store_over::store_in;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -106,8 +104,7 @@ impl Service {
         wanted: &Wanted<'_>,
         (entity, row): (EntityId, &Version),
     ) -> QueryResult<FactReceipt> {
-        let mut statements =
-            self.statements_of(views, entity, row, views.tally().position)?;
+        let mut statements = self.statements_of(views, entity, row, views.tally().position)?;
         let mut shown = (row.content.clone(), row.occurred_at_ms);
         let mut seen = row.observed();
         let mut receipt_of_set = None;

@@ -216,8 +216,7 @@ fn statements(mut written: Vec<Written>) -> Statements {
         let learned_ms = event.stamp.time.ms();
         let from_ms = given_ms.unwrap_or_else(|| i64::try_from(learned_ms).unwrap_or(i64::MAX));
         let repeated = |it: &Stated| it.statement.from_ms == from_ms && it.statement.value == value;
-        let restores =
-            all.iter().any(|it| it.command == event.command) && all.iter().any(repeated);
+        let restores = all.iter().any(|it| it.command == event.command) && all.iter().any(repeated);
         all.push(Stated {
             statement: Statement {
                 value,
@@ -278,14 +277,17 @@ mod tests {
 
     /// Returns statements for `VALUE FROM`, in the order in which they were written.
     fn said(script: &[(&str, i64)]) -> Statements {
-        let statements = script.iter().zip(1..).map(|((value, from_ms), n)| Statement {
-            value: (*value != "?").then(|| (*value).to_owned()),
-            from_ms: *from_ms,
-            event: n.to_string(),
-            position: Position(n),
-            learned_ms: 1_000,
-            actor: "user".to_owned(),
-        });
+        let statements = script
+            .iter()
+            .zip(1..)
+            .map(|((value, from_ms), n)| Statement {
+                value: (*value != "?").then(|| (*value).to_owned()),
+                from_ms: *from_ms,
+                event: n.to_string(),
+                position: Position(n),
+                learned_ms: 1_000,
+                actor: "user".to_owned(),
+            });
         Statements(statements.collect())
     }
 
@@ -311,12 +313,21 @@ mod tests {
             (&[("a", 10)], "a 10.."),
             (&[("a", 10), ("b", 20)], "a 10..20, b 20.."),
             (&[("b", 20), ("a", 10)], "a 10..20, b 20.."),
-            (&[("a", 10), ("c", 30), ("b", 20)], "a 10..20, b 20..30, c 30.."),
+            (
+                &[("a", 10), ("c", 30), ("b", 20)],
+                "a 10..20, b 20..30, c 30..",
+            ),
             (&[("a", 10), ("b", 10)], "a 10..x, b 10.."),
             (&[("a", 10), ("a", 10)], "a 10.."),
-            (&[("a", 10), ("b", 10), ("a", 10)], "a 10..x, b 10..x, a 10.."),
+            (
+                &[("a", 10), ("b", 10), ("a", 10)],
+                "a 10..x, b 10..x, a 10..",
+            ),
             (&[("?", 10), ("?", 10)], "? 10..x, ? 10.."),
-            (&[("a", 10), ("b", 10), ("c", 20)], "a 10..x, b 10..20, c 20.."),
+            (
+                &[("a", 10), ("b", 10), ("c", 20)],
+                "a 10..x, b 10..20, c 20..",
+            ),
         ] {
             assert_eq!(shown(&said(script)), expected, "{script:?}");
         }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use icm_log::facts::fields;
 use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId};
 use icm_projections::Views;
-use icm_projections::fold::{EntityId, InChain, Stamp, Version, as_written, written_by};
+use icm_projections::fold::{
+    EntityId, InChain, Stamp, Version, as_written, canonical_order, written_by,
+};
 
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -38,7 +40,7 @@ pub(super) struct Spell<'a> {
     pub(super) corrected_by: Option<&'a str>,
 }
 
-/// The statements about a fact, oldest first in the order in which they were written.
+/// The statements about a fact, in the order in which they were written: each after those that its event saw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Statements(pub(super) Vec<Statement>);
 
@@ -188,6 +190,31 @@ struct Stated {
     restores: bool,
 }
 
+/// Returns events in the order in which every machine folds them: each after those that it saw, else by stamp. Clocks
+/// that differ do not put an answer before its question.
+fn in_order(written: Vec<Written>) -> Vec<Written> {
+    let ids = written.iter().map(|it| it.stamp.event).zip(0..);
+    let places: BTreeMap<EventId, usize> = ids.collect();
+    let named = |it: &Written| {
+        let mut named: Vec<usize> = it
+            .refs
+            .iter()
+            .filter_map(|id| places.get(id).copied())
+            .collect();
+        named.sort_unstable();
+        named.dedup();
+        named
+    };
+    let before: Vec<Vec<usize>> = written.iter().map(named).collect();
+    let stamps: Vec<Stamp> = written.iter().map(|it| it.stamp).collect();
+    let order = canonical_order(&stamps, &before);
+    let mut written: Vec<Option<Written>> = written.into_iter().map(Some).collect();
+    order
+        .into_iter()
+        .filter_map(|at| written[at].take())
+        .collect()
+}
+
 /// Returns the statements that events made.
 ///
 /// - A text without a time keeps the time of the statement that its event saw: it corrects that one. A time without a
@@ -195,11 +222,10 @@ struct Stated {
 /// - A text without any time is valid from the time of its event.
 /// - An event that repeats an earlier statement, after another one of its own command, states nothing.
 /// - As in the row, an update counts only after a `stored` in force.
-fn statements(mut written: Vec<Written>) -> Statements {
-    written.sort_by_key(|it| it.stamp);
+fn statements(written: Vec<Written>) -> Statements {
     let mut all: Vec<Stated> = Vec::with_capacity(written.len());
     let mut is_there = false;
-    for event in written {
+    for event in in_order(written) {
         is_there |= event.is_stored && !event.undone;
         if !is_there && !event.is_stored {
             continue;
@@ -349,5 +375,90 @@ mod tests {
             assert_eq!(value, expected, "{ms}");
         }
         assert!(statements.valid_from(20).is_some() && statements.valid_from(21).is_none());
+    }
+
+    /// An event that wrote `value` at a time of its author's clock, after it had seen `refs`. Each is a command of its
+    /// own, unless `command` says otherwise.
+    fn wrote(n: u8, ms: u64, value: Option<&str>, from_ms: Option<i64>, refs: &[u8]) -> Written {
+        Written {
+            stamp: Stamp {
+                time: icm_log::Time::from_ms(ms),
+                origin: icm_log::OriginId([1; 16]),
+                event: EventId([n; 32]),
+            },
+            subject: SubjectId::ZERO,
+            command: CommandId([n; 16]),
+            is_stored: n == 1,
+            undone: false,
+            refs: refs.iter().map(|n| EventId([*n; 32])).collect(),
+            value: value.map(|value| Some(value.to_owned())),
+            from_ms,
+            position: Position(u64::from(n)),
+            actor: "user".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_event_comes_after_those_that_it_saw() {
+        // The clock of the second author is behind.
+        let corrected = vec![
+            wrote(1, 1_000, Some("a"), Some(10), &[]),
+            wrote(2, 500, Some("b"), Some(10), &[1]),
+        ];
+        assert_eq!(shown(&statements(corrected)), "a 10..x, b 10..");
+    }
+
+    #[test]
+    fn a_text_alone_corrects_and_a_time_alone_keeps_the_text() {
+        let written = vec![
+            wrote(1, 1_000, Some("a"), Some(10), &[]),
+            wrote(2, 2_000, Some("b"), None, &[1]),
+            wrote(3, 3_000, None, Some(20), &[2]),
+        ];
+        assert_eq!(shown(&statements(written)), "a 10..x, b 10..20, b 20..");
+        let timeless = vec![
+            wrote(1, 1_000, Some("a"), None, &[]),
+            wrote(2, 2_000, Some("b"), None, &[1]),
+        ];
+        assert_eq!(shown(&statements(timeless)), "a 1000..2000, b 2000..");
+    }
+
+    #[test]
+    fn a_value_that_a_command_gives_back_is_no_statement() {
+        let written = |is_undone: bool| {
+            vec![
+                wrote(1, 1_000, Some("a"), Some(10), &[]),
+                Written {
+                    undone: is_undone,
+                    ..wrote(2, 2_000, Some("b"), Some(30), &[1])
+                },
+                wrote(3, 3_000, Some("late"), Some(20), &[2]),
+                Written {
+                    command: CommandId([3; 16]),
+                    ..wrote(4, 3_000, Some("b"), Some(30), &[2, 3])
+                },
+            ]
+        };
+        assert_eq!(
+            shown(&statements(written(false))),
+            "a 10..20, late 20..30, b 30.."
+        );
+        assert_eq!(shown(&statements(written(true))), "a 10..20, late 20..");
+    }
+
+    #[test]
+    fn an_update_before_any_store_in_force_does_not_count() {
+        let written = vec![
+            Written {
+                undone: true,
+                ..wrote(1, 1_000, Some("a"), Some(10), &[])
+            },
+            wrote(2, 2_000, Some("b"), Some(20), &[1]),
+            Written {
+                is_stored: true,
+                ..wrote(3, 3_000, Some("c"), Some(5), &[2])
+            },
+        ];
+        assert_eq!(shown(&statements(written)), "c 5..");
     }
 }

@@ -21,11 +21,14 @@
 //! ```
 
 mod align;
+mod ended;
+mod pair;
 mod rules;
 mod statement;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use statement::{Statement, WORDS_MAX};
 

@@ -24,6 +24,7 @@ mod align;
 mod ended;
 mod pair;
 mod rules;
+mod slot;
 mod statement;
 mod tables;
 #[cfg(test)]

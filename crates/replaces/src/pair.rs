@@ -12,6 +12,38 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// Returns `true` if the words before the verb are the same in both, apart from a plural or a genitive: *Paul* and
+    /// *Paula* are forms of one word to [`alike`], and two persons.
+    pub(crate) fn keeps_names(&self) -> bool {
+        let is_form = |a: &str, b: &str| {
+            let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+            let end = long.strip_prefix(short);
+            end.is_some_and(|end| ["", "s", "es", "n", "en"].contains(&end))
+        };
+        // *My manager* and *his manager* are two persons.
+        let names_person = |words: &[Word]| {
+            let mut words = words.iter();
+            words.any(|word| word.has(Role::Pronoun) || word.has(Role::Definite) && !word.is_the())
+        };
+        let changes_person = self.aligned.hunks.iter().any(|hunk| {
+            hunk.older.end <= self.older.pivot
+                && names_person(&self.older.words[hunk.older.clone()])
+                && names_person(&self.newer.words[hunk.newer.clone()])
+        });
+        let mut before = self
+            .aligned
+            .common
+            .iter()
+            .filter(|(older, _)| *older < self.older.pivot);
+        !changes_person
+            && before.all(|(older, newer)| {
+                is_form(
+                    &self.older.words[*older].text,
+                    &self.newer.words[*newer].text,
+                )
+            })
+    }
+
     /// Returns `true` if the newer statement has a word of change that the older one lacks. A word in both tells of an
     /// earlier change.
     pub(crate) fn tells_change(&self) -> bool {
@@ -75,6 +107,21 @@ impl Pair<'_> {
         })
     }
 
+    /// Returns `true` if the newer statement lacks words that narrow the subject of the older one: *the timeout for
+    /// reads*.
+    pub(crate) fn is_widened(&self) -> bool {
+        let older = self.older;
+        let is_phrase = |word: &Word| word.has(Role::BeforeNoun) && !word.has(Role::Definite);
+        self.aligned.hunks.iter().any(|hunk| {
+            let dropped = &older.words[hunk.older.clone()];
+            hunk.newer.is_empty()
+                && older.knows_verb
+                && hunk.older.end <= older.pivot
+                && dropped.first().is_some_and(is_phrase)
+                && dropped.iter().any(Word::is_content)
+        })
+    }
+
     /// Returns `true` if the newer statement adds words behind the new value in the same clause: *for uploads*.
     pub(crate) fn is_limited(&self, replaced: &[&Hunk]) -> bool {
         let Some(last) = replaced.last() else {
@@ -95,35 +142,65 @@ impl Pair<'_> {
     }
 
     /// Returns `true` if a number, time, day or version of the older statement has another value in the newer one.
-    /// Numbers must have the same unit.
+    /// Numbers must have the same unit, or the same word before them: *floor 1* and *seats 8* are two things.
     pub(crate) fn measures_differ(&self) -> bool {
-        let values = |of: &Statement| -> Vec<(Kind, String, Option<String>)> {
-            let words = of
-                .words
-                .iter()
-                .enumerate()
-                .filter(|(_, word)| word.kind.is_value());
-            let value = |(at, word): (usize, &Word)| {
-                let unit = match word.kind {
-                    Kind::Number => of.unit(at).map(str::to_owned),
-                    _ => None,
-                };
-                (word.kind, word.text.clone(), unit)
-            };
-            words.map(value).collect()
-        };
-        let (older, newer) = (values(self.older), values(self.newer));
-        older.iter().any(|(kind, _, unit)| {
-            let same_unit = |other: &Option<String>| match (unit, other) {
-                (Some(a), Some(b)) => a == b || a.trim_end_matches('s') == b.trim_end_matches('s'),
-                (None, None) => true,
-                _ => false,
-            };
-            let same_kind =
-                |other: &&(Kind, String, Option<String>)| other.0 == *kind && same_unit(&other.2);
-            let others = newer.iter().filter(same_kind);
-            let mut new = others.filter(|other| !older.iter().any(|known| known.1 == other.1));
-            *kind != Kind::Identifier && new.next().is_some()
+        let (older, newer) = (measures(self.older), measures(self.newer));
+        older.iter().any(|measure| {
+            let others = newer.iter().filter(|other| measure.is_like(other));
+            let mut new =
+                others.filter(|other| !older.iter().any(|known| known.text == other.text));
+            measure.kind != Kind::Identifier && new.next().is_some()
         })
     }
+}
+
+/// A value with the word that tells what it counts.
+struct Measure<'a> {
+    kind: Kind,
+    text: &'a str,
+    /// The word behind a number.
+    unit: Option<&'a str>,
+    /// The word before a number without unit.
+    named: Option<&'a Word>,
+}
+
+impl Measure<'_> {
+    /// Returns `true` if both measure the same.
+    fn is_like(&self, other: &Measure) -> bool {
+        let same_unit = match (self.unit, other.unit) {
+            (Some(a), Some(b)) => a.trim_end_matches('s') == b.trim_end_matches('s'),
+            (None, None) => true,
+            _ => false,
+        };
+        let same_name = match (self.named, other.named) {
+            (Some(a), Some(b)) => alike(a, b),
+            _ => true,
+        };
+        self.kind == other.kind && same_unit && same_name
+    }
+}
+
+fn measures(of: &Statement) -> Vec<Measure<'_>> {
+    let values = of
+        .words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| word.kind.is_value());
+    let measure = |(at, word): (usize, &'_ Word)| {
+        let is_number = word.kind == Kind::Number;
+        let unit = is_number.then(|| of.unit(at)).flatten();
+        let before = at.checked_sub(1).map(|at| &of.words[at]);
+        let named = before.filter(|word| {
+            is_number && unit.is_none() && word.is_content() && word.kind == Kind::Word
+        });
+        (word.kind, at, unit, named)
+    };
+    let measures = values.map(measure);
+    let measures = measures.map(|(kind, at, unit, named)| Measure {
+        kind,
+        text: &of.words[at].text,
+        unit,
+        named,
+    });
+    measures.collect()
 }

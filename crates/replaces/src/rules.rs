@@ -18,7 +18,7 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
         reason: Reason::Another,
     };
     let shared = older.content().any(|word| newer.has_like(word));
-    if !shared {
+    if !shared && !(older.any(Role::Live) && newer.any(Role::Move)) {
         return no;
     }
     let pair = Pair {
@@ -26,7 +26,7 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
         newer,
         aligned: Alignment::of(older, newer),
     };
-    if pair.says_the_same() || pair.is_apart() {
+    if !shared && !pair.moves_home() || pair.says_the_same() || pair.is_apart() {
         return no;
     }
     // An older text of several sentences says more than one of them.
@@ -45,13 +45,16 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
             reason: Reason::Ended,
         };
     }
-    let holder = pair.another_holder();
+    let holder = pair.another_holder() || pair.is_held_by_another();
     if !holder && pair.another_subject() {
         return no;
     }
     let rules = [
         (holder, Reason::AnotherHolder),
-        (pair.another_value(), Reason::AnotherValue),
+        (
+            pair.another_value() || pair.fills_slot(),
+            Reason::AnotherValue,
+        ),
         (pair.another_measure(), Reason::AnotherMeasure),
         (pair.turned(), Reason::Turned),
         (pair.changed(), Reason::Changed),
@@ -187,15 +190,23 @@ impl Pair<'_> {
             .newer
             .content()
             .filter(|word| !self.older.has_like(word));
-        let verb = self.older.words.get(self.older.pivot);
-        let holds = verb.is_some_and(|verb| verb.has(Role::Holds) && self.newer.has_like(verb));
+        let mut verbs = self.older.words[self.older.pivot..].iter();
+        let holds = verbs.any(|verb| verb.has(Role::Holds) && self.newer.has_like(verb));
         let only_name = news.next().is_some() && news.next().is_none();
-        names && shared >= 2 && (role && the || holds && only_name || self.tells_change())
+        let mut before = self.older.words[..self.older.pivot].iter();
+        let holds = holds && before.any(|word| word.is_content() && !self.newer.has_like(word));
+        names
+            && shared >= 2
+            && (role && the
+                || holds && only_name
+                || self.tells_change() && !self.older.any(Role::Change))
     }
 
     /// Returns `true` for the first word of its statement, which may be a name.
     fn starts(&self, word: &Word) -> bool {
-        self.older.words.first() == Some(word) && self.older.pivot <= 2
+        self.older.words.first() == Some(word)
+            && (1..=2).contains(&self.older.pivot)
+            && !word.has(Role::Verb)
     }
 
     /// Returns `true` for another value of the same kind and unit in a statement that shares most of the words.
@@ -213,7 +224,7 @@ impl Pair<'_> {
             || !enough
             || is_event && !changes
             || !self.measures_differ()
-            || !changes && self.is_narrowed()
+            || !changes && (self.is_narrowed() || self.is_widened())
         {
             return false;
         }
@@ -224,7 +235,16 @@ impl Pair<'_> {
                     .iter()
                     .any(|word| word.is_content() && !word.has(Role::Verb))
         });
-        changes || untyped.count() == 0
+        // *iOS 15* and *Android 12* are two things, each with a number.
+        let named = |words: &[Word], other: &Statement| {
+            let mut names = words.iter().filter(|word| word.kind == Kind::Name);
+            names.any(|word| !other.has_like(word))
+        };
+        let renamed = self.replaced().any(|hunk| {
+            named(&self.older.words[hunk.older.clone()], self.newer)
+                && named(&self.newer.words[hunk.newer.clone()], self.older)
+        });
+        changes || untyped.count() == 0 && !renamed
     }
 
     /// Returns `true` if one statement says that something holds and the other that it does not.
@@ -262,8 +282,23 @@ impl Pair<'_> {
         }
         let moved =
             older.any(Role::Live) && self.newer.any(Role::Move) && shared == all && shared > 0;
+        let moved = moved || self.moves_home();
         let value = self.measures_differ();
         moved || named > 0 && value && 2 * shared >= all
+    }
+
+    /// Returns `true` if the one who writes lived in one place and moved to another: *I live in Bonn*, *I moved to Kiel*.
+    fn moves_home(&self) -> bool {
+        let mut homes = self.older.words.windows(2);
+        let lives =
+            homes.any(|words| words[0].has(Role::BeforeNoun) && words[1].kind == Kind::Name);
+        let mut homes = self.newer.words.windows(3);
+        let moves = homes.any(|words| {
+            let is_home = |to: &Word, home: &Word| to.has(Role::To) && home.kind == Kind::Name;
+            words[0].has(Role::Move) && is_home(&words[1], &words[2])
+                || is_home(&words[0], &words[1]) && words[2].has(Role::Move)
+        });
+        lives && moves && self.older.any(Role::Live) && self.is_of_one_speaker()
     }
 
     /// Returns `true` if both may be about the same thing, as far as rules can tell.

@@ -3,13 +3,16 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::tables::{Role, Roles, roles_of};
+use crate::tables::{Language, Role, Roles, roles_of};
 
 /// Most words of a statement. Raised, texts with several facts are compared.
 pub const WORDS_MAX: usize = 60;
 
 /// Most bytes of a text that can have [`WORDS_MAX`] words; a longer text is not split.
 const LEN_MAX: usize = 1_200;
+
+/// Most words of a label. Raised, the beginning of a sentence with a colon counts as a label.
+const LABEL_WORDS: usize = 5;
 
 /// Words from the end of a statement that count as its value if its verb is unknown.
 const VALUE_WORDS: usize = 3;
@@ -65,6 +68,14 @@ impl Word {
         self.roles.has(role)
     }
 
+    /// Returns `true` for the article of a known thing.
+    pub(crate) fn is_the(&self) -> bool {
+        const ARTICLES: [&str; 13] = [
+            "the", "der", "die", "das", "den", "dem", "le", "la", "les", "l", "el", "los", "las",
+        ];
+        ARTICLES.contains(&self.text.as_str())
+    }
+
     /// Returns `true` if the word names something: it is no article, helping verb or word of change.
     pub(crate) fn is_content(&self) -> bool {
         const OTHERS: [Role; 8] = [
@@ -91,6 +102,10 @@ pub struct Statement {
     pub(crate) sentences: usize,
     /// `true` if the verb is known.
     pub(crate) knows_verb: bool,
+    /// Number of words before a colon that names what follows; 0 for a sentence.
+    pub(crate) label: usize,
+    /// `true` for a language that writes nouns with a capital: there, a capital makes no name.
+    pub(crate) capital_nouns: bool,
 }
 
 impl Statement {
@@ -105,7 +120,7 @@ impl Statement {
             return Statement::default();
         }
         let folded: Vec<&str> = raw.iter().map(|raw| raw.folded.as_str()).collect();
-        let roles = roles_of(&folded);
+        let (roles, language) = roles_of(&folded);
         let mut clause = 0;
         let mut words = Vec::with_capacity(raw.len());
         for (at, raw) in raw.iter().enumerate() {
@@ -138,15 +153,33 @@ impl Statement {
                 && word.kind == Kind::Word
                 && VERBS.iter().any(|role| word.has(*role))
                 && !words[at - 1].has(Role::BeforeNoun)
+                && (words[at - 1].has(Role::Pronoun)
+                    || !(word.has(Role::Single) || word.has(Role::Noun) && !word.has(Role::Many)))
                 && (words[at - 1].has(Role::Pronoun) || words[..at].iter().any(Word::is_content))
         });
-        let pivot = verb.unwrap_or_else(|| words.len().saturating_sub(VALUE_WORDS));
+        // An instruction begins with its verb: *use tabs*, *always use tabs*.
+        let verb = verb.or_else(|| {
+            let begins = |word: &Word| word.has(Role::Verb) || word.has(Role::Change);
+            let first = words
+                .iter()
+                .position(|word| word.is_content() || begins(word));
+            let first = first.filter(|at| words[*at].kind == Kind::Word && begins(&words[*at]))?;
+            let before = first.checked_sub(1).map(|at| &words[at]);
+            (!before.is_some_and(|word| word.has(Role::BeforeNoun))).then_some(first)
+        });
+        let label = label(&raw, &words);
+        let pivot = verb.unwrap_or(match label {
+            0 => words.len().saturating_sub(VALUE_WORDS),
+            label => label,
+        });
         let starts = raw.iter().filter(|raw| raw.starts_sentence);
         Statement {
             words,
             pivot,
             sentences: starts.count(),
             knows_verb: verb.is_some(),
+            label,
+            capital_nouns: language == Language::German,
         }
     }
 
@@ -204,10 +237,28 @@ pub(crate) fn alike(a: &Word, b: &Word) -> bool {
     }
 }
 
+/// Returns the number of words before the colon of a note; 0 if the text has none, or begins with a sentence, a number
+/// or a date.
+fn label(raw: &[Raw], words: &[Word]) -> usize {
+    let colon = raw.iter().take(LABEL_WORDS).position(|raw| raw.ends_label);
+    let label = colon.map_or(0, |at| at + 1);
+    let is_label = |word: &Word| {
+        matches!(word.kind, Kind::Word | Kind::Name)
+            && !word.has(Role::Copula)
+            && !word.has(Role::Pronoun)
+    };
+    match words[..label].iter().all(is_label) && label < words.len() {
+        true => label,
+        false => 0,
+    }
+}
+
 struct Raw {
     written: String,
     folded: String,
     ends_clause: bool,
+    /// `true` before a colon.
+    ends_label: bool,
     starts_sentence: bool,
 }
 
@@ -227,6 +278,7 @@ fn raw_words(text: &str) -> Vec<Raw> {
         if trimmed.is_empty() {
             if let (true, Some(last)) = (!piece.is_empty(), words.last_mut()) {
                 last.ends_clause = true;
+                last.ends_label = piece == ":";
             }
             continue;
         }
@@ -236,6 +288,7 @@ fn raw_words(text: &str) -> Vec<Raw> {
                 folded: folded(part),
                 written: part.to_owned(),
                 ends_clause: false,
+                ends_label: false,
                 starts_sentence,
             });
             starts_sentence = false;
@@ -245,6 +298,7 @@ fn raw_words(text: &str) -> Vec<Raw> {
         }
         if let Some(last) = words.last_mut() {
             last.ends_clause = ends_clause || ends_sentence;
+            last.ends_label = piece.ends_with(':');
         }
         starts_sentence = ends_sentence;
     }
@@ -299,7 +353,12 @@ fn kind_of(raw: &Raw, roles: Roles) -> Kind {
         return match () {
             () if inner(':') => Kind::Time,
             () if inner('/') || dots > 1 => Kind::Identifier,
-            () if digits == 4 && (text.starts_with("19") || text.starts_with("20")) => Kind::Date,
+            () if text.len() == 4
+                && digits == 4
+                && (text.starts_with("19") || text.starts_with("20")) =>
+            {
+                Kind::Date
+            }
             () => Kind::Number,
         };
     }
@@ -312,7 +371,8 @@ fn kind_of(raw: &Raw, roles: Roles) -> Kind {
     if digits > 0 || inner('_') || inner('/') || inner('.') || text.starts_with('.') {
         return Kind::Identifier;
     }
-    match capitals > 1 || first_capital && !raw.starts_sentence {
+    let inner_capital = capitals > usize::from(first_capital);
+    match inner_capital || first_capital && !raw.starts_sentence {
         true => Kind::Name,
         false => Kind::Word,
     }

@@ -13,6 +13,7 @@ impl Pair<'_> {
         if !older.knows_verb
             || older.any(Role::Many)
             || older.any(Role::Holds)
+            || older.any(Role::Also)
             || verb.is_some_and(|word| word.has(Role::Past))
         {
             return false;
@@ -20,6 +21,10 @@ impl Pair<'_> {
         let subject = older.words[..older.pivot].iter();
         let subject = subject.filter(|word| word.is_content());
         if !subject.clone().all(|word| self.newer.has_like(word)) || subject.clone().count() == 0 {
+            return false;
+        }
+        // The label of a note decides itself.
+        if !self.keeps_names() || older.label > 0 && self.newer.label > 0 {
             return false;
         }
         let is_named = subject.clone().any(|word| !word.has(Role::User));
@@ -39,11 +44,18 @@ impl Pair<'_> {
         // Several values may change if all of them have the form of values.
         let all_values = replaced.iter().all(|hunk| self.are_values(hunk));
         let one = replaced.len() == 1;
-        let all_names = replaced.iter().all(|hunk| self.are_names(hunk));
+        // A language that writes all nouns with a capital does not tell names by it.
+        let all_names = !older.capital_nouns && replaced.iter().all(|hunk| self.are_names(hunk));
         if self.is_narrowed() || self.is_limited(&replaced) || !(one || all_values || all_names) {
             return false;
         }
-        self.keeps_sign() && (all_values || is_named && self.keeps_verb(replaced[0]))
+        self.keeps_sign()
+            && (all_values
+                || is_named
+                    && self.keeps_verb(replaced[0])
+                    && self.keeps_preposition(replaced[0])
+                    && !self.is_one_of_many()
+                    && !self.may_use_both(replaced[0]))
     }
 
     /// Returns `true` if a hunk has values on both sides, of the same kinds.
@@ -110,7 +122,7 @@ impl Pair<'_> {
     }
 
     /// Returns `true` if the numbers on both sides of a hunk have the same units.
-    fn keeps_units(&self, hunk: &Hunk) -> bool {
+    pub(crate) fn keeps_units(&self, hunk: &Hunk) -> bool {
         let units = |of: &Statement, range: std::ops::Range<usize>| -> Vec<Option<String>> {
             let numbers = range.filter(|at| of.words[*at].kind == Kind::Number);
             numbers.map(|at| of.unit(at).map(str::to_owned)).collect()

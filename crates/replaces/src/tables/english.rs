@@ -17,12 +17,12 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Verb,
-        "live* work* use* using run* host* serve* store* keep* kept build* built cost* charge* listen* start* begin* end* leave* \
+        "live* work* use uses used using run runs running host hosts hosted hosting serve serves served serving store stores stored keep* kept build* built cost* charge* listen* start* begin* end* leave* \
          depart* arrive* land* take* get* need* require* meet* open* close* call* named belong* report* weigh* \
          measure* drive* drink* eat* write* written deploy* compile* format* style* track* live* reside* stay* sit* \
-         point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* go goes teach* \
-         train* sleep* wear* read* expect* connect* bill* book* schedul* set due locate* install* studies study* \
-         hang* chat* indent* lint* contain*",
+         point* expire* last* pay* reach* respond* support* accept* allow* handle* assign* go goes teach teaches taught \
+         train* sleep* wear* read reads reading expect* connect* bill* book* schedul* set due locate* install* studies study* \
+         hang* chat* indent* lint* contain* happen happens",
     ),
     (
         Role::BeforeNoun,
@@ -30,11 +30,11 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Holds,
-        "lead leads own owns manage manages maintain maintains head heads chair chairs",
+        "responsible in_charge lead leads own owns manage manages maintain maintains head heads chair chairs",
     ),
     (
         Role::Many,
-        "depend* prefer* want* like* dislike* love* hate* allergic speak* buy* visit* knows know* enjoy* learn* collect* has have",
+        "depend* prefer* want* like* dislike* love* hate* allergic speak speaks spoke spoken speaking buy* visit* knows know* enjoy* learn* collect* has have",
     ),
     (
         Role::Past,
@@ -127,5 +127,54 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Off,
         "off disabled disable forbidden denied rejects reject inactive broken skipped refuses closed optional",
+    ),
+    (Role::Is, "is are"),
+    (Role::Definite, "the our my his her their your its"),
+    (Role::Indefinite, "a an"),
+    (
+        Role::Single,
+        "wife husband name title version color colour language locale branch port host hostname hosting url address email \
+         e-mail domain timezone time_zone zone deadline manager boss lead leader owner maintainer ceo cto cfo \
+         president chair headquarters capital currency theme font license licence price budget limit timeout \
+         threshold format style indentation encoding edition size age status state phase stage height weight \
+         priority level mode region provider vendor database db editor ide browser shell os operating_system \
+         linter formatter bundler tracker target employer job doctor dentist bank insurer tariff schedule \
+         slogan motto ci framework test_runner build_tool build_system default primary preferred favorite favourite official chosen current",
+    ),
+    (
+        Role::Several,
+        "note notes todo todos decision* tool* contact* bug* idea* fact* tip tips hint* link links book* member* \
+         feature* hobby hobbies preference* rule* lesson* error* task* person people command* file files topic* \
+         question* goal* issue* problem* reason* option* step steps example* guest* winner* author* dependency \
+         dependencies library libraries learning* insight* observation* finding* update* warning* item items entry \
+         entries event* meeting_notes story stories fix fixes caveat* gotcha* reminder* one_of friend* colleague* \
+         neighbor* neighbour* customer* client* participant* stack part parts point points thing things advantage* \
+         disadvantage* risk* cause* interest* skill* plugin* test var vars variable* partner* supplier* competitor*",
+    ),
+    (
+        Role::State,
+        "*ed *able *ible *ing *ful *less *ous *ive *al *ic slow fast new old big small large good bad long short high low full \
+         empty free busy ready broken strict down up fine ok okay late early hard easy cheap safe stable dirty clean \
+         green-lit red-hot hot cold public private online offline live dead here there",
+    ),
+    (Role::From, "from"),
+    (Role::To, "to"),
+    (Role::For, "for"),
+    (Role::Uses, "use uses used using"),
+    (Role::Speaker, "i we"),
+    (Role::With, "with"),
+    (
+        Role::Adds,
+        "take takes need needs require requires support supports accept accepts allow allows contain contains read reads eat eats drink drinks wear wears",
+    ),
+    (Role::Noun, "*er *ers *or *ors *ment *ments *tion *tions"),
+    (Role::Status, "status state phase stage mode"),
+    (
+        Role::Attribute,
+        "name title version branch host hostname url address email e-mail domain port age height weight size price status state phase stage owner author doctor dentist wife husband",
+    ),
+    (
+        Role::Person,
+        "boss lead leader owner maintainer ceo cto cfo president chair doctor dentist wife husband",
     ),
 ];

@@ -12,11 +12,11 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Copula,
-        "est sont etait etaient sera seront ete a ont avait avaient fut peut peuvent doit doivent",
+        "est sont suis sommes ai avons as avez etait etaient sera seront ete a ont avait avaient fut peut peuvent doit doivent",
     ),
     (
         Role::Verb,
-        "habit* travaill* utilis* tourne* heberg* stock* coute* commenc* demarr* redemarr* lieu part_a partent arrive* prend \
+        "habit* travaill* utilis* tourne* deploi* heberg* stock* coute* commenc* demarr* redemarr* lieu part_a partent arrive* prend \
          prennent mange* boi* appelle* appartient suit suivent mesure* pese* vit vivent fait font mis ecrit \
          ecrits redige* developp* construit chiffre* limit* ouvre ferme dure* se_trouve loge* reside* compte* roule* etudi*",
     ),
@@ -24,7 +24,10 @@ pub(super) const ROWS: Rows = &[
         Role::BeforeNoun,
         "pour de du des le la les l un une a au aux sur en",
     ),
-    (Role::Holds, "dirige gere pilote anime"),
+    (
+        Role::Holds,
+        "responsable_de en_charge charge_de chargee_de dirige gere pilote anime",
+    ),
     (
         Role::Many,
         "aime* adore* deteste* allergique parle* achet* visit* connai* abonne* ont",
@@ -102,5 +105,52 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Off,
         "desactive desactivee inactif interdit interdite impossible",
+    ),
+    (Role::Is, "est sont"),
+    (
+        Role::Definite,
+        "le la les l notre nos mon ma mes son sa ses leur leurs",
+    ),
+    (Role::Indefinite, "un une"),
+    (
+        Role::Single,
+        "mari epouse nom titre version couleur langue branche port hote hebergement hebergeur url adresse courriel email \
+         domaine fuseau echeance chef cheffe patron patronne responsable manager directeur directrice proprietaire \
+         capitale devise monnaie theme police licence prix budget limite delai seuil format style indentation \
+         encodage edition taille age statut etat phase priorite niveau mode region fournisseur base_de_donnees \
+         editeur navigateur shell systeme_d_exploitation linter formateur gestionnaire employeur metier medecin \
+         dentiste banque assureur forfait salle defaut principal principale prefere preferee favori \
+         favorite officiel officielle",
+    ),
+    (
+        Role::Several,
+        "note notes todo decision* outil* contact* bug* idee* fait faits conseil* astuce* lien liens livre* \
+         membre* fonctionnalite* loisir* preference* regle* lecon* erreur* tache* personne personnes commande* \
+         fichier* sujet* question* objectif* probleme* raison* option* etape* exemple* invite* gagnant* auteur* \
+         dependance* bibliotheque* constat* avertissement* point points evenement* l_un_des l_une_des un_des \
+         une_des ami amie amis collegue* client* participant* avantage* inconvenient* risque* cause*",
+    ),
+    (
+        Role::State,
+        "*able *ible *ante *ee *euse *eux lent lente rapide nouveau nouvelle vieux vieille grand grande petit \
+         petite bon bonne mauvais mauvaise long longue court courte haut haute bas basse plein pleine vide libre \
+         pret prete casse stable public publique prive protege ferme ouvert ouverte bruyant bruyante chaud chaude \
+         froid froide la ici",
+    ),
+    (Role::From, "de du d"),
+    (Role::To, "a au aux vers"),
+    (Role::For, "pour"),
+    (Role::Uses, "utilis*"),
+    (Role::Speaker, "je j nous on"),
+    (Role::With, "avec"),
+    (Role::Adds, "prend prennent mange* boi*"),
+    (Role::Status, "statut etat phase mode"),
+    (
+        Role::Attribute,
+        "nom titre version branche hote url adresse courriel email domaine port age taille prix statut etat phase proprietaire medecin dentiste mari epouse",
+    ),
+    (
+        Role::Person,
+        "chef cheffe patron patronne responsable directeur directrice proprietaire medecin dentiste mari epouse",
     ),
 ];

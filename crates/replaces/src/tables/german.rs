@@ -9,7 +9,7 @@ pub(super) const ROWS: Rows = &[
          weil in im an am auf aus bei beim mit nach von vom zu zum zur fur um durch uber unter vor hinter neben zwischen seit \
          bis gegen ohne als wie dass es er sie wir ihr ich du man sich sein seine seiner seinem seinen ihre ihrer ihrem ihren \
          unser unsere unserem unseren mein meine dein nicht kein keine keinen keiner nur noch schon auch sehr immer alle \
-         allem allen da dort hier dann so jetzt nun mehr dorthin",
+         allem allen da dort hier dann so jetzt nun mehr dorthin uns mich euch",
     ),
     (
         Role::Copula,
@@ -18,16 +18,19 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Verb,
-        "wohn* arbeit* nutz* benutz* verwend* lauf* gehost* gespeicher* betragt kostet kosten beginn* begann start* ende* lieg* \
+        "wohn* arbeit* nutz* benutz* verwend* lauf* gehost* hosten hostet deploy* gespeicher* betragt kostet kosten beginn* begann start* ende* lieg* \
          steh* heisst heissen gehor* sitz* befindet braucht brauchen fahr* trink* isst essen gebaut baut betreib* studier* lern* nimmt \
          nehmen trainier* feier* bleib* geht gehen gilt findet stattfindet dauert macht eingelagert eingereicht \
-         zustandig schlaft trag* lebt leben wiegt misst zahlt nutzt ablauft kommt",
+         schlaft treffen trifft trag* lebt leben wiegt misst zahlt nutzt ablauft kommt",
     ),
     (
         Role::BeforeNoun,
         "fur von mit bei auf in im am aus zu zum zur der die das den dem des ein eine einen einem einer",
     ),
-    (Role::Holds, "leitet verantwortet betreut verwaltet"),
+    (
+        Role::Holds,
+        "zustandig verantwortlich leitet verantwortet betreut verwaltet",
+    ),
     (
         Role::Many,
         "mag mogen liebt hasst allergisch spricht sprechen kauft* gekauft besucht* kennt hat haben",
@@ -50,10 +53,10 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Change,
-        "umgezogen umgezogen zieht gezogen gewechselt wechselt wechselte umgestellt migriert geandert andert verschoben verlegt \
+        "umgezogen zieht gezogen gewechselt wechselt wechselte umgestellt migriert geandert andert verschoben verlegt \
          vorverlegt erhoht gestiegen steigt gesenkt gesunken verlangert verkurzt umbenannt ubernommen ubernimmt angehoben \
          ersetzt umgebucht aktualisiert umgeschrieben portiert bestellt_worden ernannt umgesattelt umgeschult korrigiert \
-         verringert verdoppelt halbiert wurde_zu",
+         verringert verdoppelt halbiert wurde_zu umgestiegen",
     ),
     (
         Role::Now,
@@ -63,7 +66,7 @@ pub(super) const ROWS: Rows = &[
     (Role::Move, "umgezogen gezogen zieht verzogen"),
     (
         Role::Live,
-        "wohnt wohnen lebt leben adresse ist_in ist_im ist_am ist_bei sitzt sind_in",
+        "wohn* lebe lebt leben adresse ist_in ist_im ist_am ist_bei sitzt sind_in",
     ),
     (
         Role::Not,
@@ -110,5 +113,55 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Off,
         "aus inaktiv deaktiviert ausgeschaltet verboten gesperrt",
+    ),
+    (Role::Is, "ist sind"),
+    (
+        Role::Definite,
+        "der die das den dem unser unsere unserem unseren mein meine meinem meinen sein seine ihr ihre",
+    ),
+    (Role::Indefinite, "ein eine einen einem einer"),
+    (
+        Role::Single,
+        "ehefrau ehemann *name name titel *version version *farbe farbe *sprache sprache *branch branch *zweig port *port host \
+         *host hosting url adresse *adresse domain zeitzone frist *frist abgabetermin chef chefin vorgesetzte* \
+         leiter leiterin *leiter *leiterin inhaber inhaberin hauptstadt wahrung schriftart lizenz preis budget limit \
+         *limit timeout schwellwert format *format stil *stil einruckung kodierung ausgabe grosse alter status \
+         phase prioritat stufe modus region anbieter datenbank *datenbank editor browser shell betriebssystem \
+         linter formatierer bundler *manager paketverwaltung zielplattform arbeitgeber beruf arzt hausarzt \
+         zahnarzt bank tarif motto *raum build-tool standard* lieblings* bevorzugt* offiziell* hauptregion",
+    ),
+    (
+        Role::Several,
+        "notiz* todo* entscheidung* werkzeug* kontakt* fehler* idee* fakt* tipp* hinweis* link links buch bucher \
+         mitglied* hobby hobbys vorliebe* regel* lektion* aufgabe* person personen befehl* datei* thema themen \
+         frage fragen ziel ziele problem* grund grunde option* schritt* beispiel* gast gaste gewinner* autor* \
+         abhangigkeit* bibliothek* erkenntnis* beobachtung* warnung* punkt punkte ereignis* einer_der eine_der \
+         eines_der freund* kollege* kollegin* kunde* kundin* teilnehmer* vorteil* nachteil* risiko ursache* tool \
+         tools bug bugs",
+    ),
+    (
+        Role::State,
+        "*lich *bar *los *iert *isch *ig langsam schnell neu alt gross klein gut schlecht lang kurz hoch niedrig \
+         voll leer frei bereit fertig kaputt stabil offentlich privat geschutzt gesperrt geschlossen offen laut \
+         leise heiss kalt da hier weg",
+    ),
+    (Role::From, "von vom"),
+    (Role::To, "auf zu zum zur nach"),
+    (Role::For, "fur"),
+    (Role::Uses, "nutz* benutz* verwend*"),
+    (Role::Speaker, "ich wir"),
+    (Role::With, "mit"),
+    (
+        Role::Adds,
+        "nimmt nehmen braucht brauchen trinkt isst essen trag*",
+    ),
+    (Role::Status, "status zustand phase stand modus"),
+    (
+        Role::Attribute,
+        "name titel version branch zweig host url adresse alter grosse preis status phase stufe arzt zahnarzt hausarzt ehefrau ehemann inhaber",
+    ),
+    (
+        Role::Person,
+        "chef chefin vorgesetzte* *leiter *leiterin inhaber inhaberin arzt hausarzt zahnarzt ehefrau ehemann",
     ),
 ];

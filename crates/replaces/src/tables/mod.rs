@@ -1,8 +1,9 @@
 //! The words of each language that matter to the rules.
 //!
 //! A row of a table is a [`Role`] with its words: in lower case, without accents, separated by blanks, with `_` between
-//! the words of a phrase. A `*` at the end stands for any ending, and `~` for up to three words in between. To add a
-//! language, write a file like `english.rs` and add it to [`TABLES`].
+//! the words of a phrase. A `*` at the end stands for any ending, one at the start for a beginning of three letters or
+//! more, and `~` for up to three words in between. To add a language, write a file like `english.rs` and add it to
+//! [`TABLES`].
 
 mod english;
 mod french;
@@ -75,17 +76,51 @@ pub(crate) enum Role {
     On,
     /// Tells that something does not hold or is off.
     Off,
+    /// A verb of using. A thing may use several others, unless the statement names a purpose.
+    Uses,
+    /// A verb whose objects add up, even with *now*: *supports*, *takes*.
+    Adds,
+    /// A noun made from a verb: *speaker*, *deployment*.
+    Noun,
+    /// Names what has a state as its value: *status*.
+    Status,
+    /// A role of a person, whose value is a name: *manager*.
+    Person,
+    /// Names what each of many things has: *name*, *address*. Alone, it does not tell whose value follows.
+    Attribute,
+    /// A form of *to be* in the present.
+    Is,
+    /// An article or a possessive of one known thing: *the*, *my*.
+    Definite,
+    /// An article of any thing of its kind: *a*.
+    Indefinite,
+    /// Names what has one value at a time: *name*, *version*, *default*.
+    Single,
+    /// Names one of many: *note*, *tool*, *friend*.
+    Several,
+    /// Tells how something is, not which one it is: *slow*, *protected*.
+    State,
+    /// Stands before an old value that a word of change replaces: *from*.
+    From,
+    /// Stands before the new value of a word of change: *to*.
+    To,
+    /// Stands before a purpose: *for*.
+    For,
+    /// Stands before a tool or a companion: *with*.
+    With,
+    /// The one who writes, or speaks for several: *we*.
+    Speaker,
 }
 
 impl Role {
-    const fn bit(self) -> u32 {
-        1 << self as u32
+    const fn bit(self) -> u64 {
+        1 << self as u64
     }
 }
 
 /// The roles of a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Roles(u32);
+pub(crate) struct Roles(u64);
 
 impl Roles {
     pub(crate) fn add(&mut self, role: Role) {
@@ -100,14 +135,31 @@ impl Roles {
 /// The rows of a language.
 type Rows = &'static [(Role, &'static str)];
 
-const TABLES: [Rows; 4] = [english::ROWS, german::ROWS, french::ROWS, spanish::ROWS];
+/// A language with a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    English,
+    German,
+    French,
+    Spanish,
+}
+
+const TABLES: [(Language, Rows); 4] = [
+    (Language::English, english::ROWS),
+    (Language::German, german::ROWS),
+    (Language::French, french::ROWS),
+    (Language::Spanish, spanish::ROWS),
+];
 
 /// Most words between the two parts of a phrase with `~`.
 const BETWEEN_MAX: usize = 3;
 
+/// Least letters for which a `*` at the start of an entry stands. Raised, fewer words count as compounds.
+const BEGINNING_MIN: usize = 3;
+
 /// A word or a phrase with its role.
 struct Entry {
-    /// The words of the phrase. The last may end with `*`.
+    /// The words of the phrase. The last may end with `*`, or begin with one.
     words: Vec<&'static str>,
     /// The word that follows within [`BETWEEN_MAX`] other words.
     then: Option<&'static str>,
@@ -130,14 +182,14 @@ impl Entry {
     /// Returns the number of words at the start of `words` that the entry takes; `None` if it does not fit.
     fn takes(&self, words: &[&str]) -> Option<usize> {
         let len = self.words.len();
-        let fits =
-            words.len() >= len
-                && self.words.iter().zip(words).all(|(entry, word)| {
-                    match entry.strip_suffix('*') {
-                        Some(beginning) => word.starts_with(beginning),
-                        None => entry == word,
-                    }
-                });
+        let is_like =
+            |entry: &str, word: &str| match (entry.strip_suffix('*'), entry.strip_prefix('*')) {
+                (Some(beginning), _) => word.starts_with(beginning),
+                (_, Some(end)) => word.ends_with(end) && word.len() >= end.len() + BEGINNING_MIN,
+                _ => entry == word,
+            };
+        let mut pairs = self.words.iter().zip(words);
+        let fits = words.len() >= len && pairs.all(|(entry, word)| is_like(entry, word));
         match self.then {
             _ if !fits => None,
             None => Some(len),
@@ -150,18 +202,23 @@ impl Entry {
     }
 }
 
-/// The entries of a language by the first two bytes of their first word. Entries with `*` have two bytes before it,
-/// too.
+/// The entries of a language by the first two bytes of their first word. Entries with `*` at the end have two bytes
+/// before it, too. Entries with `*` at the start are under [`ENDINGS`].
 type Table = BTreeMap<[u8; 2], Vec<Entry>>;
+
+const ENDINGS: [u8; 2] = [b'*', 0];
 
 fn beginning(word: &str) -> [u8; 2] {
     let bytes = word.as_bytes();
+    if bytes.first() == Some(&b'*') {
+        return ENDINGS;
+    }
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
     [byte(0), byte(1)]
 }
 
-static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
-    TABLES.map(|rows| {
+static LOOKUPS: LazyLock<[(Language, Table); 4]> = LazyLock::new(|| {
+    TABLES.map(|(language, rows)| {
         let mut table = Table::new();
         for (role, words) in rows {
             for entry in words.split_whitespace() {
@@ -170,17 +227,22 @@ static LOOKUPS: LazyLock<[Table; 4]> = LazyLock::new(|| {
                 table.entry(first).or_default().push(entry);
             }
         }
-        table
+        (language, table)
     })
 });
 
-/// Returns the roles of the words in the language that knows most of them; the first among equals.
-pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
-    let mut best: Option<(usize, Vec<Roles>)> = None;
-    for table in LOOKUPS.iter() {
+/// Returns the roles of the words in the language that knows most of them, and that language; the first among equals.
+///
+/// [`Role::State`] and [`Role::Noun`] do not count for a language: their endings are those of several.
+pub(crate) fn roles_of(words: &[&str]) -> (Vec<Roles>, Language) {
+    let mut best: Option<(usize, Vec<Roles>, Language)> = None;
+    for (language, table) in LOOKUPS.iter() {
         let mut roles = vec![Roles::default(); words.len()];
+        let mut known = vec![false; words.len()];
         for at in 0..words.len() {
-            for entry in table.get(&beginning(words[at])).into_iter().flatten() {
+            let endings = table.get(&ENDINGS).into_iter().flatten();
+            let entries = table.get(&beginning(words[at])).into_iter().flatten();
+            for entry in entries.chain(endings) {
                 let Some(len) = entry.takes(&words[at..]) else {
                     continue;
                 };
@@ -191,17 +253,18 @@ pub(crate) fn roles_of(words: &[&str]) -> Vec<Roles> {
                         || entry.then == Some(words[at])
                     {
                         roles[at].add(entry.role);
+                        known[at] |= !matches!(entry.role, Role::State | Role::Noun);
                     }
                 }
             }
         }
-        let known = roles
-            .iter()
-            .filter(|roles| **roles != Roles::default())
-            .count();
-        if best.as_ref().is_none_or(|(most, _)| known > *most) {
-            best = Some((known, roles));
+        let known = known.into_iter().filter(|known| *known).count();
+        if best.as_ref().is_none_or(|(most, ..)| known > *most) {
+            best = Some((known, roles, *language));
         }
     }
-    best.map(|(_, roles)| roles).unwrap_or_default()
+    match best {
+        Some((_, roles, language)) => (roles, language),
+        None => (Vec::new(), Language::English),
+    }
 }

@@ -12,11 +12,11 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Copula,
-        "es son era eran fue fueron sera ha han habia esta estan estaba ser sido tiene tienen tenia puede pueden debe deben",
+        "es son era eran fue fueron sera ha han he hemos habia esta estan estaba ser sido tiene tienen tenia puede pueden debe deben",
     ),
     (
         Role::Verb,
-        "viv* trabaj* usa usan utiliz* corre aloj* guard* cuesta cuestan empiez* comienz* sale salen llega llegan toma toman \
+        "viv* trabaj* usa usan usamos uso utiliz* corre desplieg* despleg* aloj* guard* cuesta cuestan empiez* comienz* sale salen llega llegan toma toman \
          come comen bebe llama pertenec* encarga mide pesa conduce apunta apuntan registr* comunic* hace \
          dura compil* abre cierra lleva necesit* queda estudi*",
     ),
@@ -24,7 +24,10 @@ pub(super) const ROWS: Rows = &[
         Role::BeforeNoun,
         "para de del el la los las un una en con por",
     ),
-    (Role::Holds, "dirige lidera gestiona coordina"),
+    (
+        Role::Holds,
+        "responsable_de encargado encargada dirige lidera gestiona coordina",
+    ),
     (
         Role::Many,
         "gusta gustan encanta odia alergic* habla hablan compr* visit* conoce tiene tienen",
@@ -55,7 +58,7 @@ pub(super) const ROWS: Rows = &[
     (Role::Move, "mud* traslad*"),
     (
         Role::Live,
-        "vive viven vivia reside direccion domicilio esta_en estan_en",
+        "vive viven vivo vivimos vivia reside direccion domicilio esta_en estan_en",
     ),
     (Role::Not, "no ningun ninguna ninguno nunca sin nada ni"),
     (Role::None, "ningun ninguna"),
@@ -99,5 +102,52 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Off,
         "desactivado desactivada inactivo prohibido prohibida",
+    ),
+    (Role::Is, "es son"),
+    (
+        Role::Definite,
+        "el la los las mi mis nuestro nuestra nuestros nuestras su sus",
+    ),
+    (Role::Indefinite, "un una"),
+    (
+        Role::Single,
+        "marido esposa nombre titulo version color idioma lengua rama puerto host alojamiento proveedor url direccion correo \
+         dominio zona_horaria plazo fecha_limite jefe jefa gerente director directora responsable dueno duena \
+         propietario capital moneda tema fuente licencia precio presupuesto limite umbral formato estilo sangria \
+         codificacion edicion tamano edad estado fase prioridad nivel modo region base_de_datos editor navegador \
+         shell sistema_operativo linter formateador gestor empleador trabajo medico dentista banco seguro tarifa \
+         lema sala defecto principal preferido preferida favorito favorita oficial predeterminado \
+         predeterminada",
+    ),
+    (
+        Role::Several,
+        "nota notas decision* herramienta* contacto* error* idea* hecho* consejo* enlace* libro* miembro* \
+         funcion funciones aficion* preferencia* regla* leccion* tarea* persona personas comando* archivo* \
+         pregunta* objetivo* problema* razon* opcion* paso pasos ejemplo* invitado* ganador* autor* dependencia* \
+         biblioteca* observacion* aviso* punto puntos evento* uno_de una_de amigo* amiga* colega* cliente* \
+         participante* ventaja* desventaja* riesgo* causa* bug bugs",
+    ),
+    (
+        Role::State,
+        "*able *ible *ado *ada *ido *ida *oso *osa lento lenta rapido rapida nuevo nueva viejo vieja grande \
+         pequeno pequena bueno buena malo mala largo larga corto corta alto alta bajo baja lleno llena vacio vacia \
+         libre listo lista roto rota estable publico publica privado abierto abierta ruidoso caliente frio fria \
+         aqui",
+    ),
+    (Role::From, "de del"),
+    (Role::To, "a al"),
+    (Role::For, "para"),
+    (Role::Uses, "usa usan usamos uso utiliz*"),
+    (Role::Speaker, "yo nosotros"),
+    (Role::With, "con"),
+    (Role::Adds, "toma toman come comen bebe necesit*"),
+    (Role::Status, "estado fase modo"),
+    (
+        Role::Attribute,
+        "nombre titulo version rama host url direccion correo dominio puerto edad tamano precio estado fase dueno duena propietario medico dentista marido esposa",
+    ),
+    (
+        Role::Person,
+        "jefe jefa gerente director directora responsable dueno duena propietario medico dentista marido esposa",
     ),
 ];

@@ -334,6 +334,46 @@ fn a_text_that_was_replaced_is_stored_again_and_counts() {
 }
 
 #[test]
+fn a_value_that_comes_back_counts_again() {
+    for (first, second, query) in [
+        (
+            "Our meeting room is Alpha.",
+            "Our meeting room is Beta.",
+            "meeting room",
+        ),
+        ("Database: MySQL", "Database: PostgreSQL", "database"),
+        (
+            "The default branch is master.",
+            "The default branch is main.",
+            "default branch",
+        ),
+        (
+            "Anna lives in Berlin.",
+            "Anna lives in Hamburg now.",
+            "where does Anna live",
+        ),
+        ("We use npm.", "We use pnpm now.", "what do we use"),
+        ("We use yarn.", "We switched from yarn to bun.", "yarn or bun"),
+    ] {
+        let (_folder, service) = opened();
+        let at = |content: &str, day: &str| StoreRequest {
+            occurred_at: Some(day.to_owned()),
+            ..memory(content)
+        };
+        let was = store(&service, at(first, "2026-01-05"));
+        let then = store(&service, at(second, "2026-02-05"));
+        assert_eq!(named(&then), [&was.id], "{second}");
+        let back = store(&service, memory(first));
+        assert_eq!(back.action, Action::Stored, "{first}");
+        assert_eq!(named(&back)[0], &then.id, "{first}");
+        let results = results(&service, query, None);
+        assert_eq!(results[0].memory.id, back.id, "{query}: {results:#?}");
+        let again = store(&service, memory(first));
+        assert_eq!((again.action, &again.id), (Action::Unchanged, &back.id));
+    }
+}
+
+#[test]
 fn a_text_that_was_replaced_long_ago_counts_again_too() {
     let (_folder, service) = opened();
     store(&service, memory(PORT));

@@ -18,7 +18,8 @@ pub(crate) fn judge(older: &Statement, newer: &Statement) -> Judgement {
         reason: Reason::Another,
     };
     let shared = older.content().any(|word| newer.has_like(word));
-    if !shared && !(older.any(Role::Live) && newer.any(Role::Move)) {
+    let may_move = older.any(Role::Live) && newer.any(Role::Move);
+    if !(shared || may_move) {
         return no;
     }
     let pair = Pair {

@@ -21,13 +21,14 @@ impl Nudges {
     }
 
     /// Counts a call that succeeded; `writes` says that it may have stored something. Returns the line for its reply if
-    /// the calls since the last store of the session are a multiple of the setting; 0 switches the line off.
+    /// the calls since the last store of the session are a multiple of the setting; 0 switches the line off. The line
+    /// names the tool `store`.
     pub(super) fn count(
         &self,
         service: &Service,
         caller: &Caller,
         writes: bool,
-        after: u64,
+        (after, store): (u64, &str),
     ) -> Option<String> {
         if after == 0 {
             return None;
@@ -47,7 +48,7 @@ impl Nudges {
         all.insert(session, calls);
         (calls > 0 && calls.is_multiple_of(after)).then(|| {
             format!(
-                "hint: {calls} tool calls since this session last stored something; icm_memory_store keeps what is worth \
+                "hint: {calls} tool calls since this session last stored something; {store} keeps what is worth \
                  knowing next time"
             )
         })

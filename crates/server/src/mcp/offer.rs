@@ -1,13 +1,13 @@
 //! The choice of tools that a server offers. It is fixed when the server starts, so all clients get the same list for
 //! as long as it runs.
 
-use super::tools::TOOLS;
+use super::tools::{FRONTS, TOOLS, every};
 use icm_api::error::{Result, ServiceError};
 
 /// Returns `true` if a set holds the tool of this name.
 type Holds = fn(&str) -> bool;
 
-/// Named sets of tools: name, purpose, and the test of membership.
+/// Named sets of the tools of icm: name, purpose, and the test of membership. [`FRONTS`] has the sets of other memories.
 const SETS: [(&str, &str, Holds); 8] = [
     (
         "default",
@@ -21,8 +21,11 @@ const SETS: [(&str, &str, Holds); 8] = [
     ),
     (
         "icm",
-        "the eighteen tools of ICM, under the names that ICM uses",
-        |name| (is_of(name, MEMORY) || is_of(name, MEMOIR)) && !NEWER.contains(&name),
+        "the tools of ICM, under the names that ICM uses",
+        |name| {
+            let is_of_icm = is_of(name, MEMORY) || is_of(name, MEMOIR) || name == WAKE_UP;
+            is_of_icm && !NEWER.contains(&name)
+        },
     ),
     ("memory", "everything about memories", |name| {
         is_of(name, MEMORY) || name == WAKE_UP
@@ -41,7 +44,7 @@ const SETS: [(&str, &str, Holds); 8] = [
     ("alerts", "reminders for sessions and projects", |name| {
         is_of(name, ALERT)
     }),
-    ("all", "every tool", |_| true),
+    ("all", "every tool under a name of icm", |_| true),
 ];
 
 const MEMORY: &str = "icm_memory_";
@@ -81,11 +84,11 @@ fn is_of(name: &str, family: &str) -> bool {
 /// A choice of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offer {
-    /// A bit for each tool, in the order of the table.
+    /// A bit for each tool, in the order of [`every`].
     tools: u64,
 }
 
-const _: () = assert!(TOOLS.len() <= 64);
+const _: () = assert!(TOOLS.len() < 64);
 
 impl Default for Offer {
     fn default() -> Offer {
@@ -96,7 +99,7 @@ impl Default for Offer {
 }
 
 impl Offer {
-    /// Every tool.
+    /// Every tool under a name of icm.
     pub const ALL: Offer = Offer {
         tools: (1 << TOOLS.len()) - 1,
     };
@@ -105,7 +108,7 @@ impl Offer {
     /// default set.
     ///
     /// # Errors
-    /// `Invalid` for an unknown name, and if no tool is left.
+    /// `Invalid` for an unknown name, if two of the sets give one name to different tools, and if no tool is left.
     pub fn of(sets: &[String], tools: &[String], excluded: &[String]) -> Result<Offer> {
         let mut chosen = match (sets, tools) {
             ([], []) => Offer::default().tools,
@@ -113,7 +116,7 @@ impl Offer {
         };
         for name in sets {
             chosen |= set(name).ok_or_else(|| {
-                let known: Vec<&str> = SETS.iter().map(|(name, ..)| *name).collect();
+                let known: Vec<&str> = Offer::sets().map(|(name, _)| name).collect();
                 let hint = match place(name) {
                     Some(_) => format!("that is a tool: `--tools {name}`"),
                     None => format!("there are {}", known.join(", ")),
@@ -121,11 +124,13 @@ impl Offer {
                 ServiceError::invalid_with(format!("there is no toolset `{name}`"), hint)
             })?;
         }
+        refuse_one_name_twice(&named_sets(sets))?;
+        let named = chosen | Offer::ALL.tools;
         for name in tools {
-            chosen |= one(name)?;
+            chosen |= one(name, named)?;
         }
         for name in excluded {
-            chosen &= !one(name)?;
+            chosen &= !one(name, named)?;
         }
         match chosen {
             0 => Err(ServiceError::invalid_with(
@@ -141,7 +146,7 @@ impl Offer {
     /// # Errors
     /// `Invalid` if there are none.
     pub fn that_read(self) -> Result<Offer> {
-        let tools = TOOLS.iter().enumerate();
+        let tools = every().enumerate();
         let reading = tools.filter(|(_, tool)| tool.hints.read_only);
         let reading = reading.fold(0, |tools, (place, _)| tools | 1 << place);
         match self.tools & reading {
@@ -160,22 +165,72 @@ impl Offer {
 
     /// Returns the names of the sets, with their purposes.
     pub fn sets() -> impl Iterator<Item = (&'static str, &'static str)> {
-        SETS.iter().map(|(name, about, _)| (*name, *about))
+        let fronts = FRONTS.iter().map(|front| (front.name, front.about));
+        let own = SETS.iter().map(|(name, about, _)| (*name, *about));
+        own.chain(fronts)
     }
 }
 
 fn set(name: &str) -> Option<u64> {
+    let mut start = TOOLS.len();
+    for front in &FRONTS {
+        if front.name == name {
+            return Some(((1 << front.tools.len()) - 1) << start);
+        }
+        start += front.tools.len();
+    }
     let (_, _, is_in) = SETS.iter().find(|(known, ..)| *known == name)?;
     let tools = TOOLS.iter().enumerate();
     let chosen = tools.filter(|(_, tool)| is_in(tool.name));
     Some(chosen.fold(0, |set, (at, _)| set | 1 << at))
 }
 
-fn one(name: &str) -> Result<u64> {
-    place(name).map(|at| 1 << at).ok_or_else(|| {
-        let near = near(name);
+/// A set with the names of its tools, each with its place.
+type NamedSet<'a> = (&'a str, Vec<(&'a str, usize)>);
+
+fn named_sets(sets: &[String]) -> Vec<NamedSet<'_>> {
+    let named = |name: &'_ String| {
+        let tools = set(name).unwrap_or_default();
+        let tools = every().enumerate().filter(|(at, _)| tools & (1 << at) != 0);
+        tools.map(|(at, tool)| (tool.name, at)).collect()
+    };
+    sets.iter().map(|set| (set.as_str(), named(set))).collect()
+}
+
+/// Checks that no two of the sets give one name to different tools: a client could call only one of these.
+///
+/// # Errors
+/// `Invalid` with the name and the two sets.
+fn refuse_one_name_twice(sets: &[NamedSet<'_>]) -> Result<()> {
+    for (at, (set, tools)) in sets.iter().enumerate() {
+        for (other, others) in &sets[..at] {
+            let twice = |(name, place): &&(&str, usize)| {
+                let mut others = others.iter();
+                others.any(|(other, other_place)| other == name && other_place != place)
+            };
+            if let Some((name, _)) = tools.iter().find(twice) {
+                return Err(ServiceError::invalid_with(
+                    format!("the toolsets `{other}` and `{set}` both have a tool `{name}`"),
+                    "start a server for each of the two",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the bit of a tool; a tool of another memory is known if its set is among the `known` ones.
+fn one(name: &str, known: u64) -> Result<u64> {
+    let mut tools = every().enumerate();
+    let found = tools.find(|(at, tool)| tool.name == name && known & (1 << at) != 0);
+    found.map(|(at, _)| 1 << at).ok_or_else(|| {
+        let near: Vec<&str> = near(name).filter(|near| place(near).is_some()).collect();
+        let mut fronts = FRONTS.iter();
+        let front = fronts.find(|front| front.tools.iter().any(|tool| tool.name == name));
         let hint = if set(name).is_some() {
             format!("that is a toolset: `--toolsets {name}`")
+        } else if let (true, Some(front)) = (near.is_empty(), front) {
+            format!("it belongs to a toolset: `--toolsets {}`", front.name)
         } else if near.is_empty() {
             let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             format!("there are {}", known.join(", "))
@@ -187,13 +242,12 @@ fn one(name: &str) -> Result<u64> {
 }
 
 /// Returns the tools whose names contain `name`.
-pub(super) fn near(name: &str) -> Vec<&'static str> {
-    let names = TOOLS.iter().map(|tool| tool.name);
-    names
-        .filter(|tool| !name.is_empty() && tool.contains(name))
-        .collect()
+pub(super) fn near(name: &str) -> impl Iterator<Item = &'static str> {
+    let names = every().map(|tool| tool.name);
+    names.filter(move |tool| !name.is_empty() && tool.contains(name))
 }
 
+/// Returns the place of a tool under a name of icm.
 fn place(name: &str) -> Option<usize> {
     TOOLS.iter().position(|tool| tool.name == name)
 }
@@ -203,7 +257,7 @@ mod tests {
     use super::*;
 
     fn names(offer: Offer) -> Vec<&'static str> {
-        let tools = TOOLS.iter().enumerate();
+        let tools = every().enumerate();
         let tools = tools.filter(|(at, _)| offer.has(*at));
         tools.map(|(_, tool)| tool.name).collect()
     }
@@ -227,7 +281,8 @@ mod tests {
         assert_eq!(names(of(&["core"])), CORE);
         assert_eq!(names(of(&["default"])).len(), CORE.len() + CARE.len());
         let icm = names(of(&["icm"]));
-        assert_eq!(icm.len(), 18);
+        assert_eq!(icm.len(), 19);
+        assert!(icm.contains(&WAKE_UP));
         assert!(
             NEWER
                 .iter()
@@ -272,6 +327,51 @@ mod tests {
             near.hint().as_deref(),
             Some("did you mean icm_memory_recall, icm_memory_recall_context?")
         );
+    }
+
+    #[test]
+    fn sets_of_other_memories_are_offered_by_name_alone() {
+        let of = |sets: &[&str]| Offer::of(&texts(sets), &[], &[]).expect("sets");
+        for front in &FRONTS {
+            let own: Vec<&str> = front.tools.iter().map(|tool| tool.name).collect();
+            assert_eq!(names(of(&[front.name])), own);
+            assert_eq!(of(&["all"]).tools & of(&[front.name]).tools, 0);
+        }
+        assert_eq!(
+            names(of(&["sediment"])),
+            ["forget", "list", "recall", "store"]
+        );
+        assert_eq!(names(of(&["core", "sediment"])).len(), CORE.len() + 4);
+        let sediment = texts(&["sediment"]);
+        let fewer = Offer::of(&sediment, &[], &texts(&["forget"])).expect("a choice");
+        assert_eq!(names(fewer), ["list", "recall", "store"]);
+        let alone = Offer::of(&[], &texts(&["icm_recall"]), &[]).expect_err("of another set");
+        assert_eq!(
+            alone.hint().as_deref(),
+            Some("it belongs to a toolset: `--toolsets spec`")
+        );
+        let places = every().count();
+        assert!(places <= 64, "{places} tools have no bit each");
+    }
+
+    #[test]
+    fn two_sets_with_one_name_are_refused() {
+        let sets = |other: usize| {
+            [
+                ("one", vec![("a", 0), ("b", 1)]),
+                ("two", vec![("b", other)]),
+            ]
+        };
+        assert!(refuse_one_name_twice(&sets(1)).is_ok());
+        let error = refuse_one_name_twice(&sets(2)).expect_err("two tools have one name");
+        assert_eq!(
+            error.to_string(),
+            "the toolsets `one` and `two` both have a tool `b`"
+        );
+        // All sets together have each name once.
+        let all: Vec<String> = Offer::sets().map(|(name, _)| name.to_owned()).collect();
+        let all = Offer::of(&all, &[], &[]).expect("they go together");
+        assert_eq!(names(all).len(), every().count());
     }
 
     #[test]

@@ -5,10 +5,13 @@ use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
 
 use super::McpOptions;
 use super::resources::{framed, of_topic, shown_max};
+use super::tools::offered_as;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
 use icm_service::Service;
 
+/// The tool that a prompt names.
+const RECALL: &str = "icm_memory_recall";
 /// Newest memories in a prompt without a query. Raised, a prompt takes more of the context.
 const NEWEST: usize = 20;
 /// Budget of a recall in a prompt, in tokens. Raised, a prompt takes more of the context.
@@ -94,6 +97,8 @@ pub(super) fn messages(
     given: Option<&str>,
 ) -> Result<Vec<PromptMessage>> {
     let given = given.map(str::trim).filter(|given| !given.is_empty());
+    let recall = offered_as(options, RECALL).unwrap_or(RECALL);
+    let then = format!("use {recall} once the task is known.");
     let topic = || {
         given.ok_or_else(|| {
             ServiceError::invalid_with("`topic` is missing", "name the topic; see icm://topics")
@@ -112,9 +117,10 @@ pub(super) fn messages(
                 .join("\n\n"),
             ),
             None => (
-                "A new session begins. Take into account what icm remembers, of which this is the \
-                 newest; use icm_memory_recall once the task is known."
-                    .to_owned(),
+                format!(
+                    "A new session begins. Take into account what icm remembers, of which this is \
+                     the newest; {then}"
+                ),
                 newest(service, options)?,
             ),
         },
@@ -130,9 +136,7 @@ pub(super) fn messages(
                 }
             };
             (
-                "A new session begins. Take into account what icm remembers of it; use \
-                 icm_memory_recall once the task is known."
-                    .to_owned(),
+                format!("A new session begins. Take into account what icm remembers of it; {then}"),
                 woken(service, caller, options, budget)?,
             )
         }

@@ -14,7 +14,7 @@ use rmcp::model::{Resource, ResourceTemplate};
 
 use super::McpOptions;
 use super::schema::Args;
-use super::tools::{Call, Tool};
+use super::tools::{Call, Tool, offered_as};
 use icm_api::error::{Result, ServiceError};
 use icm_api::when;
 use icm_api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
@@ -25,6 +25,8 @@ use icm_service::Service;
 /// The resource that clients may subscribe to.
 pub(super) const LOG: &str = "icm://log";
 const SCHEME: &str = "icm://";
+/// The tool that a resource names.
+const RECALL: &str = "icm_memory_recall";
 const TEXT: &str = "text/plain";
 /// Most memories of a topic that are shown. Raised, each gets less room.
 const SHOWN_MAX: usize = 200;
@@ -200,8 +202,9 @@ impl Named {
                 let shown = memories.len().min(shown_max(options));
                 let mut text = framed(&memories[..shown], options, &service.zone());
                 if memories.len() > shown {
+                    let recall = offered_as(options, RECALL).unwrap_or(RECALL);
                     text.push_str(&format!(
-                        "\nthe newest {shown} of {}; icm_memory_recall finds the others",
+                        "\nthe newest {shown} of {}; {recall} finds the others",
                         memories.len()
                     ));
                 }

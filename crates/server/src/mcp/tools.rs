@@ -4,6 +4,7 @@
 //! client knows of a tool.
 
 mod alerts;
+mod compatible;
 mod conflicts;
 mod consolidate;
 mod decay;
@@ -35,12 +36,13 @@ use serde_json::Value;
 use super::McpOptions;
 use super::schema;
 use super::schema::{Args, Kind, Param};
+pub(super) use compatible::{FRONTS, as_named};
 use icm_api::error::ServiceError;
 use icm_api::{Basis, Caller, Progress};
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
-/// All tools, sorted by name.
+/// All tools under names of icm, sorted by name.
 pub(super) static TOOLS: [&Tool; 33] = [
     &alerts::SET,
     &alerts::DUE,
@@ -77,12 +79,42 @@ pub(super) static TOOLS: [&Tool; 33] = [
     &wake_up::TOOL,
 ];
 
-/// Returns the tools that these options offer, sorted by name.
+/// Returns the tools of icm, then the sets of tools under names of other memories. The place of a tool is its index here.
+pub(super) fn every() -> impl Iterator<Item = &'static Tool> {
+    let fronts = FRONTS.iter().flat_map(|front| front.tools);
+    TOOLS.iter().chain(fronts).copied()
+}
+
+/// Returns the tools that these options offer, sorted by name within icm's own and within each other set.
 pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool> {
-    let tools = TOOLS.iter().copied().enumerate();
+    let tools = every().enumerate();
     let offered = tools.filter(move |(place, _)| options.offer.has(*place));
     let tools = offered.map(|(_, tool)| tool);
     tools.filter(move |tool| !options.read_only || tool.hints.read_only)
+}
+
+/// Returns the name of a tool on offer that does the same as this one of icm: its own name first, then the name that
+/// another memory has for it.
+pub(super) fn offered_as(options: McpOptions, own: &'static str) -> Option<&'static str> {
+    let mut found = None;
+    for tool in offered(options) {
+        if tool.name == own {
+            return Some(own);
+        }
+        if found.is_none() && compatible::own_name(tool.name) == own {
+            found = Some(tool.name);
+        }
+    }
+    found
+}
+
+/// The tools under the names of another memory. Each maps its arguments to a command of icm, so events are the same.
+pub(super) struct Front {
+    /// The name of the set.
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// Sorted by name.
+    pub(super) tools: &'static [&'static Tool],
 }
 
 /// A tool.
@@ -181,7 +213,7 @@ impl Tool {
     /// Returns the metadata of a tool that Claude Code reads.
     fn meta(&self, options: McpOptions) -> MetaObject {
         let mut meta = MetaObject::new();
-        if ALWAYS_LOADED.contains(&self.name) {
+        if ALWAYS_LOADED.contains(&compatible::own_name(self.name)) {
             meta.0.insert("anthropic/alwaysLoad".into(), true.into());
         }
         meta.0
@@ -197,7 +229,23 @@ impl Tool {
 
     /// Returns the tool of this name.
     pub(super) fn named(name: &str) -> Option<&'static Tool> {
-        TOOLS.iter().find(|tool| tool.name == name).copied()
+        every().find(|tool| tool.name == name)
+    }
+
+    /// Returns `true` if the answers of this tool are JSON, in the shape of another memory.
+    pub(super) fn answers_json(&self) -> bool {
+        !self.name.starts_with("icm_")
+    }
+
+    /// Returns the name that the set of this tool has for a tool of icm; `None` if the set has no such tool.
+    pub(super) fn beside<'a>(&self, own: &'a str) -> Option<&'a str> {
+        let is_in = |front: &&Front| front.tools.iter().any(|tool| tool.name == self.name);
+        let Some(front) = FRONTS.iter().find(is_in) else {
+            return Some(own);
+        };
+        let names = front.tools.iter().map(|tool| tool.name);
+        let mut same = names.filter(|name| compatible::own_name(name) == own);
+        same.next()
     }
 
     /// Returns the tool as it stands in `tools/list` of the newest revision.

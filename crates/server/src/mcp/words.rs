@@ -60,7 +60,7 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             Some(value) => format!("{tool} ({argument}: \"{value}\")"),
             None => tool.to_owned(),
         };
-        return match name {
+        let said = match name {
             "memoir" => match rest.split(' ').next() {
                 Some("list") => "icm_memoir_list".to_owned(),
                 Some("show") => "icm_memoir_show".to_owned(),
@@ -89,11 +89,22 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             "embed" => "icm_memory_embed_all".to_owned(),
             _ => for_the_user(word),
         };
+        return in_the_set(said, word, tool);
     }
     match options(word, tool) {
         Some(words) => words,
         None if word.starts_with("--") => format!("`{word}` (for the user to give)"),
         None => format!("`{word}`"),
+    }
+}
+
+/// Returns a hint with the name that the tool's set has for the tool in it; the command for the user if the set has none.
+fn in_the_set(said: String, command: &str, tool: &Tool) -> String {
+    let own = said.split(' ').next().unwrap_or_default();
+    match tool.beside(own) {
+        Some(name) if name == own => said,
+        Some(name) => name.to_owned() + &said[own.len()..],
+        None => for_the_user(command),
     }
 }
 
@@ -162,6 +173,17 @@ mod tests {
                 "`icm log repair` sets the rest aside; name another store with `--db`",
                 "`icm log repair` (for the user to run) sets the rest aside; name another store \
                  with `--db` (for the user to give)",
+            ),
+            (
+                "icm_forget",
+                "list memories with `icm topics`, search with `icm recall`; `icm history 01J9`",
+                "list memories with icm_list_topics, search with icm_recall; `icm history 01J9` \
+                 (for the user to run)",
+            ),
+            (
+                "memory_set",
+                "search with `icm recall`, or `icm topics`",
+                "search with memory_get, or `icm topics` (for the user to run)",
             ),
         ] {
             let tool = Tool::named(tool).expect("a tool");

@@ -10,7 +10,7 @@ use super::revision::Revision;
 use crate::mcp::McpOptions;
 use crate::mcp::progress::Watched;
 use crate::mcp::schema::Args;
-use crate::mcp::tools::{Call, Reply, Tool};
+use crate::mcp::tools::{Call, Reply, Tool, as_named, offered_as};
 use crate::mcp::words::explained;
 use icm_api::Progress;
 use icm_api::error::ServiceError;
@@ -19,7 +19,13 @@ use icm_guard::sanitize::clean;
 use icm_wait::bounds;
 
 /// Tools that may take minutes: later requests do not wait for them.
-const MAY_TAKE_LONG: [&str; 2] = ["icm_memory_consolidate", "icm_memory_embed_all"];
+const MAY_TAKE_LONG: [&str; 3] = [
+    "icm_consolidate",
+    "icm_memory_consolidate",
+    "icm_memory_embed_all",
+];
+/// The tool that a hint for the session names.
+const STORE: &str = "icm_memory_store";
 
 pub(super) fn route(tool: &'static Tool, options: McpOptions) -> ToolRoute<Server> {
     ToolRoute::new_dyn(
@@ -35,7 +41,8 @@ async fn call(
     context: ToolCallContext<'_, Server>,
 ) -> Result<CallToolResponse, ErrorData> {
     let server = context.service;
-    let mut args = match Args::check(tool.params, context.arguments.unwrap_or_default()) {
+    let given = as_named(tool, context.arguments.unwrap_or_default());
+    let mut args = match Args::check(tool.params, given) {
         Ok(args) => args,
         Err(complaint) => return Ok(failed(&complaint)),
     };
@@ -64,11 +71,14 @@ async fn call(
         {
             reply.tell_damage(&damage);
         }
-        let after = match options.compact || options.read_only {
+        // An answer in JSON has no room for a hint.
+        let after = match options.compact || options.read_only || tool.answers_json() {
             true => 0,
             false => options.nudge_after,
         };
-        if let Some(hint) = nudges.count(&service, &caller, !tool.hints.read_only, after) {
+        let store = offered_as(options, STORE).unwrap_or(STORE);
+        let writes = !tool.hints.read_only;
+        if let Some(hint) = nudges.count(&service, &caller, writes, (after, store)) {
             reply.tell_hint(&hint);
         }
         Ok(reply)

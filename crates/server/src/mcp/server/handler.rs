@@ -23,7 +23,7 @@ use super::revision::{Revision, is_stateless};
 use super::{CLIENT_MAX_BYTES, LISTENERS_MAX, Server};
 use crate::mcp::resources::Named;
 use crate::mcp::tools::Tool;
-use crate::mcp::{INSTRUCTIONS, complete, offer, prompts, resources, watch};
+use crate::mcp::{complete, instructions, offer, prompts, resources, watch};
 use icm_guard::sanitize::clean_line;
 
 /// Time for which a client may keep a list, in milliseconds. Lists change only with the program and its options.
@@ -43,7 +43,7 @@ impl ServerHandler for Server {
             .build();
         InitializeResult::new(capabilities)
             .with_server_info(about)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions(self.options))
     }
 
     async fn initialize(
@@ -112,9 +112,8 @@ impl ServerHandler for Server {
                     },
                 )),
                 None => {
-                    let near = offer::near(name);
-                    let near = near.iter().filter(|near| self.router.has_route(near));
-                    let near: Vec<&str> = near.copied().collect();
+                    let near = offer::near(name).filter(|near| self.router.has_route(near));
+                    let near: Vec<&str> = near.collect();
                     let hint = match near.is_empty() {
                         true => "see tools/list".to_owned(),
                         false => format!("did you mean {}?", near.join(", ")),

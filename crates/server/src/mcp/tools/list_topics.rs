@@ -2,13 +2,16 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, name_cursor, name_of};
+use super::{
+    AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, name_cursor, name_of, offered_as,
+};
 use crate::mcp::schema::Args;
 use icm_api::TopicsRequest;
 use icm_api::error::ServiceError;
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
+const STORE: &str = "icm_memory_store";
 /// Topics in one reply.
 const PAGE: usize = 200;
 /// Most levels of topics that can be asked for.
@@ -102,7 +105,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let shown_count = shown.len();
     let mut text = match (topics.total, &request.prefix) {
         (0, None) if as_of.is_some() => "no topics then".to_owned(),
-        (0, None) => "no topics yet: store something with icm_memory_store".to_owned(),
+        (0, None) => {
+            let store = offered_as(call.options, STORE).unwrap_or(STORE);
+            format!("no topics yet: store something with {store}")
+        }
         (0, Some(_)) => "no topics there: leave prefix out to see all".to_owned(),
         _ => format!("{}\ndays in {}", frame.finish(), call.service.zone_name()),
     };

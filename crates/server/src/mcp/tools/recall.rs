@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{
     AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value, cleaned,
+    offered_as,
 };
 use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
@@ -28,6 +29,7 @@ const REPEAT_BYTES: usize = 29;
 const TEXT_HIT_BYTES: usize = 180 + FOUND_BY_BYTES;
 /// Matched words in the structured content, if the room is short.
 const MATCHED_MAX: usize = 10;
+const TOPICS: &str = "icm_memory_list_topics";
 /// Bytes of text that each memory gets at least. Raised, a reply holds fewer memories.
 const TEXT_MIN_BYTES: usize = 200;
 
@@ -181,11 +183,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a recall")?),
         None => None,
     };
-    // A few memories with enough text are worth more than many cut short; the cursor leads to the others.
-    let fitting = (call.room_bytes() / (TEXT_HIT_BYTES + TEXT_MIN_BYTES)).max(1);
     let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
-    let limit = limit.min(fitting);
-    let as_of = cursor.map(Cursor::at).or_else(|| args.text("as_of"));
     let request = RecallRequest {
         query: args.required_text("query"),
         topic: args.text("topic"),
@@ -193,16 +191,31 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         scope: call.caller.scope(args.text("scope"))?,
         since: args.text("since"),
         until: args.text("until"),
-        limit: Some(limit),
+        limit: Some(limit.min(fitting(call))),
         offset: cursor.map_or(0, |cursor| cursor.offset),
-        at: as_of.clone(),
+        at: cursor.map(Cursor::at).or_else(|| args.text("as_of")),
         floor: args.share("floor"),
         record: !call.options.read_only,
         together: cursor.is_none(),
         ..RecallRequest::default()
     };
     let answer = call.service.recall(call.caller, &request)?;
-    let basis = as_of.is_some().then_some(&answer.basis);
+    Ok(told(call, &request, answer))
+}
+
+/// Returns the most memories that an answer shows: a few with enough text are worth more than many cut short, and a
+/// cursor leads to the others.
+pub(super) fn fitting(call: &Call<'_>) -> usize {
+    (call.room_bytes() / (TEXT_HIT_BYTES + TEXT_MIN_BYTES)).max(1)
+}
+
+/// Returns the reply that shows an answer.
+pub(super) fn told(
+    call: &Call<'_>,
+    request: &RecallRequest,
+    answer: icm_api::RecallAnswer,
+) -> Reply {
+    let basis = request.at.is_some().then_some(&answer.basis);
     let text_of_basis = basis.map(super::basis_text);
     let next = answer.next.map(|offset| Cursor {
         position: answer.basis.position,
@@ -234,8 +247,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         true if request.offset > 0 => text.push_str("no more memories match"),
         true => text.push_str(&match &answer.nearest {
             Some(nearest) => nothing_fits(&nearest.id, nearest.fit),
-            None => "no memory matches; try other words, scope all, or icm_memory_list_topics"
-                .to_owned(),
+            None => {
+                let topics = offered_as(call.options, TOPICS).unwrap_or(TOPICS);
+                format!("no memory matches; try other words, scope all, or {topics}")
+            }
         }),
         false => {
             let framed = in_frame(call, &request.query, &hits, texts_cap);
@@ -270,7 +285,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&format!("\noften recalled with the first one: {ids}"));
         structured["often_together"] = json!(answer.often_together);
     }
-    Ok(Reply { text, structured })
+    Reply { text, structured }
 }
 
 /// Returns the scopes seen, without those below a session, which are implied.

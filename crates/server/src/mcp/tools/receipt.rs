@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Reply, offered, short};
+use super::{Call, Reply, offered_as, short};
 use icm_api::{Action, Crowded, Receipt, Replaced, Similar};
 use icm_guard::difference::around_difference;
 use icm_guard::frame::Frame;
@@ -11,6 +11,7 @@ use icm_guard::sanitize::{clean, clean_line};
 const CONSOLIDATE: &str = "icm_memory_consolidate";
 const FORGET: &str = "icm_memory_forget";
 const LINK: &str = "icm_memory_link";
+const UPDATE: &str = "icm_memory_update";
 /// Bytes of another memory that a receipt shows. Raised, receipts cost the model more.
 const OTHER_MAX_BYTES: usize = 200;
 
@@ -79,10 +80,7 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
         text.push_str(&match call.options.compact {
             true => format!(" crowded:{memories}"),
             false => {
-                let way = match has(call, CONSOLIDATE) {
-                    true => CONSOLIDATE,
-                    false => "`icm consolidate`",
-                };
+                let way = offered_as(call.options, CONSOLIDATE).unwrap_or("`icm consolidate`");
                 format!(
                     "\nhint: topic \"{topic}\" has {memories} memories{of}: {way} puts one summary in \
                      their place"
@@ -111,7 +109,7 @@ fn tell_others(
         if receipt.similar_alone().is_some() {
             text.push_str(&match call.options.compact {
                 true => format!(" similar:{}", similar.id),
-                false => similar_text(similar, &similar.likeness(stored), &content, receipt.action),
+                false => similar_text(call, similar, (stored, receipt.action), &content),
             });
         }
     }
@@ -135,13 +133,28 @@ fn tell_others(
 }
 
 /// Returns the note that a memory says nearly the same, with a way to settle it and the text of that memory.
-fn similar_text(similar: &Similar, likeness: &str, content: &str, action: Action) -> String {
-    let way = match action {
-        Action::Updated => "it was updated in place; icm_undo brings the old text back",
-        _ => {
-            "both are kept and linked; if this one replaces it, update it with icm_memory_update \
-             and forget the new one"
+fn similar_text(
+    call: &Call<'_>,
+    similar: &Similar,
+    (stored, action): (&str, Action),
+    content: &str,
+) -> String {
+    let likeness = similar.likeness(stored);
+    let has_forget_alone = || {
+        let forget = offered_as(call.options, FORGET)?;
+        let lacks_update = offered_as(call.options, UPDATE).is_none();
+        lacks_update.then_some(forget)
+    };
+    let way = match (action, has_forget_alone()) {
+        (Action::Updated, _) => {
+            "it was updated in place; icm_undo brings the old text back".to_owned()
         }
+        (_, Some(forget)) => {
+            format!("both are kept and linked; if this one replaces it, {forget} the old one")
+        }
+        (_, None) => "both are kept and linked; if this one replaces it, update it with \
+                      icm_memory_update and forget the new one"
+            .to_owned(),
     };
     format!(
         "\nsimilar ({likeness}): {way}\n{}",
@@ -157,18 +170,19 @@ fn replaced_text(
     content: &str,
 ) -> String {
     let id = &old.id;
-    let way = match (has(call, LINK), has(call, FORGET)) {
-        (true, _) => {
+    let link = offered_as(call.options, LINK);
+    let way = match (link, offered_as(call.options, FORGET)) {
+        (Some(_), _) => {
             let arguments = json!({ "id": new, "other": id, "relation": "supersedes" });
             format!(
                 "if it does, call {LINK} {arguments}; if both hold, the same with \"relation\":\"related\""
             )
         }
-        (false, true) => {
+        (None, Some(forget)) => {
             let arguments = json!({ "id": id });
-            format!("if it does, call {FORGET} {arguments}; if both hold, nothing is to do")
+            format!("if it does, call {forget} {arguments}; if both hold, nothing is to do")
         }
-        (false, false) => {
+        (None, None) => {
             format!("if it does, `icm link {new} {id} -r supersedes` (for the user to run) says so")
         }
     };
@@ -183,8 +197,4 @@ fn framed(id: &str, content: &str) -> String {
     let mut frame = Frame::new();
     frame.item(&format!("{id} "), &clean_line(content), "", usize::MAX);
     frame.finish()
-}
-
-fn has(call: &Call<'_>, tool: &str) -> bool {
-    offered(call.options).any(|it| it.name == tool)
 }

@@ -1,5 +1,6 @@
 //! `icm serve`
 
+mod list_tools;
 mod over_http;
 mod unit;
 
@@ -8,10 +9,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use icm_api::Caller;
+use icm_api::limits::{SOURCE_LEN_MAX, label};
 use icm_server::mcp;
 use icm_server::mcp::{McpOptions, Offer};
 
 use crate::app::App;
+use crate::caller::variable;
 use crate::error::{CliError, Outcome};
 use crate::logging::Wanted;
 use over_http::HttpArgs;
@@ -56,6 +60,9 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     exclude_tools: Vec<String>,
+    /// Print the tools on offer and all toolsets, with the tokens that they take in a prompt, and end
+    #[arg(long)]
+    list_tools: bool,
     /// Offer no tool that changes the store
     #[arg(long, env = "ICM_READ_ONLY", value_parser = yes_or_no, action = clap::ArgAction::SetTrue)]
     read_only: bool,
@@ -87,7 +94,7 @@ fn toolsets() -> String {
 
 Examples:
   icm serve --toolsets default,memoir
-  icm serve --http 127.0.0.1:7437
+  icm serve --toolsets sediment --list-tools    # its tools, with their tokens
   icm serve --http 127.0.0.1:7437 --print-unit systemd"
 }
 
@@ -127,6 +134,9 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
         true => offer.that_read()?,
         false => offer,
     };
+    if args.list_tools {
+        return list_tools::print(&args, offer, app);
+    }
     if args.http.prints_unit() {
         return unit::print(&args, app);
     }
@@ -138,14 +148,7 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     if !args.read_only {
         service.check_folder()?;
     }
-    let options = McpOptions {
-        nudge_after: app.config.mcp.nudge_after,
-        compact: args.compact,
-        read_only: args.read_only,
-        structured: args.structured,
-        answer_max_bytes: args.answer_max,
-        offer,
-    };
+    let options = options(&args, offer, app);
     if !service.is_there() {
         let (dir, origin) = app.db()?;
         tracing::info!(dir = %dir.display(), %origin, "there is no store; the first write makes one");
@@ -168,10 +171,92 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
         Some(dir) => Some(PathBuf::from(dir)),
         None => std::env::current_dir().ok(),
     };
-    mcp::serve_stdio(
-        Arc::clone(service),
-        app.caller_in(folder.as_deref())?,
-        options,
-    )?;
+    let mut caller = app.caller_in(folder.as_deref())?;
+    if names(&args.toolsets).iter().any(|set| set == MII) {
+        caller = mii_session(caller, variable)?;
+    }
+    mcp::serve_stdio(Arc::clone(service), caller, options)?;
     Ok(Outcome::Fine)
+}
+
+/// Returns the settings of a server that offers these tools.
+fn options(args: &ServeArgs, offer: Offer, app: &App) -> McpOptions {
+    McpOptions {
+        nudge_after: app.config.mcp.nudge_after,
+        compact: args.compact,
+        read_only: args.read_only,
+        structured: args.structured,
+        answer_max_bytes: args.answer_max,
+        offer,
+    }
+}
+
+/// The toolset of mii-memory.
+const MII: &str = "mii";
+
+/// Returns the caller with the session that mii-memory has: `MII_MEMORY_SESSION` names it, else the session of icm, else
+/// a new one. It lies below the session in `MII_MEMORY_SESSION_PARENT`.
+fn mii_session(
+    mut caller: Caller,
+    variable: impl Fn(&str) -> Result<Option<String>, CliError>,
+) -> Result<Caller, CliError> {
+    if let Some(session) = variable("MII_MEMORY_SESSION")? {
+        caller.session = Some(session);
+    }
+    if let Some(parent) = variable("MII_MEMORY_SESSION_PARENT")? {
+        caller = mcp::in_a_session(caller);
+        let session = caller.session.unwrap_or_default();
+        let is_below = session
+            .strip_prefix(&parent)
+            .is_some_and(|rest| rest.starts_with('/'));
+        caller.session = Some(match is_below {
+            true => session,
+            false => format!("{parent}/{session}"),
+        });
+    }
+    if let Some(session) = &caller.session {
+        label("the session", session, SOURCE_LEN_MAX)?;
+    }
+    Ok(caller)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_of_mii_memory_lies_below_its_parent() {
+        let of = |own: Option<&str>, session: Option<&str>, parent: Option<&str>| {
+            let caller = Caller {
+                session: own.map(str::to_owned),
+                ..Caller::default()
+            };
+            let variable = |name: &str| {
+                let value = match name {
+                    "MII_MEMORY_SESSION" => session,
+                    _ => parent,
+                };
+                Ok(value.map(str::to_owned))
+            };
+            mii_session(caller, variable).expect("a session").session
+        };
+        for (own, session, parent, named) in [
+            (None, None, None, None),
+            (Some("own"), None, None, Some("own")),
+            (Some("own"), Some("given"), None, Some("given")),
+            (None, Some("sub"), Some("parent"), Some("parent/sub")),
+            (None, Some("parent/sub"), Some("parent"), Some("parent/sub")),
+            (
+                None,
+                Some("parents"),
+                Some("parent"),
+                Some("parent/parents"),
+            ),
+            (Some("own"), None, Some("parent"), Some("parent/own")),
+        ] {
+            assert_eq!(of(own, session, parent).as_deref(), named);
+        }
+        let made = of(None, None, Some("parent")).expect("a session");
+        assert!(made.starts_with("parent/mcp-"), "{made}");
+    }
 }

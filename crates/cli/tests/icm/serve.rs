@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::world::{Says, World, run};
+use crate::world::{Look, Says, World, run};
 
 const HELLO: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#,
@@ -70,7 +70,11 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     };
     let default = tools("", &[]);
     assert_eq!(default.len(), 10);
-    assert_eq!(tools("--toolsets icm", &[]).len(), 18);
+    assert_eq!(tools("--toolsets icm", &[]).len(), 19);
+    let sediment = ["forget", "list", "recall", "store"];
+    assert_eq!(tools("--toolsets sediment", &[]), sediment);
+    let reading = tools("--toolsets mii --read-only", &[]);
+    assert_eq!(reading, ["list_tags", "memory_get"]);
     assert_eq!(tools("--toolsets all", &[]).len(), 33);
     let core = tools("--toolsets core", &[]);
     assert_eq!(tools("", &[("ICM_TOOLSETS", " core , ")]), core);
@@ -105,6 +109,52 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     }
     let help = world.out("serve --help");
     help.says("  core     store, recall, change");
+}
+
+#[test]
+fn the_tools_and_toolsets_are_listed_with_their_tokens() {
+    let world = World::new();
+    let listed = world.json("serve --toolsets sediment --list-tools");
+    let names = listed["tools"].texts("name");
+    assert_eq!(names, ["forget", "list", "recall", "store"]);
+    let sets = listed["toolsets"].as_array().unwrap();
+    let set = |name: &str| {
+        let mut sets = sets.iter();
+        sets.find(|set| set["name"] == name).expect("a set").clone()
+    };
+    assert_eq!(set("sediment")["tokens"], listed["tokens"]);
+    for (name, tools) in [
+        ("default", 10),
+        ("icm", 19),
+        ("all", 31),
+        ("spec", 6),
+        ("mii", 3),
+    ] {
+        assert_eq!(set(name)["tools"], tools, "{name}");
+    }
+    for name in ["default", "mii", "sediment", "spec"] {
+        let tokens = set(name)["tokens"].as_u64().unwrap();
+        assert!((100..=2_500).contains(&tokens), "{name}: {tokens}");
+    }
+    let text = world.out("serve --toolsets sediment --list-tools");
+    text.says("together");
+    text.says("store, recall, list, forget, as Sediment has them");
+    assert!(!world.store().exists());
+}
+
+#[test]
+fn a_session_of_mii_memory_comes_from_its_variables() {
+    let world = World::new();
+    let set = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"memory_set","arguments":{"content":"one","tags":["a"],"mode":"session"}}}"#;
+    for (session, scope) in [("sub", "session:parent/sub"), ("", "session:parent/mcp-")] {
+        let mut command = world.command("serve --toolsets mii");
+        command.env("MII_MEMORY_SESSION_PARENT", "parent");
+        command.env("MII_MEMORY_SESSION", session);
+        command.stdin(Stdio::piped());
+        run(&mut command, format!("{HELLO}{set}\n").as_bytes()).ok();
+        let newest = world.json("list -l 1")[0]["scope"].clone();
+        newest.as_str().unwrap().begins(scope);
+    }
 }
 
 /// The order holds with and without an owner.

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_api::{Caller, LogRequest, StoreRequest, Trust};
+use icm_api::{Caller, DecayRequest, LogRequest, StoreRequest, Trust};
+use icm_server::mcp::McpOptions;
 use icm_service::{OpenOptions, Service};
 use serde_json::{Value, json};
 
 use crate::client::{Client, EVERYTHING};
+use crate::list::of_set;
 use crate::look::{Look, Says};
 
 /// The clock of this machine, three days ago.
@@ -26,9 +28,9 @@ impl icm_log::env::Env for Ago {
 }
 
 /// Connects to a store with a memory that is three days old.
-async fn three_days_later() -> Client {
+async fn three_days_later(options: McpOptions) -> Client {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = OpenOptions {
+    let opening = OpenOptions {
         dir: folder.path().join("store"),
         lock_wait: Duration::from_secs(10),
         read_only: false,
@@ -37,17 +39,17 @@ async fn three_days_later() -> Client {
         env: Arc::new(Ago),
         ..icm_service::Ground::system()
     };
-    let before = Service::open_on(options, ground).expect("a store");
+    let before = Service::open_on(opening, ground).expect("a store");
     let request = StoreRequest::new("zoo", "a zebra");
     before.store(&Caller::default(), request).expect("stored");
     drop(before);
 
-    Client::connect_in(folder, EVERYTHING).greeted().await
+    Client::connect_in(folder, options).greeted().await
 }
 
 #[tokio::test]
 async fn faded_memories_are_pruned_and_come_back() {
-    let mut client = three_days_later().await;
+    let mut client = three_days_later(EVERYTHING).await;
     let young = client.put("zoo", "a young okapi", Trust::User);
     let (text, prune) = client.ok("icm_memory_prune", json!({})).await;
     assert_eq!(prune["memories"], 0, "{text}");
@@ -91,7 +93,7 @@ async fn faded_memories_are_pruned_and_come_back() {
 
 #[tokio::test]
 async fn a_recall_lets_memories_fade_once_a_day() {
-    let mut client = three_days_later().await;
+    let mut client = three_days_later(EVERYTHING).await;
     // The tick is written once the answer is out and the client is silent for a moment.
     let mut weights = Vec::new();
     while weights.last().is_none_or(|weight| *weight == 1.0) && weights.len() < 100 {
@@ -114,4 +116,22 @@ async fn a_recall_lets_memories_fade_once_a_day() {
     });
     log.expect("the log reads");
     assert_eq!(ticks, 1, "however often it was asked");
+}
+
+#[tokio::test]
+async fn a_least_weight_leaves_out_memories_that_have_faded() {
+    let mut client = three_days_later(of_set("spec")).await;
+    client.put("zoo", "a young zebra", Trust::User);
+    let request = DecayRequest {
+        rate: Some(0.7),
+        ..DecayRequest::default()
+    };
+    let faded = client.service.decay(&Caller::default(), &request);
+    faded.expect("they fade");
+    for (least, count) in [(0.0, 2), (0.5, 1)] {
+        let recall = json!({"query": "zebra", "min_weight": least});
+        let (_, found) = client.ok("icm_recall", recall).await;
+        assert_eq!(found["results"].count(), count, "{least}: {found}");
+    }
+    client.end().await;
 }

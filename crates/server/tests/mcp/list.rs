@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use icm_server::mcp::{INSTRUCTIONS, McpOptions, Offer, tool_list};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::client::{EVERYTHING, READ_ONLY};
 
@@ -14,6 +14,29 @@ pub(crate) fn tools() -> Vec<Value> {
         Value::Array(tools) => tools,
         other => panic!("not a list: {other}"),
     }
+}
+
+/// Returns the options of a server with one toolset.
+pub(crate) fn of_set(set: &str) -> McpOptions {
+    McpOptions {
+        offer: Offer::of(&[set.to_owned()], &[], &[]).expect("a set"),
+        ..EVERYTHING
+    }
+}
+
+/// The toolsets under names of other memories.
+const FRONTS: [&str; 3] = ["mii", "sediment", "spec"];
+
+/// Returns the tools under names of icm, then those of other memories.
+fn every() -> Vec<Value> {
+    let mut every = tools();
+    for set in FRONTS {
+        match tool_list(of_set(set)) {
+            Value::Array(tools) => every.extend(tools),
+            other => panic!("not a list: {other}"),
+        }
+    }
+    every
 }
 
 /// Calls `each` with the key and value of every member of every object in `value`.
@@ -33,7 +56,7 @@ pub(crate) fn walk(value: &Value, each: &mut dyn FnMut(&str, &Value)) {
 #[test]
 fn schemas_keep_to_what_every_client_understands() {
     let mut members = 0;
-    for tool in tools() {
+    for tool in every() {
         let name = tool["name"].as_str().expect("a name");
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             walk(schema, &mut |key, value| {
@@ -75,6 +98,8 @@ fn schemas_keep_to_what_every_client_understands() {
             "icm_memory_recall_context" => 8,
             // For one, the bounds of the walk and the page; for the other, the floor.
             "icm_memoir_inspect" | "icm_memoir_search" => 7,
+            // Tags to have and tags to lack, each under the names of mii-memory.
+            "memory_get" => 7,
             _ => 6,
         };
         assert!(properties.len() <= most, "{name}");
@@ -104,7 +129,7 @@ fn schemas_keep_to_what_every_client_understands() {
 #[test]
 fn every_tool_says_what_it_is_for_and_what_it_may_do() {
     let mut names = Vec::new();
-    for tool in tools() {
+    for tool in every() {
         let name = tool["name"].as_str().expect("a name").to_owned();
         assert!(
             name.len() <= 64 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
@@ -138,6 +163,9 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
         assert_eq!(
             hints["destructiveHint"],
             [
+                "forget",
+                "icm_consolidate",
+                "icm_forget",
                 "icm_memoir_forget",
                 "icm_memory_consolidate",
                 "icm_memory_forget",
@@ -150,6 +178,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
         );
         names.push(name);
     }
+    names.truncate(tools().len());
     let mut sorted = names.clone();
     sorted.sort();
     assert_eq!(names, sorted, "the table is in the order of names");
@@ -195,8 +224,24 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
 
 #[test]
 fn the_list_is_as_checked_in() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/tools.json");
-    let mut now = serde_json::to_string_pretty(&tool_list(EVERYTHING)).expect("JSON");
+    is_as_checked_in("tools.json", &tool_list(EVERYTHING));
+}
+
+#[test]
+fn the_lists_of_other_memories_are_as_checked_in() {
+    let lists: Map<String, Value> = FRONTS
+        .iter()
+        .map(|set| ((*set).to_owned(), tool_list(of_set(set))))
+        .collect();
+    assert_eq!(lists["spec"].as_array().map(Vec::len), Some(6));
+    is_as_checked_in("fronts.json", &lists.into());
+}
+
+#[track_caller]
+fn is_as_checked_in(name: &str, list: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let path = path.join(name);
+    let mut now = serde_json::to_string_pretty(list).expect("JSON");
     now.push('\n');
     if std::env::var_os("ICM_UPDATE_SNAPSHOTS").is_some() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("create the folder");
@@ -216,6 +261,9 @@ fn the_list_stays_within_its_budget() {
         (Offer::default(), 2_500),
         (core, 1_900),
         (Offer::ALL, 7_300),
+        (of_set("mii").offer, 2_500),
+        (of_set("sediment").offer, 2_500),
+        (of_set("spec").offer, 2_500),
     ] {
         let options = McpOptions {
             offer,

@@ -9,6 +9,7 @@ mod ending;
 mod fading;
 mod floor;
 mod framed;
+mod fronts;
 mod line;
 mod links;
 mod list;

@@ -126,7 +126,38 @@ fn page() -> String {
         );
     }
     assert_eq!(with_path, paths.len(), "a path of no tool: {paths:?}");
-    page + &parts
+    page + &parts + &of_other_memories()
+}
+
+/// Returns the part about the tools under names of other memories.
+fn of_other_memories() -> String {
+    let mut part = "\n## Tools under names of other memories\n\n\
+        [Coming from another memory](../agents.md#coming-from-another-memory) says when to offer them.\n\n\
+        | toolset | tool | what | arguments |\n|---|---|---|---|\n"
+        .to_owned();
+    let (own, mut others) = (tools(Offer::ALL), 0);
+    for (set, _) in Offer::sets() {
+        let offer = Offer::of(&[set.to_owned()], &[], &[]).unwrap();
+        for tool in tools(offer) {
+            if own.iter().any(|it| it["name"] == tool["name"]) {
+                continue;
+            }
+            let (name, title) = (
+                tool["name"].as_str().unwrap(),
+                tool["title"].as_str().unwrap(),
+            );
+            let arguments = tool["inputSchema"]["properties"]
+                .as_object()
+                .unwrap()
+                .keys();
+            let arguments: Vec<String> = arguments.map(|name| format!("`{name}`")).collect();
+            let arguments = arguments.join(", ");
+            let _ = writeln!(part, "| `{set}` | `{name}` | {title} | {arguments} |");
+            others += 1;
+        }
+    }
+    assert!(others >= 13, "only {others} tools of other memories");
+    part
 }
 
 #[test]

@@ -110,7 +110,9 @@ fn result(call: &Call<'_>, hit: &RecallHit, content: Option<String>, fit: f64) -
         item["cross_project"] = true.into();
     }
     if !memory.related.is_empty() {
-        let ids: Vec<&str> = memory.related.iter().map(|it| it.id.as_str()).collect();
+        // The links are in the order of the other memories.
+        let mut ids: Vec<&str> = memory.related.iter().map(|it| it.id.as_str()).collect();
+        ids.dedup();
         item["related_ids"] = json!(ids);
     }
     item

@@ -74,7 +74,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     let sediment = ["forget", "list", "recall", "store"];
     assert_eq!(tools("--toolsets sediment", &[]), sediment);
     let reading = tools("--toolsets mii --read-only", &[]);
-    assert_eq!(reading, ["list_tags", "memory_get"]);
+    assert_eq!(reading, ["alerts_get", "list_tags", "memory_get"]);
     assert_eq!(tools("--toolsets all", &[]).len(), 33);
     let core = tools("--toolsets core", &[]);
     assert_eq!(tools("", &[("ICM_TOOLSETS", " core , ")]), core);
@@ -126,9 +126,9 @@ fn the_tools_and_toolsets_are_listed_with_their_tokens() {
     for (name, tools) in [
         ("default", 10),
         ("icm", 19),
-        ("all", 31),
+        ("all", 33),
         ("spec", 6),
-        ("mii", 3),
+        ("mii", 5),
     ] {
         assert_eq!(set(name)["tools"], tools, "{name}");
     }

@@ -164,6 +164,11 @@ async fn a_session_of_mii_memory_is_its_own() {
     let get = json!({"query": "branch under review", "mode": "session"});
     let (_, found) = client.ok("memory_get", get).await;
     found.has(json!({"/memories/0/mode": "session", "/memories/0/mode_ref": "mcp-1"}));
+    let alert = json!({"content": "Read the review before going on"});
+    client.ok("alert_set", alert).await;
+    let (text, due) = client.ok("alerts_get", json!({})).await;
+    assert_eq!(due["alerts"].count(), 1, "{due}");
+    text.says("Read the review before going on");
     let (_, store) = client.end().await;
     let memory = store.service.list(&icm_api::ListRequest::default());
     assert_eq!(memory.expect("a list")[0].scope, "session:mcp-1");

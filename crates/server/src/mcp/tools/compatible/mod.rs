@@ -17,8 +17,10 @@ use icm_api::{RecallAnswer, RecallHit, RecallRequest};
 pub(in crate::mcp) static FRONTS: [Front; 3] = [
     Front {
         name: "mii",
-        about: "memory_set and memory_get by tags, as mii-memory has them",
+        about: "memories by tags and alerts, as mii-memory has them",
         tools: &[
+            &mii::alerts::SET,
+            &mii::alerts::GET,
             &mii::list_tags::TOOL,
             &mii::memory_get::TOOL,
             &mii::memory_set::TOOL,
@@ -49,7 +51,9 @@ pub(in crate::mcp) static FRONTS: [Front; 3] = [
 ];
 
 /// Names of tools of other memories, each with the tool of icm that does the same.
-const OWN_NAMES: [(&str, &str); 11] = [
+const OWN_NAMES: [(&str, &str); 13] = [
+    ("alert_set", "icm_alert_set"),
+    ("alerts_get", "icm_alerts"),
     ("forget", "icm_memory_forget"),
     ("icm_consolidate", "icm_memory_consolidate"),
     ("icm_forget", "icm_memory_forget"),

@@ -9,7 +9,7 @@ use crate::mcp::tools::recall::fitting;
 use crate::mcp::tools::{Call, Hints, Kind, Param, Reply, Tool};
 use icm_api::error::ServiceError;
 use icm_api::limits::RECALL_LIMIT_MAX;
-use icm_api::{Memory, RecallHit, RecallRequest};
+use icm_api::{RecallHit, RecallRequest, TagFilter};
 
 const LIMIT_MAX: u64 = 100;
 const LIMIT_DEFAULT: u64 = 10;
@@ -95,19 +95,20 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             Some(mode) => scope_of(&caller, mode)?,
             None => None,
         },
-        keyword: wanted.first().cloned(),
+        tags: TagFilter {
+            all: wanted,
+            not: unwanted,
+            ..TagFilter::default()
+        },
         limit: Some(limit.min(fitting(call))),
         offset: args.whole("offset").unwrap_or_default() as usize,
         record: !call.options.read_only,
         ..RecallRequest::default()
     };
-    let mut answer = recall_where(call, &request, |hit| {
+    let answer = recall_where(call, &request, |hit| {
         let is_of_mode = |mode: &String| mode_of(&hit.memory.scope).0 == mode;
-        mode.as_ref().is_none_or(is_of_mode) && wanted.iter().all(|tag| has(&hit.memory, tag))
+        mode.as_ref().is_none_or(is_of_mode)
     })?;
-    // A stable sort: memories without an unwanted tag stay in the order of their ranks.
-    let is_unwanted = |hit: &RecallHit| unwanted.iter().any(|tag| has(&hit.memory, tag));
-    answer.results.sort_by_key(is_unwanted);
     if answer.results.is_empty() {
         let none = json!({"memories": []});
         let nearest = answer.nearest.as_ref();
@@ -121,12 +122,6 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         json!({}),
         vec![("memories", memories)],
     ))
-}
-
-/// Returns `true` if a memory has a tag, which is given in lower case.
-fn has(memory: &Memory, tag: &str) -> bool {
-    let mut keywords = memory.keywords.iter();
-    keywords.any(|keyword| keyword.to_lowercase() == tag)
 }
 
 fn item(hit: &RecallHit, content: Option<String>) -> Value {

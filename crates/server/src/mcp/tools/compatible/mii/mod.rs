@@ -3,6 +3,7 @@
 //!
 //! A memory of a mode that needs a project or a session is refused without one, so that it is not shown to others.
 
+pub(super) mod alerts;
 pub(super) mod list_tags;
 pub(super) mod memory_get;
 pub(super) mod memory_set;

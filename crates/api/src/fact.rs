@@ -1,7 +1,7 @@
 //! Facts: one current value for each scope, subject and attribute.
 //!
-//! A fact is a memory of the topic `facts/SUBJECT` with the key ATTRIBUTE. Its content is a value, and the time of its
-//! event is the moment from which the value is valid.
+//! A fact is a memory of the topic `facts/SUBJECT` with the key ATTRIBUTE. Its content is `SUBJECT ATTRIBUTE: VALUE`, so
+//! that it can be found and read alone, and the time of its event is the moment from which the value is valid.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,17 @@ pub fn fact_topic(subject: &str) -> Result<String> {
 /// `Invalid` for an empty or long attribute, and a control character or an invisible one.
 pub fn fact_key(attribute: &str) -> Result<String> {
     limits::visible_name("the attribute", attribute, KEY_LEN_MAX)
+}
+
+/// Returns the text of a fact: its names and its value.
+pub fn fact_text(subject: &str, attribute: &str, value: &str) -> String {
+    format!("{subject} {attribute}: {value}")
+}
+
+/// Returns the value in the text of a fact. A text without the names, as `icm update` may write it, is a value.
+pub fn fact_value<'t>(subject: &str, attribute: &str, text: &'t str) -> &'t str {
+    let named = fact_text(subject, attribute, "");
+    text.strip_prefix(&named).unwrap_or(text)
 }
 
 /// A request to set a fact.

@@ -79,10 +79,11 @@ fn history(service: &Service) -> Vec<String> {
     values.iter().map(told).collect()
 }
 
-/// Returns the text that the memory of the fact shows.
+/// Returns the value in the text that the memory of the fact shows.
 fn shown(service: &Service, id: &str) -> String {
     let memory = service.get(id, None).expect("a memory");
-    memory.content.expect("a text")
+    let text = memory.content.expect("a text");
+    icm_api::fact_value("deploy", "version", &text).to_owned()
 }
 
 fn undo(service: &Service, event: &str) {
@@ -440,7 +441,10 @@ fn a_recall_finds_the_current_value() {
     let answer = service.recall(&Caller::default(), &request);
     let results = answer.expect("an answer").results;
     assert_eq!(results.len(), 1);
-    assert_eq!(results[0].memory.content.as_deref(), Some("two point zero"));
+    assert_eq!(
+        results[0].memory.content.as_deref(),
+        Some("deploy version: two point zero")
+    );
 }
 
 #[test]

@@ -353,7 +353,11 @@ fn a_value_that_comes_back_counts_again() {
             "where does Anna live",
         ),
         ("We use npm.", "We use pnpm now.", "what do we use"),
-        ("We use yarn.", "We switched from yarn to bun.", "yarn or bun"),
+        (
+            "We use yarn.",
+            "We switched from yarn to bun.",
+            "yarn or bun",
+        ),
     ] {
         let (_folder, service) = opened();
         let at = |content: &str, day: &str| StoreRequest {

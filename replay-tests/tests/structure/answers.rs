@@ -10,7 +10,13 @@ use syn::{Attribute, Expr, Field, ItemStruct, LitStr, Meta, Token};
 use super::modules::sources;
 
 /// Types beside those called `…Request` whose JSON goes from process to process only.
-const NOT_SHOWN: [&str; 5] = ["Caller", "DecayPolicy", "Dedup", "SessionStart", "TagFilter"];
+const NOT_SHOWN: [&str; 5] = [
+    "Caller",
+    "DecayPolicy",
+    "Dedup",
+    "SessionStart",
+    "TagFilter",
+];
 /// A field that is empty in every answer that is shown.
 const ALWAYS_EMPTY: &str = "to_be_judged";
 

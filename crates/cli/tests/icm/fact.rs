@@ -46,7 +46,8 @@ fn a_fact_is_set_and_set_again() {
 
     // It is a memory with a key.
     let memory = world.json(format!("get {id}"));
-    memory.has(json!({"topic": "facts/deploy", "key": "version", "content": "2.0"}));
+    memory
+        .has(json!({"topic": "facts/deploy", "key": "version", "content": "deploy version: 2.0"}));
     world.ok(format!("forget {id}"));
     world.fails("fact get deploy version => 1: there is no fact `version` of `deploy` here");
 }

@@ -11,14 +11,17 @@ use crate::memory::store_over::store_in;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
 use icm_api::limits::{self, CONTENT_LEN_MAX};
 use icm_api::{
-    Action, Caller, FactReceipt, FactRequest, Receipt, StoreRequest, fact_key, fact_topic,
+    Action, Caller, FactReceipt, FactRequest, Receipt, StoreRequest, fact_key, fact_text,
+    fact_topic, fact_value,
 };
 
 /// A value to be set.
 struct Wanted<'a> {
     checked: &'a ValidatedStore,
+    value: &'a str,
     /// First moment of its validity, in milliseconds since the epoch.
     from_ms: i64,
     /// `true` if the caller gave that moment.
@@ -37,10 +40,11 @@ impl Service {
     /// `Invalid` for names and values that are no good, and for a secret.
     pub fn set_fact(&self, caller: &Caller, request: FactRequest) -> Result<FactReceipt> {
         limits::text("the value", &request.value, CONTENT_LEN_MAX)?;
+        let (topic, key) = (fact_topic(&request.subject)?, fact_key(&request.attribute)?);
         let mut store = StoreRequest {
-            topic: fact_topic(&request.subject)?,
-            key: Some(fact_key(&request.attribute)?),
-            content: request.value,
+            content: fact_text(subject_of(&topic), &key, &request.value),
+            topic,
+            key: Some(key),
             occurred_at: request.from,
             scope: request.scope,
             source: request.source,
@@ -50,10 +54,13 @@ impl Service {
         };
         let warnings = self.guard_store(&mut store)?;
         let checked = self.check_store(caller, &store)?;
+        let attribute = checked.key.as_deref().unwrap_or_default();
+        let value = fact_value(subject_of(&checked.topic), attribute, &checked.content);
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let now_ms = i64::try_from(self.now_ms()).unwrap_or(i64::MAX);
             let wanted = Wanted {
                 checked: &checked,
+                value,
                 from_ms: checked.occurred_at_ms.unwrap_or(now_ms),
                 is_from_given: checked.occurred_at_ms.is_some(),
                 now_ms,
@@ -105,7 +112,11 @@ impl Service {
         (entity, row): (EntityId, &Version),
     ) -> QueryResult<FactReceipt> {
         let mut statements = self.statements_of(views, entity, row, views.tally().position)?;
-        let mut shown = (row.content.clone(), row.occurred_at_ms);
+        let names = wanted.names(&id_text(row.id));
+        let mut shown = (
+            row.content.as_deref().map(|text| names.value_of(text)),
+            row.occurred_at_ms,
+        );
         let mut seen = row.observed();
         let mut receipt_of_set = None;
         if !row.is_alive() || !wanted.holds(&statements) {
@@ -125,11 +136,11 @@ impl Service {
             statements
                 .0
                 .push(wanted.statement(event, stated.position.0, ms));
-            shown = (Some(wanted.checked.content.clone()), Some(wanted.from_ms));
+            shown = (Some(wanted.value.to_owned()), Some(wanted.from_ms));
             let topic = Some(wanted.checked.topic.clone());
             receipt_of_set = Some(receipt(row, stated, action, topic));
         }
-        if let Some(change) = restoring(&statements, wanted.now_ms, &shown) {
+        if let Some(change) = restoring(&statements, wanted.now_ms, &shown, &names) {
             let appended = command.append(views, vec![stating(row, &change, seen)])?;
             let updated = || receipt(row, appended[0], Action::Updated, None);
             receipt_of_set.get_or_insert_with(updated);
@@ -144,7 +155,7 @@ impl Wanted<'_> {
     /// current one.
     fn holds(&self, statements: &Statements) -> bool {
         self.spell_in(statements)
-            .is_some_and(|value| value == self.checked.content)
+            .is_some_and(|value| value == self.value)
     }
 
     fn spell_in<'s>(&self, statements: &'s Statements) -> Option<&'s str> {
@@ -166,9 +177,19 @@ impl Wanted<'_> {
         }
     }
 
+    /// Returns the names of the fact, whose memory has this id.
+    fn names(&self, id: &str) -> FactRow {
+        FactRow {
+            id: id.to_owned(),
+            scope: self.checked.scope.to_text(),
+            subject: subject_of(&self.checked.topic).to_owned(),
+            attribute: self.checked.key.clone().unwrap_or_default(),
+        }
+    }
+
     fn statement(&self, event: String, position: u64, learned_ms: i64) -> Statement {
         Statement {
-            value: Some(self.checked.content.clone()),
+            value: Some(self.value.to_owned()),
             from_ms: self.from_ms,
             event,
             position: icm_log::Position(position),
@@ -201,11 +222,12 @@ fn restoring(
     statements: &Statements,
     now_ms: i64,
     shown: &(Option<String>, Option<i64>),
+    names: &FactRow,
 ) -> Option<Change> {
     let current = statements.valid_at(now_ms)?.statement;
     let wanted = (Some(current.value.clone()?), Some(current.from_ms));
     (wanted != *shown).then(|| Change {
-        content: wanted.0,
+        content: wanted.0.map(|value| names.text_of(&value)),
         occurred_at_ms: wanted.1,
         ..Change::default()
     })
@@ -217,13 +239,7 @@ fn told(
     receipt: Receipt,
     statements: &Statements,
 ) -> QueryResult<FactReceipt> {
-    let checked = wanted.checked;
-    let names = FactRow {
-        id: receipt.id.clone(),
-        scope: checked.scope.to_text(),
-        subject: subject_of(&checked.topic).to_owned(),
-        attribute: checked.key.clone().unwrap_or_default(),
-    };
+    let names = wanted.names(&receipt.id);
     let current = statements.valid_at(wanted.now_ms);
     let set = match wanted.is_from_given {
         true => statements.valid_from(wanted.from_ms),

@@ -12,7 +12,7 @@ use icm_projections::fold::{
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::when::{rfc3339, rfc3339_signed};
-use icm_api::{FACTS, Fact};
+use icm_api::{FACTS, Fact, fact_text, fact_value};
 
 /// A value that an event stated.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,6 +127,16 @@ impl FactRow {
             attribute: row.key.clone()?,
         })
     }
+
+    /// Returns the text that a memory of this fact has for a value.
+    pub(super) fn text_of(&self, value: &str) -> String {
+        fact_text(&self.subject, &self.attribute, value)
+    }
+
+    /// Returns the value in a text of the memory.
+    pub(super) fn value_of(&self, text: &str) -> String {
+        fact_value(&self.subject, &self.attribute, text).to_owned()
+    }
 }
 
 /// Returns the subject that a topic of facts is about.
@@ -170,7 +180,10 @@ impl Written {
             is_stored: event.head.kind() == Kind::MEMORY_STORED,
             undone,
             refs: event.head.refs().collect(),
-            value: has(fields::CONTENT).then_some(written.content),
+            value: has(fields::CONTENT).then(|| match (written.content, FactRow::of(row)) {
+                (Some(text), Some(names)) => Some(names.value_of(&text)),
+                (text, _) => text,
+            }),
             from_ms: written.occurred_at_ms.filter(|_| has(fields::OCCURRED_AT)),
             position: event.position,
             actor,

@@ -66,6 +66,7 @@ registry! {
     MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Written, "A summary of memories was stored.";
     MEMORY_PINNED = 0x010b, "memory.pinned", Written, "A memory was pinned.";
     MEMORY_UNPINNED = 0x010c, "memory.unpinned", Written, "The pin of a memory was taken away.";
+    MEMORY_EXPIRED = 0x010d, "memory.expired", Written, "The condition of a memory came true.";
     MEMOIR_CREATED = 0x0201, "memoir.created", Written, "A memoir was created.";
     MEMOIR_DESCRIBED = 0x0202, "memoir.described", Written, "A memoir got another description.";
     MEMOIR_FORGOTTEN = 0x0203, "memoir.forgotten", Written, "A memoir was forgotten.";

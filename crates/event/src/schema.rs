@@ -50,6 +50,7 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<NoFacts>(),
             schema_of::<payload::MemoryForgotten>(),
         ),
+        "memory.expired" => (schema_of::<facts::MemoryExpired>(), schema_of::<NoFacts>()),
         "session.started" => (
             schema_of::<facts::SessionStarted>(),
             schema_of::<payload::SessionStarted>(),

@@ -32,7 +32,7 @@ pub use error::{Result, ViewError};
 pub use rows::{FactFilter, HomeTag, Row, RowFacts, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Progress,
+    ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Moment, Progress,
     RecallHit, RecallQuery, Recalled, StandsOut, TagQuery, Unembedded, Views, ViewsState, inspect,
     is_version_file, topic_fits, version_dir,
 };

@@ -5,7 +5,8 @@
 //! header: magic (8) · zero (8)
 //! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
 //!         · time (8, milliseconds since 1970, signed) · stored (8, milliseconds since 1970) · importance (1) · trust (1)
-//!         · family (1) · kind of scope, and 128 if pinned (1) · changed (8, milliseconds since 1970) · home (8)
+//!         · family (1) · kind of scope, and 128 if pinned, 64 if it may expire earlier (1)
+//!         · changed (8, milliseconds since 1970) · home (8) · expires (8, milliseconds since 1970)
 //!         · signature of the text (20) · check (4)
 //! ```
 //! Every record has a check, so a record that is used is known to be whole.
@@ -22,14 +23,16 @@ use crate::error::{Result, ViewError, io};
 use crate::file::{read_at, write_at};
 use crate::fold::{Closed, Family, Version};
 
-const MAGIC: [u8; 16] = *b"ICMROWS6\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS7\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
-const RECORD_LEN: usize = 96;
+const RECORD_LEN: usize = 104;
 /// Offsets of the signature, and of the check after it.
-const SIGNATURE_AT: usize = 72;
+const SIGNATURE_AT: usize = 80;
 const CHECK_AT: usize = RECORD_LEN - 4;
 /// Bit in the byte of the kind of scope: the version is pinned.
 const PINNED: u8 = 128;
+/// Bit in the same byte: the version may be expired before the time in the record.
+const EXPIRES_BY_MORE: u8 = 64;
 
 /// The value of `to` while the version holds.
 pub(crate) const OPEN: u64 = u64::MAX;
@@ -71,6 +74,10 @@ pub struct RowFacts {
     pub family: Family,
     /// `true` if the memory is pinned, for a time or until unpinned.
     pub is_pinned: bool,
+    /// Time from which the memory is expired; see [`Version::expires_ms`].
+    pub expires_ms: u64,
+    /// `true` if the memory may be expired before that; see [`Version::expires_by_more`].
+    pub expires_by_more: bool,
     /// Time of the event that the memory describes, or else of its storing, in milliseconds since 1970.
     pub time_ms: i64,
 }
@@ -84,6 +91,8 @@ impl RowFacts {
             trust: version.trust,
             family: version.family(),
             is_pinned: version.pinned_until_ms.is_some(),
+            expires_ms: version.expires_ms(),
+            expires_by_more: version.expires_by_more(),
             time_ms: version.occurred_at_ms.unwrap_or(stored),
         }
     }
@@ -199,9 +208,12 @@ impl Row {
         bytes[52] = self.facts.importance.code();
         bytes[53] = self.facts.trust.code();
         bytes[54] = self.facts.family.code();
-        bytes[55] = self.scope_kind.code() | if self.facts.is_pinned { PINNED } else { 0 };
+        bytes[55] = self.scope_kind.code()
+            | if self.facts.is_pinned { PINNED } else { 0 }
+            | if self.facts.expires_by_more { EXPIRES_BY_MORE } else { 0 };
         bytes[56..64].copy_from_slice(&self.updated_ms.to_le_bytes());
         bytes[64..72].copy_from_slice(&self.home.0.to_le_bytes());
+        bytes[72..80].copy_from_slice(&self.facts.expires_ms.to_le_bytes());
         bytes[SIGNATURE_AT..CHECK_AT].copy_from_slice(&self.signature.to_bytes());
         let check = crc32c::crc32c(&bytes[..CHECK_AT]);
         bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
@@ -229,7 +241,7 @@ impl Row {
             topic: four(32),
             created_ms: eight(44),
             updated_ms: eight(56),
-            scope_kind: ScopeKind::from_code(bytes[55] & !PINNED)?,
+            scope_kind: ScopeKind::from_code(bytes[55] & !(PINNED | EXPIRES_BY_MORE))?,
             home: HomeTag(eight(64)),
             signature: Signature::from_bytes(bytes[SIGNATURE_AT..].first_chunk()?),
             facts: RowFacts {
@@ -237,6 +249,8 @@ impl Row {
                 trust: Trust::from_code(bytes[53])?,
                 family: Family::from_code(bytes[54])?,
                 is_pinned: bytes[55] & PINNED != 0,
+                expires_ms: eight(72),
+                expires_by_more: bytes[55] & EXPIRES_BY_MORE != 0,
                 time_ms: eight(36).cast_signed(),
             },
         })
@@ -477,6 +491,8 @@ mod tests {
                 trust: Trust::External,
                 family: Family::Concept,
                 is_pinned: true,
+                expires_ms: 20,
+                expires_by_more: true,
                 time_ms: -5,
             },
         };
@@ -511,6 +527,8 @@ mod tests {
                 trust: Trust::Agent,
                 family: Family::Memory,
                 is_pinned: false,
+                expires_ms: u64::MAX,
+                expires_by_more: false,
                 time_ms: 0,
             },
         };
@@ -535,6 +553,8 @@ mod tests {
             trust: Trust::Agent,
             family: Family::Memory,
             is_pinned: false,
+            expires_ms: u64::MAX,
+            expires_by_more: false,
             time_ms: 10,
         };
         let fits = |filter: FactFilter| filter.fits(&facts);

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FactsError;
+use super::expiry::Expiry;
 use super::wire::Fields;
 use crate::id::{Name, ScopeId, SubjectId};
 
@@ -27,7 +28,7 @@ pub mod fields {
     pub const OCCURRED_AT: u32 = 1 << 7;
     /// The writer's JSON object.
     pub const METADATA: u32 = 1 << 8;
-    /// The time at which the memory stops holding (reserved).
+    /// The condition under which the memory expires (in the facts after all others; its path and zone in the payload).
     pub const EXPIRES: u32 = 1 << 9;
     /// The trust (in the facts).
     pub const TRUST: u32 = 1 << 10;
@@ -35,11 +36,13 @@ pub mod fields {
     pub const CONFIDENCE: u32 = 1 << 11;
     /// The time until which the memory is pinned (in the facts of `memory.pinned`). No event sets this bit.
     pub const PINNED: u32 = 1 << 12;
+    /// The event whose condition came true (the first of the refs of `memory.expired`). No event sets this bit.
+    pub const EXPIRED: u32 = 1 << 13;
     /// Every field of a memory.
     pub const ALL: u32 = (1 << 11) - 1;
 
     /// Bit and name of every field, in order.
-    pub const NAMES: [(u32, &str); 12] = [
+    pub const NAMES: [(u32, &str); 13] = [
         (TOPIC, "topic"),
         (CONTENT, "content"),
         (RAW_EXCERPT, "raw_excerpt"),
@@ -52,6 +55,7 @@ pub mod fields {
         (EXPIRES, "expires"),
         (TRUST, "trust"),
         (PINNED, "pinned"),
+        (EXPIRED, "expired"),
     ];
 }
 
@@ -128,7 +132,7 @@ fn optional<T>(
 
 const STORED_LEN: usize = 48;
 
-/// Facts of `memory.stored`: 48 bytes.
+/// Facts of `memory.stored`: 48 bytes, and 24 bytes if the memory has a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryStored {
     /// Bits of the fields that the event writes.
@@ -147,12 +151,23 @@ pub struct MemoryStored {
     pub name: Name,
     /// Id of the scope; zero for the global scope.
     pub scope_id: ScopeId,
+    /// The condition under which the memory expires. A summary of `memory.consolidated` has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiry: Option<Expiry>,
 }
 
 impl MemoryStored {
     /// Encodes the facts.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(48);
+        let mut out = self.encode_without_expiry();
+        if let Some(expiry) = &self.expiry {
+            expiry.put(&mut out);
+        }
+        out
+    }
+
+    fn encode_without_expiry(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(STORED_LEN + Expiry::LEN);
         out.extend_from_slice(&self.fields.to_le_bytes());
         out.extend_from_slice(&self.causal_length.to_le_bytes());
         out.extend_from_slice(&[
@@ -185,6 +200,7 @@ impl MemoryStored {
             keyword_count,
             name: Name(at.array()?),
             scope_id: ScopeId(at.array()?),
+            expiry: Expiry::of_fields(fields, &mut at),
         })
     }
 }
@@ -241,7 +257,7 @@ impl MemoryConsolidated {
     /// If there are more memories than `u32::MAX`; the ceiling of facts is far below.
     pub fn encode(&self) -> Vec<u8> {
         let count = u32::try_from(self.covers.len()).expect("the ceiling of facts is far below");
-        let mut out = self.stored.encode();
+        let mut out = self.stored.encode_without_expiry();
         out.extend_from_slice(&count.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         self.covers.iter().for_each(|covered| covered.put(&mut out));
@@ -268,7 +284,7 @@ pub struct Removal {
     pub index: u16,
 }
 
-/// Facts of `memory.updated`: 48 bytes, and 4 bytes a removal.
+/// Facts of `memory.updated`: 48 bytes, 4 bytes a removal, and 24 bytes if the event sets a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryUpdated {
     /// Bits of the fields that the event writes.
@@ -287,6 +303,9 @@ pub struct MemoryUpdated {
     pub scope_id: ScopeId,
     /// Keywords that the memory loses.
     pub removed: Vec<Removal>,
+    /// The new condition under which the memory expires. `None` takes the condition away if `fields` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiry: Option<Expiry>,
 }
 
 impl MemoryUpdated {
@@ -312,6 +331,9 @@ impl MemoryUpdated {
         for removal in &self.removed {
             out.extend_from_slice(&removal.reference.to_le_bytes());
             out.extend_from_slice(&removal.index.to_le_bytes());
+        }
+        if let Some(expiry) = &self.expiry {
+            expiry.put(&mut out);
         }
         out
     }
@@ -340,6 +362,7 @@ impl MemoryUpdated {
             name,
             scope_id,
             removed,
+            expiry: Expiry::of_fields(fields, &mut at),
         })
     }
 }
@@ -405,6 +428,7 @@ mod tests {
             keyword_count: 3,
             name: Name([9; 16]),
             scope_id: ScopeId([8; 16]),
+            expiry: None,
         };
         assert_eq!(stored.encode().len(), 48);
         assert_eq!(MemoryStored::decode(&stored.encode()), Ok(stored.clone()));
@@ -428,6 +452,7 @@ mod tests {
                 reference: 1,
                 index: 2,
             }],
+            expiry: None,
         };
         assert_eq!(updated.encode().len(), 52);
         assert_eq!(MemoryUpdated::decode(&updated.encode()), Ok(updated));

@@ -5,6 +5,7 @@
 
 mod alert;
 mod decay;
+mod expiry;
 mod graph;
 mod link;
 mod log;
@@ -18,6 +19,7 @@ use thiserror::Error;
 
 pub use alert::AlertSet;
 pub use decay::{MemoryDecayed, MemoryPruned};
+pub use expiry::{Condition, Expiry, MemoryExpired};
 pub use graph::{
     CONFIDENCE_MAX_PPM, ConceptAdded, ConceptLabelled, ConceptRefined, ConceptUnlabelled,
     MemoirCreated, MemoirDescribed,
@@ -60,6 +62,8 @@ pub enum Facts {
     Pinned(MemoryPinned),
     /// `memory.unpinned`: no facts.
     Unpinned,
+    /// `memory.expired`
+    Expired(MemoryExpired),
     /// `session.started`
     SessionStarted(SessionStarted),
     /// `session.ended`
@@ -123,6 +127,7 @@ impl Facts {
             Kind::MEMORY_RECALLED => Facts::Recalled(MemoryRecalled::decode(bytes)?),
             Kind::MEMORY_PINNED => Facts::Pinned(MemoryPinned::decode(bytes)?),
             Kind::MEMORY_UNPINNED => Facts::Unpinned,
+            Kind::MEMORY_EXPIRED => Facts::Expired(MemoryExpired::decode(bytes)?),
             Kind::SESSION_STARTED => Facts::SessionStarted(SessionStarted::decode(bytes)?),
             Kind::SESSION_ENDED => Facts::SessionEnded(SessionEnded::decode(bytes)?),
             Kind::ALERT_SET => Facts::AlertSet(AlertSet::decode(bytes)?),
@@ -166,6 +171,7 @@ impl Facts {
             Facts::Updated(facts) => json(serde_json::to_value(facts)),
             Facts::Recalled(facts) => json(serde_json::to_value(facts)),
             Facts::Pinned(facts) => json(serde_json::to_value(facts)),
+            Facts::Expired(facts) => json(serde_json::to_value(facts)),
             Facts::SessionStarted(facts) => json(serde_json::to_value(facts)),
             Facts::SessionEnded(facts) => json(serde_json::to_value(facts)),
             Facts::AlertSet(facts) => json(serde_json::to_value(facts)),

@@ -48,7 +48,8 @@ pub struct Shown {
     pub tokens: u32,
 }
 
-/// Facts of `memory.recalled`: 48 bytes, 18 bytes a result, and 8 bytes if `shown` is recorded.
+/// Facts of `memory.recalled`: 48 bytes, 18 bytes a result, 8 bytes if `shown` is recorded, and 8
+/// bytes for a moment after them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryRecalled {
     /// Position at which the answer was computed.
@@ -60,6 +61,10 @@ pub struct MemoryRecalled {
     /// The reason for which the results were shown; older events do not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
+    /// The moment of the basis, in milliseconds since 1970-01-01 UTC. Recorded with `shown`, if a memory of the store has
+    /// a condition under which it expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moment_ms: Option<u64>,
 }
 
 impl MemoryRecalled {
@@ -86,6 +91,9 @@ impl MemoryRecalled {
         if let Some(shown) = &self.shown {
             out.extend_from_slice(&[shown.front.0, 0, 0, 0]);
             out.extend_from_slice(&shown.tokens.to_le_bytes());
+            if let Some(ms) = self.moment_ms {
+                out.extend_from_slice(&ms.to_le_bytes());
+            }
         }
         out
     }
@@ -113,11 +121,17 @@ impl MemoryRecalled {
                 })
             }
         };
+        // A newer version may add other facts, none of them shorter.
+        let moment_ms = match shown.is_none() || at.is_empty() {
+            true => None,
+            false => at.u64().ok(),
+        };
         Ok(MemoryRecalled {
             basis_position,
             basis_event,
             results,
             shown,
+            moment_ms,
         })
     }
 }
@@ -135,6 +149,7 @@ mod tests {
                 rank: 1,
             }],
             shown,
+            moment_ms: None,
         }
     }
 
@@ -150,7 +165,13 @@ mod tests {
         let mut bytes = new.encode();
         assert_eq!(bytes.len(), 74);
         assert_eq!(MemoryRecalled::decode(&bytes), Ok(new.clone()));
-        bytes.extend_from_slice(b"from the future");
+        let timed = MemoryRecalled {
+            moment_ms: Some(9),
+            ..new.clone()
+        };
+        assert_eq!(timed.encode().len(), 82);
+        assert_eq!(MemoryRecalled::decode(&timed.encode()), Ok(timed));
+        bytes.extend_from_slice(b"too few");
         assert_eq!(MemoryRecalled::decode(&bytes), Ok(new));
         bytes[66] = 99;
         let later = MemoryRecalled::decode(&bytes).expect("a front of a later version is kept");

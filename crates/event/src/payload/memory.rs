@@ -30,6 +30,26 @@ impl SourceText<'_> {
     }
 }
 
+/// The texts of the condition under which a memory expires. Its kind and numbers are in the facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExpiresText<'a> {
+    /// For a file: its absolute path on the machine that set the condition.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+    /// For weekly hours: the IANA name of the author's time zone.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<&'a str>,
+    /// For a file that must not change: its length in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+    /// For a file that must not change: its modification time, in milliseconds since 1970-01-01 UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_ms: Option<i64>,
+    /// For a file that must not change and has 64 MiB or less: BLAKE3 of its bytes (64 hexadecimal digits).
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<&'a str>,
+}
+
 /// Payload of `memory.stored`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryStored<'a> {
@@ -71,6 +91,9 @@ pub struct MemoryStored<'a> {
     /// For an imported memory: time of its last change in the exporting store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_updated_at_ms: Option<i64>,
+    /// Texts of the condition under which the memory expires.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<ExpiresText<'a>>,
     /// Digest (hexadecimal) of the command, if it came with an idempotency key.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub request_digest: Option<&'a str>,
@@ -107,6 +130,9 @@ pub struct MemoryUpdated<'a> {
     /// A JSON object, as text.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<&'a str>,
+    /// Texts of the condition under which the memory expires.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<ExpiresText<'a>>,
     /// Digest (hexadecimal) of the command, if it came with an idempotency key.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub request_digest: Option<&'a str>,

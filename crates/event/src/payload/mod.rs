@@ -16,7 +16,8 @@ pub use alert::AlertSet;
 pub use graph::{ConceptAdded, ConceptLabelled, ConceptRefined, MemoirCreated, MemoirDescribed};
 pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndone};
 pub use memory::{
-    MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText,
+    ExpiresText, MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated,
+    SourceText,
 };
 pub use session::SessionStarted;
 

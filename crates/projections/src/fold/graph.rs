@@ -17,6 +17,7 @@ pub(super) fn as_of_a_row(facts: Facts) -> Facts {
             keyword_count,
             name,
             scope_id: ScopeId::ZERO,
+            expiry: None,
         })
     };
     let updated = |fields, keywords_added, removed| {
@@ -29,6 +30,7 @@ pub(super) fn as_of_a_row(facts: Facts) -> Facts {
             name: Name::ZERO,
             scope_id: ScopeId::ZERO,
             removed,
+            expiry: None,
         })
     };
     match facts {
@@ -47,13 +49,14 @@ pub(super) fn as_of_a_row(facts: Facts) -> Facts {
         Facts::MemoirDescribed(facts) => updated(facts.fields & fields::CONTENT, 0, Vec::new()),
         Facts::ConceptRefined(facts) => updated(facts.fields & REFINABLE, 0, Vec::new()),
         Facts::Pinned(_) | Facts::Unpinned => updated(fields::PINNED, 0, Vec::new()),
-        // Only a pin may write this field.
+        Facts::Expired(_) => updated(fields::EXPIRED, 0, Vec::new()),
+        // Only the events of their own kinds may write these fields.
         Facts::Updated(mut facts) => {
-            facts.fields &= !fields::PINNED;
+            facts.fields &= !(fields::PINNED | fields::EXPIRED);
             Facts::Updated(facts)
         }
         Facts::Stored(mut facts) => {
-            facts.fields &= !fields::PINNED;
+            facts.fields &= !(fields::PINNED | fields::EXPIRED);
             Facts::Stored(facts)
         }
         Facts::ConceptLabelled(facts) => updated(0, facts.label_count, Vec::new()),

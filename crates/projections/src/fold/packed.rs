@@ -21,6 +21,8 @@ const IS_MEMOIR: u32 = 1 << 22;
 const IS_CONCEPT: u32 = 1 << 23;
 const HAS_CARRIED: u32 = 1 << 24;
 const IS_PINNED: u32 = 1 << 25;
+const HAS_EXPIRY: u32 = 1 << 26;
+const HAS_EXPIRED: u32 = 1 << 27;
 
 /// Appends a packed row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -44,6 +46,8 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (version.family() == Family::Concept, IS_CONCEPT),
         (version.carried.is_some(), HAS_CARRIED),
         (version.pinned_until_ms.is_some(), IS_PINNED),
+        (version.expiry.is_some(), HAS_EXPIRY),
+        (version.expired.is_some(), HAS_EXPIRED),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -77,6 +81,15 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
     }
     if let Some(until_ms) = version.pinned_until_ms {
         put(&until_ms.to_le_bytes());
+    }
+    if let Some(expiry) = &version.expiry {
+        // Few rows have a condition, so its texts are not kept in the arena.
+        let bytes = rmp_serde::to_vec(expiry).expect("a condition can be written");
+        put(&(bytes.len() as u32).to_le_bytes());
+        put(&bytes);
+    }
+    if let Some(event) = &version.expired {
+        put(&event.0);
     }
     if has & HAS_KEYWORDS != 0 {
         put(&(version.keywords.len() as u32).to_le_bytes());
@@ -149,6 +162,8 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         source: Source::default(),
         occurred_at_ms: None,
         pinned_until_ms: None,
+        expiry: None,
+        expired: None,
         metadata: None,
         keywords: Vec::new(),
         created_ms,
@@ -179,6 +194,13 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     }
     if has & IS_PINNED != 0 {
         version.pinned_until_ms = Some(at.u64());
+    }
+    if has & HAS_EXPIRY != 0 {
+        let len = at.u32() as usize;
+        version.expiry = Some(rmp_serde::from_slice(at.bytes(len)).expect("it was packed"));
+    }
+    if has & HAS_EXPIRED != 0 {
+        version.expired = Some(EventId(at.take()));
     }
     if has & HAS_KEYWORDS != 0 {
         let count = at.u32();
@@ -224,6 +246,12 @@ impl Reader<'_> {
         *first
     }
 
+    fn bytes(&mut self, len: usize) -> &[u8] {
+        let (first, rest) = self.0.split_at(len);
+        self.0 = rest;
+        first
+    }
+
     fn u32(&mut self) -> u32 {
         u32::from_le_bytes(self.take())
     }
@@ -258,7 +286,10 @@ impl Reader<'_> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use icm_log::facts;
+
     use super::*;
+    use crate::fold::expiry::Expiry;
     use crate::fold::texts::{Arena, Texts};
 
     fn stamp(n: u8) -> Stamp {
@@ -295,6 +326,16 @@ pub(super) mod tests {
             source: Source::default(),
             occurred_at_ms: Some(-5),
             pinned_until_ms: Some(16),
+            expiry: Some(Box::new(Expiry {
+                facts: facts::Expiry::of(facts::Condition::FILE_PRISTINE, 22, 23),
+                set_by: EventId([24; 32]),
+                path: Some("/a b".to_owned()),
+                zone: None,
+                len: Some(25),
+                modified_ms: Some(-26),
+                hash: Some("ab".to_owned()),
+            })),
+            expired: Some(EventId([27; 32])),
             metadata: None,
             keywords: Vec::new(),
             created_ms: 17,
@@ -336,6 +377,8 @@ pub(super) mod tests {
             row.occurred_at_ms = None;
             row.carried = None;
             row.pinned_until_ms = None;
+            row.expiry = None;
+            row.expired = None;
             row.heads = (1..=missing as u8).map(|n| EventId([n + 1; 32])).collect();
             row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]
                 .into_iter()

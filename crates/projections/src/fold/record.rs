@@ -6,6 +6,8 @@ use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Kind, Name, OriginId, Position, SubjectId, Time};
 use serde::{Deserialize, Serialize};
 
+use super::expiry::Expiry;
+
 /// The key of a memory in the views: the id of the first `stored` that was learned of it.
 pub type EntityId = SubjectId;
 
@@ -196,6 +198,11 @@ pub struct Version<T = String> {
     pub occurred_at_ms: Option<i64>,
     /// End of the pin, in milliseconds since the epoch; 0 means until it is unpinned, `None` means not pinned.
     pub pinned_until_ms: Option<u64>,
+    /// The condition under which the memory expires.
+    pub expiry: Option<Box<Expiry>>,
+    /// The event whose condition came true, as a `memory.expired` says. The memory is expired while that event still
+    /// gives the condition.
+    pub expired: Option<EventId>,
     /// The writer's JSON object, as text.
     pub metadata: Option<T>,
     /// Keywords, in order of addition.

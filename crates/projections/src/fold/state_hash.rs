@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::FOLD_VERSION;
 use super::decay::Tick;
+use super::expiry;
 use super::links::Link;
 use super::record::Version;
 use super::texts::Texts;
@@ -138,6 +139,7 @@ fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8
         bytes.push(b'p');
         bytes.extend_from_slice(&until_ms.to_le_bytes());
     }
+    expiry::write_digest(version, bytes);
     if let Some(row) = &version.graph {
         bytes.push(b'g');
         bytes.extend_from_slice(&row.memoir.unwrap_or(SubjectId::ZERO).0);

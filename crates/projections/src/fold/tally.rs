@@ -49,6 +49,8 @@ pub struct Tally {
     pub ticks: u64,
     /// Living memories by importance, low to critical.
     pub(super) by_importance: [u64; 4],
+    /// Events that set a condition under which a memory expires, in force or not.
+    pub conditions: u64,
     /// Recorded recalls, in force or not.
     pub recalls: u64,
     /// Names of the actors.

@@ -10,8 +10,8 @@ use crate::fold::{EntityId, Family, Link, Version};
 use crate::rows::{Row, damaged};
 
 impl Views {
-    /// Gives the row facts of every memory that lives now to `each`, in the order of ordinals. Reads 96 bytes a
-    /// version.
+    /// Gives the row facts of every memory that lives now to `each`, in the order of ordinals. Reads 104 bytes
+    /// a version.
     ///
     /// # Errors
     /// `Unusable` for a damaged record; any error of `each`.
@@ -23,7 +23,7 @@ impl Views {
     }
 
     /// Gives ordinal and row facts of every memory that lived at `position` to `each`, in the order of ordinals. Reads
-    /// 96 bytes a version.
+    /// 104 bytes a version.
     ///
     /// # Errors
     /// `Unusable` for a damaged record; any error of `each`.

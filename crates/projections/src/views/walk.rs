@@ -6,9 +6,10 @@ use icm_log::Position;
 use icm_log::facts::Importance;
 
 use super::parts::parts;
+use super::recall::Moment;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
-use crate::fold::{Family, Version};
+use crate::fold::{EntityId, Family, Version};
 use crate::rows::{self, Row, RowFacts, Rows, TopicTag};
 
 /// The conditions of a memory that stands out; one of them is enough.
@@ -108,7 +109,7 @@ impl Views {
         Ok(())
     }
 
-    /// Calls `each` with every living memory that stands out, the last changed first. Of other memories it reads only
+    /// Calls `each` with every living memory that stands out and is not expired at `moment`, the last changed first. Of other memories it reads only
     /// the row facts.
     ///
     /// # Errors
@@ -116,14 +117,20 @@ impl Views {
     pub fn each_that_stands_out(
         &self,
         by: &StandsOut,
+        moment: Option<Moment<'_>>,
         each: &mut dyn FnMut(&Version) -> Result<()>,
     ) -> Result<()> {
         let overlay = &self.tail.folder.kept;
         let is_open = |ordinal: u64| !overlay.closed.contains_key(&ordinal);
+        let is_hidden = |facts: &RowFacts, entity: EntityId, from: Position| {
+            moment.is_some_and(|moment| moment.hides(facts, entity, from))
+        };
         for (ordinal, entity, from) in overlay.opened.iter().rev() {
             let version = overlay.version_from(*entity, *from);
             let version = version.ok_or_else(|| missing(*ordinal, "tail"))?;
-            if is_open(*ordinal) && by.fits(&RowFacts::of(version), TopicTag::of(version), *from) {
+            let facts = RowFacts::of(version);
+            let fits = by.fits(&facts, TopicTag::of(version), *from);
+            if is_open(*ordinal) && fits && !is_hidden(&facts, *entity, *from) {
                 each(version)?;
             }
         }
@@ -134,7 +141,8 @@ impl Views {
             let row = self.files.rows.get(ordinal);
             let row = row.ok_or_else(|| rows::damaged(ordinal))?;
             let fits = by.fits(&row.facts, TopicTag(row.topic), row.from);
-            if fits && row.holds_at(now) && is_open(ordinal) {
+            let holds = row.holds_at(now) && is_open(ordinal);
+            if fits && holds && !is_hidden(&row.facts, row.entity, row.from) {
                 found.push((ordinal, row));
             }
         }

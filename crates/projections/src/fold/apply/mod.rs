@@ -11,6 +11,7 @@ use icm_log::{ActorId, Event, EventId, Name, Position, SubjectId, payload};
 use serde::Deserialize;
 
 use super::base::{Access, Base, Learned, Request};
+use super::expiry;
 use super::keep::Keep;
 use super::memory::{self, Seen, stamp_of};
 use super::overlay::Overlay;
@@ -166,7 +167,9 @@ impl<K: Keep> Folder<K> {
         event: &Event<'_>,
         in_force: bool,
     ) -> Result<Applied> {
-        match memory::facts_of(event) {
+        let facts = memory::facts_of(event);
+        self.tally.conditions += u64::from(expiry::sets_one(&facts));
+        match facts {
             Facts::Stored(stored) => {
                 let place = self.place(base, event, &stored)?;
                 self.stored(base, event, stored, place, in_force)
@@ -216,6 +219,7 @@ impl<K: Keep> Folder<K> {
             | Facts::ConceptLabelled(_)
             | Facts::ConceptUnlabelled(_)
             | Facts::Pinned(_)
+            | Facts::Expired(_)
             | Facts::Unpinned => Ok(Applied::default()),
             Facts::AlertSet(facts) => {
                 self.tally.alerts.set(event, &facts);

@@ -6,6 +6,7 @@ mod written;
 use icm_log::facts::{Alive, Covered, Facts, MemoryStored, MemoryUpdated, fields};
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
+use super::expiry::{expiry_of, put_expired, put_expiry};
 use super::graph;
 use super::record::{Carried, Keyword, Stamp, Version, Writer, changed};
 use super::texts::Texts;
@@ -52,6 +53,8 @@ pub(super) fn given_in<T>(version: &Version<T>) -> u32 {
         (fields::OCCURRED_AT, version.occurred_at_ms.is_some()),
         (fields::METADATA, version.metadata.is_some()),
         (fields::PINNED, version.pinned_until_ms.is_some()),
+        (fields::EXPIRES, version.expiry.is_some()),
+        (fields::EXPIRED, version.expired.is_some()),
         (changed::KEYWORDS, !version.keywords.is_empty()),
         (changed::ALIVE, !version.is_alive()),
     ];
@@ -83,11 +86,8 @@ pub(super) fn first<X: Texts>(
         kind: event.head.kind().0,
         actor: event.head.actor(),
         changed: facts.fields & given(&values)
-            | if facts.keyword_count > 0 {
-                changed::KEYWORDS
-            } else {
-                0
-            },
+            | bit(changed::KEYWORDS, facts.keyword_count > 0)
+            | bit(fields::EXPIRES, facts.expiry.is_some()),
         id: event.head.subject(),
         id_stamp: stamp,
         author: event.head.actor(),
@@ -107,6 +107,8 @@ pub(super) fn first<X: Texts>(
         source: values.source,
         occurred_at_ms: values.occurred_at_ms,
         pinned_until_ms: None,
+        expiry: (facts.expiry).map(|facts| Box::new(expiry_of(event, facts))),
+        expired: None,
         metadata: values.metadata,
         keywords: additions(event.id, facts.keyword_count, values.keywords),
         created_ms: stamp.time.ms(),
@@ -121,6 +123,11 @@ pub(super) fn first<X: Texts>(
         heads: Vec::new(),
         graph: graph::row_of(event),
     }
+}
+
+/// Returns the bit if `is_set`, else 0.
+fn bit(bit: u32, is_set: bool) -> u32 {
+    if is_set { bit } else { 0 }
 }
 
 fn additions<T>(event: EventId, count: u16, words: Vec<T>) -> Vec<Keyword<T>> {
@@ -260,6 +267,8 @@ fn updated<X: Texts>(
     let shown = take_fields(&mut version, facts.fields, seen);
     put(&mut version, shown, values);
     put_updated_facts(&mut version, shown, facts);
+    put_expiry(&mut version, shown, event, facts.expiry);
+    put_expired(&mut version, shown, event);
     put_confidence(&mut version, shown, event);
     put_pin(&mut version, shown, event);
     if let (Some(row), Kind::CONCEPT_REFINED) = (&mut version.graph, event.head.kind()) {
@@ -280,8 +289,8 @@ fn updated<X: Texts>(
     if !facts.removed.is_empty() || facts.keywords_added > 0 {
         version.changed |= changed::KEYWORDS;
     }
-    // A pin changes nothing else of the memory, so the time of the last change stays.
-    if version.changed != fields::PINNED {
+    // A pin or a condition that came true changes nothing else of the memory, so the time of the last change stays.
+    if !matches!(version.changed, fields::PINNED | fields::EXPIRED) {
         version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
     }
     version
@@ -313,6 +322,7 @@ fn stored_again<T: Clone>(
     };
     put(&mut version, shown, values);
     put_stored_facts(&mut version, shown, facts);
+    put_expiry(&mut version, shown, event, facts.expiry);
     put_confidence(&mut version, shown, event);
     version.keywords.extend(again.keywords);
     version.causal_length = version.causal_length.max(facts.causal_length);

@@ -5,6 +5,7 @@ use icm_log::facts::{Facts, MemoryStored, MemoryUpdated, fields};
 
 use super::facts_of;
 use super::values::{own_stored, put, updated_values};
+use crate::fold::expiry::{put_expired, put_expiry};
 use crate::fold::graph;
 use crate::fold::record::Version;
 use crate::fold::texts::{Owned, Texts};
@@ -19,15 +20,18 @@ pub(in crate::fold) fn show<X: Texts>(
 ) {
     put_confidence(version, shown, event);
     put_pin(version, shown, event);
+    put_expired(version, shown, event);
     match facts {
         Facts::Stored(facts) => {
             let values = own_stored(texts, graph::stored_texts(event).as_ref());
             put(version, shown, values);
             put_stored_facts(version, shown, facts);
+            put_expiry(version, shown, event, facts.expiry);
         }
         Facts::Updated(facts) => {
             put(version, shown, updated_values(texts, event));
             put_updated_facts(version, shown, facts);
+            put_expiry(version, shown, event, facts.expiry);
         }
         _ => {}
     }

@@ -34,6 +34,8 @@ pub fn difference(before: &Version, after: &Version) -> u32 {
             fields::PINNED,
             before.pinned_until_ms != after.pinned_until_ms,
         ),
+        (fields::EXPIRES, before.expiry != after.expiry),
+        (fields::EXPIRED, before.expired != after.expired),
         (fields::METADATA, before.metadata != after.metadata),
         (fields::TRUST, before.trust != after.trust),
         (fields::CONFIDENCE, before.graph != after.graph),

@@ -25,7 +25,7 @@ use icm_vectors::Searched;
 use candidates::{Best, Candidates, Ranked, Sees};
 use similarity::{Meaning, known};
 
-pub use query::{ModelVector, RecallQuery, TagQuery};
+pub use query::{ModelVector, Moment, RecallQuery, TagQuery};
 
 /// Passages of one text that are compared with the question, at most: 4. A larger value costs time.
 const PASSAGES_OF_ONE: usize = 4;
@@ -182,8 +182,13 @@ impl Views {
         sought: &Sought<'_>,
         (topic, scope): (&str, &str),
         (limit, least_ppm): (usize, u32),
+        moment: Option<Moment<'_>>,
     ) -> Result<Vec<Version>> {
-        let (query, now) = (RecallQuery::default(), self.tally().position);
+        let now = self.tally().position;
+        let query = RecallQuery {
+            moment,
+            ..RecallQuery::default()
+        };
         let damaged = Cell::new(None);
         let visible = |passage: u64| {
             let ordinal = self.version_of(passage);
@@ -214,6 +219,10 @@ impl Views {
 
     /// Returns `true` if a version held at `position` and passes the query's filters; `None` if its record is damaged.
     fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
+        let is_hidden = |facts: &RowFacts, entity: SubjectId, from: Position| {
+            let moment = query.moment;
+            moment.is_some_and(|moment| moment.hides(facts, entity, from))
+        };
         let fits = |facts: &RowFacts, tag: TopicTag, id: SubjectId| {
             query.facts.fits(facts)
                 && !query.excluded_topics.contains(&tag)
@@ -227,10 +236,16 @@ impl Views {
             None => {
                 let row = self.files.rows.get(ordinal)?;
                 fits(&row.facts, TopicTag(row.topic), row.entity)
+                    && !is_hidden(&row.facts, row.entity, row.from)
             }
-            Some(at) => self.opened(at).is_some_and(|version| {
-                fits(&RowFacts::of(version), TopicTag::of(version), version.id)
-            }),
+            Some(at) => {
+                let opened = self.tail.folder.kept.opened.get(at as usize);
+                opened.zip(self.opened(at)).is_some_and(|((_, entity, from), version)| {
+                    let facts = RowFacts::of(version);
+                    fits(&facts, TopicTag::of(version), version.id)
+                        && !is_hidden(&facts, *entity, *from)
+                })
+            }
         })
     }
 

@@ -127,6 +127,7 @@ pub fn change() -> impl Strategy<Value = Command> {
         2 => one_of(&ALIASES).prop_map(|alias| Command::Revive { alias }),
         2 => recall(),
         2 => pin(),
+        1 => expire(),
         1 => session(),
         1 => alert(),
         3 => fade(),
@@ -139,6 +140,19 @@ pub fn pin() -> impl Strategy<Value = Command> {
         true => Command::Unpin { alias },
         false => Command::Pin { alias },
     })
+}
+
+/// Conditions that hide nothing in a test, as answers have them; an empty one takes a condition away.
+const CONDITIONS: [&str; 3] = [
+    "time 2090-01-01T00:00:00Z",
+    "period 2000-01-01T00:00:00Z..2090-01-01T00:00:00Z",
+    "",
+];
+
+/// Returns a command that sets a condition under which a memory expires, or takes it away.
+pub fn expire() -> impl Strategy<Value = Command> {
+    (one_of(&ALIASES), one_of(&CONDITIONS))
+        .prop_map(|(alias, condition)| Command::Expire { alias, condition })
 }
 
 /// Returns an event of a session, which changes no memory.

@@ -79,6 +79,7 @@ pub fn numbered(number: u64, len: usize) -> NewEvent {
             keyword_count: 0,
             name: Name::ZERO,
             scope_id: ScopeId::ZERO,
+            expiry: None,
         }
         .encode(),
         payload: payload::encode(&payload::MemoryStored {

@@ -20,6 +20,7 @@ pub struct Row {
     pub trust: Trust,
     pub forgotten: bool,
     pub pinned: bool,
+    pub expires: Option<String>,
     pub access_count: u64,
 }
 
@@ -39,6 +40,7 @@ impl Row {
             trust: memory.trust,
             forgotten: memory.forgotten,
             pinned: memory.pinned_until.is_some(),
+            expires: memory.expires.clone(),
             access_count: memory.access_count,
         }
     }
@@ -101,6 +103,7 @@ impl Model {
                 position: ORIGIN_EVENTS,
                 event,
                 at: String::new(),
+                moment: None,
             };
             self.history.push((started, Rows::new()));
         }
@@ -165,6 +168,7 @@ impl Model {
                     trust: trust.unwrap_or(Trust::User),
                     forgotten: false,
                     pinned: false,
+                    expires: None,
                     access_count: 0,
                 };
                 self.rows.insert(alias.clone(), row);
@@ -231,6 +235,21 @@ impl Model {
             Command::Unpin { alias } => {
                 let alias = self.resolve(alias)?;
                 Ok(vec![self.set_pinned(alias, false)])
+            }
+            // Scripts for the model set conditions that hide nothing, in the form in which answers have them.
+            Command::Expire { alias, condition } => {
+                let alias = self.resolve(alias)?;
+                let row = self.rows.get_mut(&alias).expect("it was resolved");
+                if row.forgotten {
+                    return Err("it is forgotten");
+                }
+                let new = Some(condition.clone()).filter(|text| !text.is_empty());
+                let action = match row.expires == new {
+                    true => Action::Unchanged,
+                    false => Action::Updated,
+                };
+                row.expires = new;
+                Ok(vec![(alias, action)])
             }
             Command::Recall { record: true, .. } => {
                 for alias in shown {
@@ -362,6 +381,7 @@ mod tests {
             position,
             event: String::new(),
             at: at.to_owned(),
+            moment: None,
         };
         let mut model = Model::new();
         model

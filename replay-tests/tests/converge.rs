@@ -235,6 +235,7 @@ fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
             basis_event: tip.event,
             results: results.collect(),
             shown: None,
+            moment_ms: None,
         }
         .encode(),
         payload: vec![0x80],

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory::{Basis, Receipt};
+use super::basis::Basis;
+use super::memory::Receipt;
 
 /// A request for the conflicts of a store.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Basis;
+use super::basis::Basis;
 
 /// A request for the health of a store or a topic.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,8 @@ pub enum FindingKind {
     /// Topics with so many memories of one scope that a summary in their place would help.
     #[serde(rename = "over_full")]
     Crowded,
+    /// Memories that a time makes expire within seven days. Absent in a store whose memories have no condition.
+    ExpireSoon,
 }
 
 /// One finding.

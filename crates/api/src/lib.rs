@@ -15,6 +15,7 @@
 //! ```
 
 mod alert;
+mod basis;
 mod bench;
 mod care;
 pub mod clients;
@@ -22,9 +23,11 @@ mod conflicts;
 mod consolidate;
 pub mod cursor;
 mod decay;
+mod dedup;
 mod embed;
 pub mod error;
 mod exchange;
+pub mod expiry;
 mod fact;
 pub mod found_by;
 mod graph;
@@ -48,11 +51,13 @@ mod undo;
 pub mod when;
 
 pub use alert::*;
+pub use basis::*;
 pub use bench::*;
 pub use care::*;
 pub use conflicts::*;
 pub use consolidate::*;
 pub use decay::*;
+pub use dedup::*;
 pub use embed::*;
 pub use exchange::*;
 pub use fact::*;

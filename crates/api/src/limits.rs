@@ -30,6 +30,8 @@ pub const METADATA_LEN_MAX: usize = 64 * 1_024;
 pub const SOURCE_LEN_MAX: usize = 1_024;
 /// Most bytes of an actor's name.
 pub const ACTOR_LEN_MAX: usize = 256;
+/// Most bytes of a condition under which a memory expires.
+pub const EXPIRES_LEN_MAX: usize = 4_096;
 /// Most bytes of a scope with its kind in front.
 pub const SCOPE_LEN_MAX: usize = SOURCE_LEN_MAX + "session:".len();
 /// Most bytes of a benchmark's query, and of the part of a prompt's task that is recalled by.

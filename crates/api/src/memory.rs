@@ -118,6 +118,9 @@ pub struct StoreRequest {
     pub metadata: Option<serde_json::Value>,
     /// `global` (default), `project:ID` or `session:ID`.
     pub scope: Option<String>,
+    /// The condition under which the memory expires, as [`expiry`](crate::expiry) reads it.
+    #[serde(default)]
+    pub expires: Option<String>,
     /// Trust of the memory.
     pub trust: Trust,
     /// An idempotency key: the same key and content returns the first receipt again.
@@ -150,6 +153,7 @@ impl Default for StoreRequest {
             source: Source::default(),
             metadata: None,
             scope: None,
+            expires: None,
             trust: Trust::User,
             request_id: None,
             allow_secret: false,
@@ -175,6 +179,9 @@ pub struct UpdateRequest {
     /// New trust.
     #[serde(default)]
     pub trust: Option<Trust>,
+    /// A new condition under which the memory expires; an empty text takes the condition away.
+    #[serde(default)]
+    pub expires: Option<String>,
     /// An idempotency key.
     pub request_id: Option<String>,
     /// Write it even if it holds a secret.
@@ -335,51 +342,6 @@ pub fn likeness(score: f64) -> String {
     format!("{:.2}", hundredths as f64 / 100.0)
 }
 
-/// The reaction to a text that the topic nearly has already.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnSimilar {
-    /// Store the new memory and link it to the similar one.
-    #[default]
-    Link,
-    /// Update the similar memory with the new text.
-    Update,
-    /// Do not compare texts: the same text is stored again.
-    Off,
-}
-
-impl OnSimilar {
-    /// All reactions.
-    pub const ALL: [OnSimilar; 3] = [OnSimilar::Link, OnSimilar::Update, OnSimilar::Off];
-
-    /// Returns the name in the config file.
-    pub fn name(self) -> &'static str {
-        match self {
-            OnSimilar::Link => "link",
-            OnSimilar::Update => "update",
-            OnSimilar::Off => "off",
-        }
-    }
-}
-
-/// The handling of texts that a store has already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Dedup {
-    /// Least similarity of similar texts, in parts per million; 0 finds only equal texts.
-    pub similar_ppm: u32,
-    /// The reaction to a similar text.
-    pub on_similar: OnSimilar,
-}
-
-impl Default for Dedup {
-    fn default() -> Self {
-        Dedup {
-            similar_ppm: 850_000,
-            on_similar: OnSimilar::default(),
-        }
-    }
-}
-
 /// A request to link two memories, or to remove that link.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LinkRequest {
@@ -430,17 +392,6 @@ pub enum Direction {
     In,
 }
 
-/// A basis: the moment that an answer was computed at. Passing `event` or `@position` as `--at` repeats the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Basis {
-    /// Position: place in this machine's order of learning; 0 in an empty store.
-    pub position: u64,
-    /// Id of the event there (64 hex digits); empty in an empty store.
-    pub event: String,
-    /// Time of that event, RFC 3339.
-    pub at: String,
-}
-
 /// A memory at some basis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
@@ -480,6 +431,12 @@ pub struct Memory {
     /// End of its pin, RFC 3339, or `unpinned` if it is pinned until it is unpinned.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pinned_until: Option<String>,
+    /// The condition under which it expires.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expires: Option<String>,
+    /// `true` if it is expired at the moment of the answer: only `get`, `history` and `list --expired` show it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub expired: bool,
     /// JSON object of the writer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
@@ -510,7 +467,7 @@ pub struct Memory {
     pub conflicts: Vec<String>,
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

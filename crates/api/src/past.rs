@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::graph::GraphDiff;
-use super::memory::{Basis, Memory, Source};
+use super::basis::Basis;
+use super::memory::{Memory, Source};
 
 /// A version of a memory, or an event that made none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

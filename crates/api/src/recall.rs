@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use icm_log::facts::Front;
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Basis, Importance, Memory, Trust};
+use super::basis::Basis;
+use super::memory::{Importance, Memory, Trust};
 use super::passage::Passage;
 use super::tags::TagFilter;
 
@@ -267,6 +268,8 @@ pub struct ListRequest {
     pub at: Option<String>,
     /// Include tombstones.
     pub forgotten: bool,
+    /// Only expired memories.
+    pub expired: bool,
 }
 
 /// A topic with its number of memories.
@@ -302,6 +305,9 @@ pub struct Stats {
     pub memories: u64,
     /// Tombstones.
     pub forgotten: u64,
+    /// Expired memories, which no other number counts.
+    #[serde(skip_serializing_if = "crate::memory::is_zero", default)]
+    pub expired: u64,
     /// Topics with a living memory.
     pub topics: u64,
     /// Living memoirs.

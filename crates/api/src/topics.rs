@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Basis;
+use super::basis::Basis;
 
 /// A request for topics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

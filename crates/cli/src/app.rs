@@ -5,11 +5,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_api::Caller;
+use icm_api::{Caller, expiry};
 use icm_api::error::ServiceError;
 use icm_server::AskOwner;
 use icm_service::{OpenOptions, Service, TailLeft};
 use icm_wait::bounds;
+use jiff::tz::TimeZone;
 
 use crate::background;
 use crate::caller;
@@ -229,6 +230,13 @@ impl App {
             Some("session") => Ok(self.caller()?.scope(given)?),
             _ => Ok(given),
         }
+    }
+
+    /// Returns a condition to expire as another process understands it: with an absolute path, and a named time zone.
+    pub(crate) fn condition(&self, given: Option<String>) -> Result<Option<String>, CliError> {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let zone = TimeZone::system();
+        Ok(given.map(|text| expiry::settled(&text, &folder, &zone)))
     }
 
     /// Flushes the answer, then lets the store do its work after an answer, then prints the store's notices.

@@ -22,6 +22,7 @@ mod error;
 mod file;
 pub mod fold;
 mod forward;
+mod moment;
 mod passages;
 pub mod ranking;
 mod rows;
@@ -29,10 +30,11 @@ mod table;
 mod views;
 
 pub use error::{Result, ViewError};
+pub use moment::{LooksCloser, Moment};
 pub use rows::{FactFilter, HomeTag, Row, RowFacts, Rows, TopicTag};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Moment, Progress,
+    ALL_IDS, Embedded, Embeds, FilesMark, GraphJob, Inspected, ModelId, ModelVector, Progress,
     RecallHit, RecallQuery, Recalled, StandsOut, TagQuery, Unembedded, Views, ViewsState, inspect,
     is_version_file, topic_fits, version_dir,
 };

@@ -115,6 +115,7 @@ fn stored(id: SubjectId, topic: &str, content: &str) -> NewEvent {
         keyword_count: 0,
         name: Name::ZERO,
         scope_id: ScopeId::ZERO,
+        expiry: None,
     };
     let source = payload::SourceText {
         client: Some("claude-code/2.0"),
@@ -144,6 +145,7 @@ fn updated(id: SubjectId, before: EventId, content: &str) -> NewEvent {
         keywords_added: 0,
         name: Name::ZERO,
         scope_id: ScopeId::ZERO,
+        expiry: None,
         removed: Vec::new(),
     };
     let payload = payload::MemoryUpdated {
@@ -169,6 +171,7 @@ fn recalled(basis: (Position, EventId), shown: &[SubjectId], query: &str) -> New
         basis_event: basis.1,
         results,
         shown: None,
+        moment_ms: None,
     };
     let payload = payload::MemoryRecalled {
         query,

@@ -23,6 +23,7 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 keyword_count: 2,
                 name,
                 scope_id: ScopeId::ZERO,
+                expiry: None,
             }
             .encode(),
             payload::encode(&payload::MemoryStored {
@@ -61,6 +62,7 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                     reference: 0,
                     index: 1,
                 }],
+                expiry: None,
             }
             .encode(),
             payload::encode(&payload::MemoryUpdated {
@@ -84,6 +86,7 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                     front: facts::Front::HOOK,
                     tokens: 812,
                 }),
+                moment_ms: None,
             }
             .encode(),
             payload::encode(&payload::MemoryRecalled {
@@ -108,6 +111,14 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             MEMORY,
             Vec::new(),
             payload::encode(&payload::MemoryForgotten { reason: None }),
+        ),
+        Kind::MEMORY_EXPIRED => (
+            MEMORY,
+            facts::MemoryExpired {
+                condition: facts::Condition::FILE_PRISTINE,
+            }
+            .encode(),
+            payload::encode(&payload::Nothing {}),
         ),
         Kind::SESSION_STARTED => (
             SubjectId::ZERO,
@@ -177,6 +188,7 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                     keyword_count: 1,
                     name: icm_log::Name::ZERO,
                     scope_id: ScopeId::ZERO,
+                    expiry: None,
                 },
                 covers: vec![
                     facts::Covered {

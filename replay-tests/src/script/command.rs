@@ -62,6 +62,8 @@ pub enum Command {
     Pin { alias: String },
     /// `unpin $a`
     Unpin { alias: String },
+    /// `expire $a "usage 3"`; `expire $a ""` takes the condition away
+    Expire { alias: String, condition: String },
     /// `session start CAUSE`, `session end`: the events of the session `s1`.
     Session { cause: Option<String> },
     /// `alert TEXT`, `alert TEXT --due "in 2h"`: for the session `s1`.
@@ -236,6 +238,7 @@ impl fmt::Display for Command {
             Command::Revive { alias } => write!(f, "revive {alias}"),
             Command::Pin { alias } => write!(f, "pin {alias}"),
             Command::Unpin { alias } => write!(f, "unpin {alias}"),
+            Command::Expire { alias, condition } => write!(f, "expire {alias} {}", Word(condition)),
             Command::Session { cause: Some(cause) } => write!(f, "session start {cause}"),
             Command::Session { cause: None } => f.write_str("session end"),
             Command::Alert { text, due } => {

@@ -81,6 +81,10 @@ impl FromStr for Command {
             "unpin" => Command::Unpin {
                 alias: words.alias()?,
             },
+            "expire" => Command::Expire {
+                alias: words.alias()?,
+                condition: words.plain()?,
+            },
             "session" => Command::Session {
                 cause: match words.plain()?.as_str() {
                     "start" => Some(words.plain()?),

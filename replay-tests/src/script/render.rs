@@ -152,6 +152,12 @@ pub(super) fn memory(aliases: &Aliases, memory: &Memory) -> String {
     if memory.pinned_until.is_some() {
         line.push_str(" pinned");
     }
+    if let Some(expires) = &memory.expires {
+        let _ = write!(line, " expires {expires}");
+    }
+    if memory.expired {
+        line.push_str(" expired");
+    }
     if memory.forgotten {
         line.push_str(" forgotten");
     }

@@ -281,6 +281,15 @@ impl Run {
                 let receipts = service.unpin(&self.caller, &[self.id(alias)])?;
                 Ok(self.done(receipts))
             }
+            Command::Expire { alias, condition } => {
+                let request = UpdateRequest {
+                    id: self.id(alias),
+                    expires: Some(condition.clone()),
+                    ..UpdateRequest::default()
+                };
+                let receipt = service.update(&self.caller, request)?;
+                Ok(self.done(vec![receipt]))
+            }
             Command::Session { cause } => {
                 let caller = Caller {
                     session: Some("s1".to_owned()),

@@ -167,6 +167,7 @@ fn a_write_beats_what_it_reaches() {
             name: Name::ZERO,
             scope_id: ScopeId::ZERO,
             removed: Vec::new(),
+            expiry: None,
         }
         .encode(),
         payload: payload::encode(&payload::MemoryUpdated {

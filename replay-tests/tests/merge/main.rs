@@ -16,8 +16,8 @@ use std::time::Duration;
 use icm_api::{AlertsRequest, Caller, ListRequest, Memory, NoProgress, Version};
 use icm_log::env::Env;
 use icm_log::facts::{
-    AlertSet, Alive, ClientCode, Covered, Front, Importance, ImportedRange, LogImported, LogUndone,
-    MemoryConsolidated, MemoryDecayed, MemoryLinked, MemoryPinned, MemoryPruned, MemoryRecalled,
+    AlertSet, Alive, ClientCode, Condition, Covered, Expiry, Front, Importance, ImportedRange, LogImported, LogUndone,
+    MemoryConsolidated, MemoryDecayed, MemoryExpired, MemoryLinked, MemoryPinned, MemoryPruned, MemoryRecalled,
     MemoryStored, MemoryUpdated, Recalled, Relation, Removal, ScopeKind, SessionCause,
     SessionStarted, Shown, Trust, UndoneRange, fields,
 };
@@ -247,6 +247,7 @@ impl Machine {
             keyword_count: 1,
             name: hash::memory_name(1, ScopeId::ZERO, TOPICS[0], KEYS[odd.other % KEYS.len()]),
             scope_id: ScopeId::ZERO,
+            expiry: None,
         };
         let mut payload = payload::encode(&payload::MemoryStored {
             topic: TOPICS[0],
@@ -271,6 +272,7 @@ impl Machine {
                     keywords_added: 0,
                     name: Name::ZERO,
                     scope_id: ScopeId::ZERO,
+                    expiry: None,
                     removed: vec![Removal {
                         reference: 0,
                         index: 0,
@@ -313,6 +315,7 @@ impl Machine {
                     basis_event: events[0].2,
                     results: results.collect(),
                     // No front, a known front, or one of a later version.
+                    moment_ms: None,
                     shown: (odd.number % 6).checked_sub(1).map(|front| Shown {
                         front: Front(front as u8),
                         tokens: odd.number as u32,
@@ -327,6 +330,28 @@ impl Machine {
                     (Kind::MEMORY_PINNED, MemoryPinned { until_ms }.encode())
                 }
             },
+            What::Expire => {
+                // A condition of any kind, one of a later version, none, or one that came true.
+                let condition = Condition(odd.number as u8 % 8);
+                match odd.other % 3 {
+                    0 => (Kind::MEMORY_EXPIRED, MemoryExpired { condition }.encode()),
+                    set => {
+                        let set = (set == 1).then(|| Expiry::of(condition, 7, odd.id as u64));
+                        let facts = MemoryUpdated {
+                            fields: fields::EXPIRES,
+                            scope_kind: None,
+                            importance: None,
+                            trust: None,
+                            keywords_added: 0,
+                            name: Name::ZERO,
+                            scope_id: ScopeId::ZERO,
+                            removed: Vec::new(),
+                            expiry: set,
+                        };
+                        (Kind::MEMORY_UPDATED, facts.encode())
+                    }
+                }
+            }
             What::Session => {
                 subject = SubjectId::ZERO;
                 let facts = SessionStarted {

@@ -24,6 +24,7 @@ pub(super) enum What {
     Unlink,
     Recall,
     Pin,
+    Expire,
     Session,
     Alert,
     Delivered,
@@ -35,7 +36,7 @@ pub(super) enum What {
 pub(super) fn odd() -> impl Strategy<Value = Odd> {
     use What::*;
     let all = [
-        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Session, Alert, Delivered, Decay,
+        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Expire, Session, Alert, Delivered, Decay,
         Prune, Undo,
     ];
     let what = (0..all.len()).prop_map(move |kind| all[kind]);

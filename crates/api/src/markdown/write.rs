@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{COMMENT, COMMENT_END, DIVIDER, FENCE, heading, is_blank, means_more, unescaped, yaml};
 
 /// The order of a memory's fields.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "id",
     "key",
     "importance",
@@ -13,6 +13,7 @@ const FIELDS: [&str; 14] = [
     "scope",
     "trust",
     "occurred_at",
+    "expires",
     "created_at",
     "updated_at",
     "source",

@@ -84,6 +84,7 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     if let Some(until) = &memory.pinned_until {
         add("pinned", pinned(ui, until));
     }
+    add("expires", expires(memory));
     if memory.confirmations > 0 {
         add(
             "confirmed",
@@ -112,6 +113,18 @@ fn conflicts(memory: &Memory) -> String {
     match memory.conflicts.join(", ") {
         none if none.is_empty() => none,
         fields => format!("{fields} (see `icm conflicts`)"),
+    }
+}
+
+fn expires(memory: &Memory) -> String {
+    match (&memory.expires, memory.expired) {
+        (None, _) => String::new(),
+        (Some(condition), false) => text::one_line(condition),
+        (Some(condition), true) => {
+            let id = text::one_line(&memory.id);
+            let condition = text::one_line(condition);
+            format!("{condition}: hidden now (`icm revive {id}` brings it back)")
+        }
     }
 }
 

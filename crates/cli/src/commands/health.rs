@@ -14,7 +14,7 @@ use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
 /// Checks all memories, counts those of each finding, and names the first few. A stale memory was neither changed nor
 /// recalled for a long time. Stale and never recalled memories have medium or low importance and no pin: a session is
 /// shown the others at its start. Near-duplicates are linked as similar, or have most words in common. Another memory
-/// supersedes a superseded memory.
+/// supersedes a superseded memory. Expired memories are not counted; those that expire within 7 days are named.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -124,6 +124,7 @@ fn name(finding: FindingKind, n: u64) -> &'static str {
             "never recalled in 30 days or more",
             "never recalled in 30 days or more",
         ),
+        FindingKind::ExpireSoon => ("expires within 7 days", "expire within 7 days"),
         FindingKind::Crowded => ("crowded topic", "crowded topics"),
     };
     if n == 1 { one } else { many }

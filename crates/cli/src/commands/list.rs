@@ -18,7 +18,8 @@ const LIMIT_DEFAULT: usize = 50;
 Examples:
   icm list -t payments/ --all
   icm list --sort weight -l 10    # the ten heaviest memories
-  icm list --any-tag api,sdk --not-tag draft --exclude")]
+  icm list --any-tag api,sdk --not-tag draft --exclude
+  icm list --expired    # bring one back with `icm revive`")]
 pub(crate) struct ListArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
@@ -43,6 +44,9 @@ pub(crate) struct ListArgs {
     /// Include forgotten memories
     #[arg(long)]
     forgotten: bool,
+    /// Only expired memories, which nothing else shows
+    #[arg(long, conflicts_with = "forgotten")]
+    expired: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -70,6 +74,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
         scope: app.scope(args.scope)?,
         at: args.at,
         forgotten: args.forgotten,
+        expired: args.expired,
     };
 
     let mut memories = app.service()?.list(&request)?;

@@ -1,6 +1,6 @@
 //! `icm revive`
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use clap::builder::NonEmptyStringValueParser;
 use icm_api::{Receipt, Turn, TurnTopicRequest};
 
@@ -10,30 +10,35 @@ use crate::error::{CliError, Outcome};
 use crate::memory_view;
 use crate::text;
 
-/// Bring forgotten memories back
+/// Bring forgotten and expired memories back
 ///
-/// A whole topic is one command, as for `icm forget`. With `--json` the answer for one id is a receipt, for several ids
+/// An expired memory gets the new condition, or none. A whole topic is one command, as for `icm forget`. With `--json` the answer for one id is a receipt, for several ids
 /// an array of receipts, for a topic an object with the receipts.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm revive 01J9X4
+  icm revive 01J9X4 --expires 'time 30d'    # back for another month
   icm revive -t standup/    # every forgotten memory of these topics")]
-#[group(required = true, multiple = false)]
+#[command(group(ArgGroup::new("which").required(true).args(["ids", "topic"])))]
 pub(crate) struct ReviveArgs {
-    /// Ids or their beginnings; see `icm list --forgotten`
+    /// Ids or their beginnings; see `icm list --forgotten` and `icm list --expired`
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
     /// All forgotten memories of this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
+    /// Condition under which the memories expire from now on, as for `icm store`
+    #[arg(long, value_name = "CONDITION", conflicts_with = "topic")]
+    expires: Option<String>,
 }
 
 pub(crate) fn run(args: ReviveArgs, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let caller = app.caller()?;
     let Some(topic) = args.topic else {
-        let receipts = service.revive_all(&caller, &args.ids)?;
+        let expires = app.condition(args.expires)?;
+        let receipts = service.revive_with(&caller, &args.ids, expires.as_deref())?;
         match receipts.as_slice() {
             [receipt] if app.ui.json && args.ids.len() == 1 => app.ui.json(receipt)?,
             _ if app.ui.json => app.ui.json(&receipts)?,

@@ -108,6 +108,9 @@ fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
     );
     add(&mut rows, "memories", stats.memories.to_string());
     add(&mut rows, "forgotten", stats.forgotten.to_string());
+    if stats.expired > 0 {
+        add(&mut rows, "expired", stats.expired.to_string());
+    }
     if stats.memories > 0 {
         add_kinds(&mut rows, ui, stats);
     }

@@ -15,6 +15,8 @@ use crate::{input, memory_view};
 #[command(after_help = "\
 Examples:
   icm store -t decisions -c 'Invoices live in PostgreSQL' -i high -k billing,database
+  icm store -t meetings -c 'The demo is on Thursday' --expires 'time 7d'
+  icm store -t build -c 'The lock file is pinned by hand' --expires 'file-pristine Cargo.lock'
   git log -1 --format=%B | icm store -t commits --key head -c -")]
 pub(crate) struct StoreArgs {
     /// The topic, for instance `decisions` or `api/errors`
@@ -40,6 +42,10 @@ pub(crate) struct StoreArgs {
     /// Your own id of the memory within the topic
     #[arg(long)]
     key: Option<String>,
+    /// Condition under which the memory expires: `time 30d`, `usage 3`, `file-exists PATH`, `file-pristine PATH`, `period
+    /// 2026-01-01..2026-02-01` or `period mon-fri 09:00-17:00`
+    #[arg(long, value_name = "CONDITION")]
+    expires: Option<String>,
     /// Time of the event, if not now
     #[arg(long, value_name = "TIME")]
     occurred_at: Option<String>,
@@ -75,6 +81,7 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
         },
         metadata,
         scope: app.scope(args.scope)?,
+        expires: app.condition(args.expires)?,
         trust: if by_agent { Trust::Agent } else { Trust::User },
         request_id: args.request_id,
         allow_secret: args.allow_secret,

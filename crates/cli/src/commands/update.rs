@@ -17,6 +17,7 @@ use crate::{input, memory_view};
 #[command(after_help = "\
 Examples:
   icm update 01J9X4 -c 'Invoices live in PostgreSQL 17'
+  icm update 01J9X4 --expires 'time 30d'
   icm update 01J9X4 -t payments/db -i high    # another topic and importance")]
 pub(crate) struct UpdateArgs {
     /// Id or its beginning
@@ -37,6 +38,12 @@ pub(crate) struct UpdateArgs {
     /// Move it to this scope: `global`, `project:ID` or `session:ID`
     #[arg(long)]
     scope: Option<String>,
+    /// New condition under which the memory expires, as for `icm store`
+    #[arg(long, value_name = "CONDITION")]
+    expires: Option<String>,
+    /// Take the condition away
+    #[arg(long, conflicts_with = "expires")]
+    no_expires: bool,
     /// Makes a retry safe: the same id and change are written once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -50,10 +57,12 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
         || args.importance.is_some()
         || args.keywords.is_some()
         || args.topic.is_some()
-        || args.scope.is_some();
+        || args.scope.is_some()
+        || args.expires.is_some()
+        || args.no_expires;
     if !named {
         return Err(CliError::invalid("nothing to change is named")
-            .with_hint("give at least one of `-c`, `-i`, `-k`, `-t` and `--scope`"));
+            .with_hint("give at least one of `-c`, `-i`, `-k`, `-t`, `--scope` and `--expires`"));
     }
     let content = match args.content.as_deref() {
         Some(text) => Some(input::text_or_stdin(Some(text), "-c")?),
@@ -67,6 +76,10 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
         topic: args.topic,
         scope: app.scope(args.scope)?,
         trust: None,
+        expires: match args.no_expires {
+            true => Some(String::new()),
+            false => app.condition(args.expires)?,
+        },
         request_id: args.request_id,
         allow_secret: args.allow_secret,
     };

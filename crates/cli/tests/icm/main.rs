@@ -25,6 +25,7 @@ mod doctor;
 #[cfg(unix)]
 mod ending;
 mod exchange;
+mod expiry;
 mod extract;
 mod fact;
 #[cfg(unix)]

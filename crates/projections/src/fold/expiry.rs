@@ -2,29 +2,10 @@
 //! asker: the fold reads no clock.
 
 use icm_log::facts::{self, Condition, Facts, fields};
-use icm_log::{Event, EventId, payload};
-use serde::{Deserialize, Serialize};
+use icm_log::{Event, payload};
+use serde::Deserialize;
 
-use super::record::Version;
-
-/// The condition under which a memory expires.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Expiry {
-    /// The kind of condition, and its numbers.
-    pub facts: facts::Expiry,
-    /// The event that set it.
-    pub set_by: EventId,
-    /// The file of the condition; `None` if it has none, or if the text is withheld.
-    pub path: Option<String>,
-    /// The time zone of weekly hours; `None` if it has none, or if the text is withheld.
-    pub zone: Option<String>,
-    /// Length of the file as the condition was set.
-    pub len: Option<u64>,
-    /// Modification time of the file, in milliseconds since the epoch.
-    pub modified_ms: Option<i64>,
-    /// BLAKE3 of the file.
-    pub hash: Option<String>,
-}
+use super::record::{Expiry, Version};
 
 /// The value of [`Version::expires_ms`] for a memory that no time alone makes expire.
 pub const NEVER_MS: u64 = u64::MAX;
@@ -44,15 +25,10 @@ impl<T> Version<T> {
         }
     }
 
-    /// Returns `true` if the memory may be expired before [`Version::expires_ms`]: its condition is about recalls, about
-    /// hours of the week, or a period that has a start.
+    /// Returns `true` if the memory may be expired before [`Version::expires_ms`]: its condition is not a time alone.
     pub fn expires_by_more(&self) -> bool {
-        self.expiry.as_ref().is_some_and(|expiry| {
-            matches!(
-                expiry.facts.condition,
-                Condition::USAGE | Condition::WEEKLY | Condition::PERIOD
-            )
-        })
+        let expiry = self.expiry.as_ref();
+        expiry.is_some_and(|expiry| expiry.facts.condition != Condition::TIME)
     }
 }
 

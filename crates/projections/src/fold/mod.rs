@@ -29,13 +29,13 @@ pub use apply::{Applied, Folder};
 pub use base::{Access, Base, Learned, NoBase, Request};
 pub use canonical::canonical_order;
 pub use decay::{Rates, Schedule, Tick, day_of};
-pub use expiry::{Expiry, NEVER_MS};
+pub use expiry::NEVER_MS;
 pub use keep::{Ended, Keep, Row};
 pub use links::Link;
 pub use memory::{as_written, written_by};
 pub use overlay::{Closed, MEMOIRS, Overlay, TopicChange, concepts_of};
 pub use record::{
-    Carried, EntityId, Family, GraphRow, Keyword, Source, Stamp, Version, Writer, changed,
+    Carried, EntityId, Expiry, Family, GraphRow, Keyword, Source, Stamp, Version, Writer, changed,
 };
 pub use state_hash::{StateHash, StateSum};
 pub use stretches::Stretches;

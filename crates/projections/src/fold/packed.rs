@@ -289,7 +289,7 @@ pub(super) mod tests {
     use icm_log::facts;
 
     use super::*;
-    use crate::fold::expiry::Expiry;
+    use crate::fold::record::Expiry;
     use crate::fold::texts::{Arena, Texts};
 
     fn stamp(n: u8) -> Stamp {

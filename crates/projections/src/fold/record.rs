@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use icm_log::facts::{Importance, ScopeKind, Trust};
+use icm_log::facts::{self, Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Kind, Name, OriginId, Position, SubjectId, Time};
 use serde::{Deserialize, Serialize};
-
-use super::expiry::Expiry;
 
 /// The key of a memory in the views: the id of the first `stored` that was learned of it.
 pub type EntityId = SubjectId;
@@ -144,6 +142,25 @@ pub struct Carried {
     pub created_ms: i64,
     /// Time of the last change before the export, in milliseconds since the epoch.
     pub updated_ms: i64,
+}
+
+/// The condition under which a memory expires.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expiry {
+    /// The kind of condition, and its numbers.
+    pub facts: facts::Expiry,
+    /// The event that set it.
+    pub set_by: EventId,
+    /// The file of the condition; `None` if it has none, or if the text is withheld.
+    pub path: Option<String>,
+    /// The time zone of weekly hours; `None` if it has none, or if the text is withheld.
+    pub zone: Option<String>,
+    /// Length of the file as the condition was set.
+    pub len: Option<u64>,
+    /// Modification time of the file, in milliseconds since the epoch.
+    pub modified_ms: Option<i64>,
+    /// BLAKE3 of the file.
+    pub hash: Option<String>,
 }
 
 /// A row version of a memory, a memoir or a concept. `T` is the stored form of its texts: a fold without history stores

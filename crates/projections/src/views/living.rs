@@ -86,10 +86,18 @@ impl Views {
     /// # Errors
     /// `Unusable` if the table lacks the version, or cannot be read.
     pub fn version_of_row(&self, row: &Row) -> Result<Version> {
-        let newer = self.tail.folder.kept.version_from(row.entity, row.from);
+        self.version_from(row.entity, row.from)
+    }
+
+    /// Returns the version of a memory that holds from a position.
+    ///
+    /// # Errors
+    /// As [`Views::version_of_row`].
+    pub fn version_from(&self, entity: EntityId, from: Position) -> Result<Version> {
+        let newer = self.tail.folder.kept.version_from(entity, from);
         let version = match newer {
             Some(version) => Some(version.clone()),
-            None => self.table()?.reader()?.get(row.entity, row.from)?,
+            None => self.table()?.reader()?.get(entity, from)?,
         };
         version.ok_or_else(|| crate::ViewError::Unusable {
             view: "table",

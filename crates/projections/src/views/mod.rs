@@ -52,7 +52,7 @@ pub use generations::{is_version_file, version_dir};
 pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
-pub use recall::{ModelVector, Moment, RecallHit, RecallQuery, Recalled, TagQuery};
+pub use recall::{ModelVector, RecallHit, RecallQuery, Recalled, TagQuery};
 pub use walk::StandsOut;
 
 /// Version of the views' files; it rises when they change their meaning. The lowest eight bits are the version of the

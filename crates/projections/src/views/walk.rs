@@ -6,10 +6,10 @@ use icm_log::Position;
 use icm_log::facts::Importance;
 
 use super::parts::parts;
-use super::recall::Moment;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{EntityId, Family, Version};
+use crate::moment::Moment;
 use crate::rows::{self, Row, RowFacts, Rows, TopicTag};
 
 /// The conditions of a memory that stands out; one of them is enough.

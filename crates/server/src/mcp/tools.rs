@@ -328,6 +328,7 @@ fn basis_text(basis: &Basis) -> String {
         position,
         event,
         at,
+        moment: _,
     } = basis;
     format!("as of @{position} ({at}, event {})", short(event))
 }

@@ -4,6 +4,7 @@ use icm_log::facts::{self, Alive, MemoryUpdated, Removal, fields};
 use icm_log::{EventId, Kind, Name, NewEvent, ScopeId, hash, payload};
 use icm_projections::fold::{Keyword, Version};
 
+use crate::command::expires::{NewExpiry, is_set};
 use crate::command::validated::{Scope, ValidatedStore};
 use icm_api::error::Result;
 use icm_api::limits;
@@ -20,6 +21,8 @@ pub(crate) struct Change {
     pub raw_excerpt: Option<String>,
     pub occurred_at_ms: Option<i64>,
     pub metadata: Option<String>,
+    /// A new condition to expire; `Some(None)` takes the condition away.
+    pub expires: Option<Option<NewExpiry>>,
     pub request_digest: Option<String>,
 }
 
@@ -33,6 +36,7 @@ impl Change {
             raw_excerpt: checked.raw_excerpt.clone(),
             occurred_at_ms: checked.occurred_at_ms,
             metadata: checked.metadata.clone(),
+            expires: checked.expires.clone().map(Some),
             request_digest: checked.request_digest.clone(),
             ..Change::default()
         }
@@ -59,6 +63,7 @@ impl Change {
         Ok(Change {
             importance: checked.importance,
             keywords,
+            expires: checked.expires.clone().map(Some),
             request_digest: checked.request_digest.clone(),
             ..Change::default()
         })
@@ -123,6 +128,13 @@ impl Change {
         if note(scope.is_some(), fields::SCOPE) {
             payload.scope = scope.and_then(|scope| scope.text.as_deref());
         }
+        let expires = self.expires.as_ref().map(Option::as_ref);
+        let expires = expires.filter(|new| {
+            !is_set(*new, before) || settles(true, fields::EXPIRES)
+        });
+        if note(expires.is_some(), fields::EXPIRES) {
+            payload.expires = expires.flatten().and_then(NewExpiry::texts);
+        }
         let trust = self.trust.filter(|trust| *trust != before.trust);
         note(trust.is_some(), fields::TRUST);
         let refs: Vec<EventId> = before.observed();
@@ -144,6 +156,7 @@ impl Change {
             },
             scope_id: scope.map_or(ScopeId::ZERO, |scope| scope.id),
             removed,
+            expiry: expires.flatten().map(NewExpiry::facts),
         };
         Some(NewEvent {
             kind: Kind::MEMORY_UPDATED,
@@ -152,6 +165,20 @@ impl Change {
             facts: facts.encode(),
             payload: payload::encode(&payload),
         })
+    }
+
+    /// Returns the change with a condition that does not count the `recalls` that showed the memory before.
+    pub(crate) fn counted_from(mut self, recalls: u64) -> Change {
+        self.expires = self
+            .expires
+            .map(|new| new.map(|new| new.counted_from(recalls)));
+        self
+    }
+
+    /// Returns `true` if the change sets a condition that counts recalls.
+    pub(crate) fn counts_recalls(&self) -> bool {
+        let new = self.expires.as_ref().and_then(Option::as_ref);
+        new.is_some_and(NewExpiry::counts_recalls)
     }
 
     fn keyword_changes<'c>(

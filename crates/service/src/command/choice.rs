@@ -5,6 +5,7 @@ use icm_log::{Kind, Name, NewEvent, ScopeId, payload};
 use icm_projections::fold::{Family, Version};
 
 use super::change::{Change, scope_id_of};
+use crate::command::expires::NewExpiry;
 use crate::command::validated::{Scope, source_text};
 
 /// The fields that follow a text because no command settles them alone: its source and its trust.
@@ -51,8 +52,10 @@ fn updated(before: &Version, choices: &[Choice<'_>]) -> (NewEvent, Name) {
         name: Name::ZERO,
         scope_id: ScopeId::ZERO,
         removed: Vec::new(),
+        expiry: None,
     };
     let mut moved = Change::default();
+    let mut expires = None;
     for choice in choices {
         let row = choice.row;
         match choice.field {
@@ -64,6 +67,7 @@ fn updated(before: &Version, choices: &[Choice<'_>]) -> (NewEvent, Name) {
             fields::RAW_EXCERPT => payload.raw_excerpt = row.raw_excerpt.as_deref(),
             fields::OCCURRED_AT => payload.occurred_at_ms = row.occurred_at_ms,
             fields::METADATA => payload.metadata = row.metadata.as_deref(),
+            fields::EXPIRES => expires = row.expiry.as_deref().map(NewExpiry::of_row),
             fields::IMPORTANCE => facts.importance = Some(row.importance),
             fields::SCOPE => {
                 let (kind, id) = (row.scope_kind, scope_id_of(row));
@@ -84,6 +88,10 @@ fn updated(before: &Version, choices: &[Choice<'_>]) -> (NewEvent, Name) {
         if choice.fields() & fields::TRUST != 0 {
             facts.trust = Some(row.trust);
         }
+    }
+    if let Some(expires) = &expires {
+        facts.expiry = Some(expires.facts());
+        payload.expires = expires.texts();
     }
     if facts.fields & (fields::TOPIC | fields::SCOPE) != 0 {
         facts.name = moved.name_after(before);

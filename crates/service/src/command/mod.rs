@@ -7,6 +7,8 @@ mod author;
 pub(crate) mod batch;
 mod change;
 mod choice;
+mod expires;
+mod file_state;
 mod receipt;
 mod request;
 pub(crate) mod secrets;
@@ -32,6 +34,8 @@ pub(crate) use author::Author;
 pub(crate) use batch::{Command, actor_of, check_caller};
 pub(crate) use change::{Change, next_length, retagged, turned};
 pub(crate) use choice::{Choice, settled, still_forgotten};
+pub(crate) use expires::NewExpiry;
+pub(crate) use file_state::came_true;
 pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt, unchanged};
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};
 pub(crate) use validated::{Scope, ValidatedStore};
@@ -73,6 +77,22 @@ impl Service {
         let mut command = Command::new(self, writer, caller, None, RequestKey::ZERO);
         command.append(&views, events)?;
         Ok(command.writer.commit(Durability::Lazy)?)
+    }
+
+    /// Appends one batch as [`Service::append_lazily`] does. The events name the newest events of a memory, so the batch
+    /// is dropped if the newest snapshot of the views is behind the log.
+    pub(crate) fn append_if_newest(
+        &self,
+        caller: &Caller,
+        events: Vec<NewEvent>,
+        read: &Rewritten,
+    ) -> Result<()> {
+        let known = self.snapshots.newest().map(|views| views.tally().position);
+        self.log.refresh()?;
+        match known == self.log.tip().map(|tip| tip.position) {
+            true => self.append_lazily(caller, events, read),
+            false => Ok(()),
+        }
     }
 
     /// Returns the reason why the log refuses writes, if it does.

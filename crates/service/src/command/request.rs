@@ -25,9 +25,13 @@ pub(crate) fn digest_of<T: Serialize>(
 }
 
 pub(crate) fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
+    // A request without a condition has the shape that it had before requests had one.
+    let called = request.expires.as_ref().map_or("store".to_owned(), |expires| {
+        format!("store, expires {expires}")
+    });
     (
         (
-            "store",
+            called,
             &request.topic,
             &request.content,
             request.importance,
@@ -45,9 +49,12 @@ pub(crate) fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
 
 pub(crate) fn update_shape(request: &UpdateRequest) -> impl Serialize + '_ {
     // A request without a trust has the shape that it had before requests had one.
-    let called = request.trust.map_or("update".to_owned(), |trust| {
+    let mut called = request.trust.map_or("update".to_owned(), |trust| {
         format!("update to {}", trust.name())
     });
+    if let Some(expires) = &request.expires {
+        called.push_str(&format!(", expires {expires}"));
+    }
     (
         (
             called,

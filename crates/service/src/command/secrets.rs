@@ -37,6 +37,7 @@ impl<'p> Guard<'p> {
         self.name("topic", Some(&request.topic))?;
         self.name("key", request.key.as_deref())?;
         self.name("scope", request.scope.as_deref())?;
+        self.name("condition", request.expires.as_deref())?;
         self.text("content", Some(&mut request.content))?;
         self.text("raw excerpt", request.raw_excerpt.as_mut())?;
         for word in &mut request.keywords {
@@ -62,6 +63,7 @@ impl<'p> Guard<'p> {
     pub(crate) fn update(&mut self, request: &mut UpdateRequest) -> Result<()> {
         self.name("topic", request.topic.as_deref())?;
         self.name("scope", request.scope.as_deref())?;
+        self.name("condition", request.expires.as_deref())?;
         self.text("content", request.content.as_mut())?;
         for word in request.keywords.iter_mut().flatten() {
             self.text("keywords", Some(word))?;
@@ -93,6 +95,11 @@ impl<'p> Guard<'p> {
     pub(crate) fn alert(&mut self, session: Option<&str>, text: &mut String) -> Result<()> {
         self.name("session", session)?;
         self.text("alert", Some(text))
+    }
+
+    /// Checks a condition under which memories expire.
+    pub(crate) fn condition(&mut self, expires: Option<&str>) -> Result<()> {
+        self.name("condition", expires)
     }
 
     /// Checks the reason for adding or removing a link.

@@ -4,6 +4,7 @@ use icm_log::facts::{self, ScopeKind, fields};
 use icm_log::{Kind, Name, NewEvent, ScopeId, SubjectId, hash, payload};
 use icm_projections::fold::{Carried, Source, Version};
 
+use super::expires::NewExpiry;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 use icm_api::limits::SOURCE_LEN_MAX;
@@ -73,6 +74,7 @@ pub(crate) struct ValidatedStore {
     pub(crate) occurred_at_ms: Option<i64>,
     pub(crate) source: Source,
     pub(crate) metadata: Option<String>,
+    pub(crate) expires: Option<NewExpiry>,
     pub(crate) scope: Scope,
     pub(crate) trust: facts::Trust,
     /// The number of an imported line without a key.
@@ -92,7 +94,10 @@ impl ValidatedStore {
 
     pub(crate) fn stored_facts(&self) -> facts::MemoryStored {
         facts::MemoryStored {
-            fields: fields::ALL & !fields::EXPIRES,
+            fields: match self.expires {
+                Some(_) => fields::ALL,
+                None => fields::ALL & !fields::EXPIRES,
+            },
             causal_length: 1,
             scope_kind: self.scope.kind,
             importance: self.importance.unwrap_or(facts::Importance::Medium),
@@ -100,6 +105,7 @@ impl ValidatedStore {
             keyword_count: self.keywords.len() as u16,
             name: self.name(),
             scope_id: self.scope.id,
+            expiry: self.expires.as_ref().map(NewExpiry::facts),
         }
     }
 
@@ -117,6 +123,7 @@ impl ValidatedStore {
             nth_line: self.nth_line,
             carried_created_at_ms: self.carried.map(|carried| carried.created_ms),
             carried_updated_at_ms: self.carried.map(|carried| carried.updated_ms),
+            expires: self.expires.as_ref().and_then(NewExpiry::texts),
             request_digest: self.request_digest.as_deref(),
         })
     }

@@ -19,6 +19,11 @@ pub(crate) struct At {
     pub(crate) position: Position,
     pub(crate) event: EventId,
     pub(crate) time_ms: u64,
+    /// The moment at which expired memories are hidden: the clock for now, the time that was asked for, or the time of
+    /// the event.
+    pub(crate) moment_ms: u64,
+    /// `true` if answers name the moment: a memory of the store has or had a condition under which it expires.
+    pub(crate) names_moment: bool,
     /// `true` if this is the newest moment.
     pub(crate) is_now: bool,
 }
@@ -30,21 +35,30 @@ impl At {
                 position: 0,
                 event: String::new(),
                 at: rfc3339(self.time_ms),
+                moment: None,
             };
         }
         Basis {
             position: self.position.0,
             event: self.event.to_string(),
             at: rfc3339(self.time_ms),
+            moment: self.moment_to_name().map(rfc3339),
         }
     }
 
-    fn of(tip: Tip, now: Position) -> At {
+    /// Returns the moment in milliseconds since the epoch; `None` if no memory of the store has or had a condition.
+    pub(crate) fn moment_to_name(self) -> Option<u64> {
+        self.names_moment.then_some(self.moment_ms)
+    }
+
+    fn of(tip: Tip, views: &Views, moment_ms: Option<u64>) -> At {
         At {
             position: tip.position,
             event: tip.event,
             time_ms: tip.time.ms(),
-            is_now: tip.position == now,
+            moment_ms: moment_ms.unwrap_or(tip.time.ms()),
+            names_moment: views.tally().conditions > 0,
+            is_now: tip.position == views.tally().position,
         }
     }
 }
@@ -77,7 +91,7 @@ impl Service {
                 .into());
             };
             let by = match self.log.at_time(ms, views)? {
-                Some(tip) => At::of(tip, views.tally().position),
+                Some(tip) => At::of(tip, views, Some(ms)),
                 None => return Err(before_the_first(views, text).into()),
             };
             if by.position < basis.position {
@@ -92,6 +106,8 @@ impl Service {
             position: Position(0),
             event: EventId::ZERO,
             time_ms: ms,
+            moment_ms: ms,
+            names_moment: false,
             is_now: true,
         }
     }
@@ -107,6 +123,8 @@ impl Service {
                 } else {
                     tally.last_ms.unwrap_or(0)
                 },
+                moment_ms: self.now_ms(),
+                names_moment: tally.conditions > 0,
                 is_now: true,
             },
             _ => Self::nothing(self.now_ms()),
@@ -132,6 +150,10 @@ impl Service {
         let newest = views.tally().position;
         let when = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)
             .map_err(|error| self.without_its_secrets(error))?;
+        let moment_ms = match when {
+            When::Time(ms) => Some(ms),
+            When::Position(_) | When::Event(_) => None,
+        };
         let tip = match when {
             When::Position(0) => None,
             When::Position(position) if position > newest.0 => {
@@ -149,7 +171,7 @@ impl Service {
             }
             When::Time(ms) => self.log.at_time(ms, views)?,
         };
-        Ok(tip.map(|tip| At::of(tip, newest)))
+        Ok(tip.map(|tip| At::of(tip, views, moment_ms)))
     }
 
     /// Returns the position of the one event whose id starts with `prefix`.

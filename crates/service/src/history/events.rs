@@ -420,6 +420,17 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
         object.insert("client".to_owned(), started.client.name().into());
         object.insert("cause".to_owned(), started.cause.name().into());
     }
+    if let Facts::Expired(expired) = facts {
+        json["condition"] = expired.condition.name().into();
+    }
+    let expiry = match facts {
+        Facts::Stored(facts) => facts.expiry,
+        Facts::Updated(facts) => facts.expiry,
+        _ => None,
+    };
+    if let Some(expiry) = expiry {
+        json["expiry"]["condition"] = expiry.condition.name().into();
+    }
     if let Facts::SessionEnded(ended) = facts {
         json["reason"] = ended.reason.name().into();
     }

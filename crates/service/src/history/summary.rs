@@ -56,6 +56,12 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
             0 => String::new(),
             until_ms => format!("until {}", rfc3339(until_ms)),
         },
+        Facts::Expired(facts) => {
+            let condition = facts.condition.name();
+            condition
+                .unwrap_or("a condition that this version does not know")
+                .to_owned()
+        }
         Facts::SessionStarted(facts) => {
             let cause = facts
                 .cause

@@ -98,6 +98,7 @@ impl Service {
             },
             excluded_topics: &without,
             excluded_memories: &[],
+            moment: None,
             limit,
             // The usual floor is measured on memories.
             floor: request.floor.unwrap_or(0.0),

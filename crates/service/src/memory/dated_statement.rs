@@ -179,7 +179,7 @@ pub(crate) fn newest_and_like(
 ) -> QueryResult<Vec<(DatedStatement, Version)>> {
     let newest = views.tally().position;
     let mut found = newest_of(views, home, newest)?;
-    for hit in views.near(&Sought::of(content), home, (LIKE_IT, NEAR_PPM))? {
+    for hit in views.near(&Sought::of(content), home, (LIKE_IT, NEAR_PPM), None)? {
         if found.iter().any(|(_, known)| known.id == hit.id) {
             continue;
         }

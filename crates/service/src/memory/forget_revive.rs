@@ -6,7 +6,9 @@ use icm_log::Kind;
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
-use crate::command::{Command, RequestKeyOf, receipt, turned, unchanged};
+use crate::command::secrets::Guard;
+use crate::command::{Change, Command, NewExpiry, RequestKeyOf, receipt, turned, unchanged};
+use crate::memory::expiry::Expired;
 use crate::memory::lookup::{hidden_error, newest_of_topic};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -17,7 +19,7 @@ use icm_api::{Action, Caller, Receipt, Turn, TurnTopicAnswer, TurnTopicRequest};
 impl Service {
     /// Forgets memories: they become tombstones, which `revive` brings back.
     pub fn forget(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
-        self.turn_named(caller, ids, Turn::Forget)
+        self.turn_named(caller, ids, Turn::Forget, None)
     }
 
     /// Brings a forgotten memory back.
@@ -28,12 +30,35 @@ impl Service {
             .ok_or_else(|| ServiceError::Internal("no receipt".to_owned()))
     }
 
-    /// Brings forgotten memories back, in one command.
+    /// Brings forgotten and expired memories back, in one command.
     pub fn revive_all(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
-        self.turn_named(caller, ids, Turn::Revive)
+        self.revive_with(caller, ids, None)
     }
 
-    fn turn_named(&self, caller: &Caller, ids: &[String], to: Turn) -> Result<Vec<Receipt>> {
+    /// Brings forgotten and expired memories back, in one command. They get the condition `expires`. Without one, an
+    /// expired memory loses its condition.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a condition that cannot be set.
+    pub fn revive_with(
+        &self,
+        caller: &Caller,
+        ids: &[String],
+        expires: Option<&str>,
+    ) -> Result<Vec<Receipt>> {
+        let mut guard = Guard::new(&self.settings.secrets, false);
+        guard.condition(expires)?;
+        let expires = expires.map(|text| self.new_expiry(text)).transpose()?;
+        self.turn_named(caller, ids, Turn::Revive, expires.as_ref())
+    }
+
+    fn turn_named(
+        &self,
+        caller: &Caller,
+        ids: &[String],
+        to: Turn,
+        expires: Option<&NewExpiry>,
+    ) -> Result<Vec<Receipt>> {
         let Some(first) = ids.first() else {
             return Err(ServiceError::invalid_with(
                 "no memory was named",
@@ -61,7 +86,7 @@ impl Service {
                     versions.push(version);
                 }
             }
-            turn_all(command, views, &versions, to)
+            turn_all(command, views, &versions, to, expires)
         })
     }
 
@@ -101,7 +126,7 @@ impl Service {
             if request.plan.as_ref().is_some_and(other) {
                 return Err(ServiceError::OtherPlan.into());
             }
-            answer.receipts = turn_all(command, views, &versions, request.to)?;
+            answer.receipts = turn_all(command, views, &versions, request.to, None)?;
             if let Some(last) = answer.receipts.last() {
                 answer.event = Some(last.event.clone());
                 answer.position = Some(last.position);
@@ -153,21 +178,42 @@ fn turn_all(
     views: &Views,
     versions: &[Version],
     to: Turn,
+    expires: Option<&NewExpiry>,
 ) -> QueryResult<Vec<Receipt>> {
     let (alive, kind, action) = match to {
         Turn::Forget => (true, Kind::MEMORY_FORGOTTEN, Action::Forgotten),
         Turn::Revive => (false, Kind::MEMORY_REVIVED, Action::Revived),
     };
-    let turns = |version: &&Version| version.is_alive() == alive;
-    let events = versions.iter().filter(turns);
-    let events = events.map(|version| turned(version, kind));
-    let mut appended = command.append_all(views, events)?.into_iter();
-    let receipts = versions.iter().map(|version| match turns(&version) {
-        true => {
-            let event = appended.next().expect("one event for each turned memory");
-            receipt(version, event, action, None)
+    let service = command.service;
+    let expired = Expired::now(service, views);
+    let mut counts = Vec::with_capacity(versions.len());
+    let mut events = Vec::new();
+    for version in versions {
+        let before = events.len();
+        let turns = version.is_alive() == alive;
+        let is_back = turns || expired.hides(version);
+        if turns {
+            events.push(turned(version, kind));
         }
-        false => unchanged(version),
+        if to == Turn::Revive && (expires.is_some() || expired.hides(version)) {
+            let change = Change {
+                expires: Some(expires.cloned()),
+                ..Change::default()
+            };
+            events.extend(service.counted(views, change, version)?.event(version));
+        }
+        let action = if is_back { action } else { Action::Updated };
+        counts.push((events.len() - before, action));
+    }
+    expired.checked()?;
+    let mut appended = command.append_all(views, events)?.into_iter();
+    let receipts = versions.iter().zip(counts);
+    let receipts = receipts.map(|(version, (count, action))| {
+        let last = appended.by_ref().take(count).last();
+        match last {
+            Some(event) => receipt(version, event, action, None),
+            None => unchanged(version),
+        }
     });
     Ok(receipts.collect())
 }

@@ -1,6 +1,7 @@
 //! Memories: storing, changing, forgetting, linking and looking them up.
 
 pub(crate) mod dated_statement;
+pub(crate) mod expiry;
 mod fact;
 pub(crate) mod forget_revive;
 pub(crate) mod link;

@@ -12,6 +12,7 @@ use icm_projections::fold::Version;
 use icm_text::{Sought, Words, similarity_ppm};
 
 use crate::command::{Change, Command, ValidatedStore, receipt, stored_receipt};
+use crate::memory::expiry::Expired;
 use crate::memory::link::{linked_event, observed};
 use crate::memory::store_over::store_in;
 use crate::service::Service;
@@ -79,7 +80,8 @@ impl Service {
         };
         // A memory with a key is one of its own.
         if self.settings.dedup.on_similar == OnSimilar::Update && !keyed {
-            let event = Change::of_store(checked).event(&near.version);
+            let change = self.counted(views, Change::of_store(checked), &near.version)?;
+            let event = change.event(&near.version);
             let event = event.ok_or_else(|| ServiceError::Internal("nothing changes".into()))?;
             let appended = command.append(views, vec![event])?;
             return Ok(Receipt {
@@ -111,7 +113,8 @@ impl Service {
         there: &Version,
         checked: &ValidatedStore,
     ) -> QueryResult<Receipt> {
-        match Change::of_same_words(checked, there)?.event(there) {
+        let change = Change::of_same_words(checked, there)?;
+        match self.counted(views, change, there)?.event(there) {
             Some(event) => {
                 let appended = command.append(views, vec![event])?;
                 Ok(receipt(there, appended[0], Action::Updated, None))
@@ -148,7 +151,11 @@ impl Service {
         // Among several with the same words, one that would not change is preferred, then the oldest.
         let mut same_words: Option<Box<Version>> = None;
         let home = (&checked.topic[..], &scope[..]);
-        let mut found = views.near(&sought, home, (CANDIDATES, least_ppm))?;
+        // An expired memory is no memory that has the text already.
+        let expired = Expired::now(self, views);
+        let moment = expired.moment();
+        let mut found = views.near(&sought, home, (CANDIDATES, least_ppm), moment)?;
+        expired.checked()?;
         // Among equally near memories the oldest is named.
         found.sort_by_key(|version| version.from);
         for hit in found {

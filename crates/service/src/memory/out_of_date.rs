@@ -10,6 +10,7 @@ use icm_replaces::Verdict;
 
 use crate::command::ValidatedStore;
 use crate::memory::dated_statement::{DatedStatement, newest_and_like};
+use crate::memory::expiry::Expired;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 
@@ -39,7 +40,12 @@ impl Service {
         let is_external = checked.trust == facts::Trust::External;
         let home = (&*checked.topic, &*checked.scope.to_text());
         let mut others = newest_and_like(views, home, &checked.content)?;
-        others.retain(|(said, _)| said.valid_ms <= valid_ms && said.yields_to(is_external));
+        let expired = Expired::now(self, views);
+        others.retain(|(said, version)| {
+            let may_replace = said.valid_ms <= valid_ms && said.yields_to(is_external);
+            may_replace && !expired.hides(version)
+        });
+        expired.checked()?;
         self.seems_replaced(views, there, &others, views.tally().position, &|_| true)
     }
 

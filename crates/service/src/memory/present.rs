@@ -6,6 +6,7 @@ use icm_log::{Kind, Position, SubjectId};
 use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
+use crate::memory::expiry::condition_text;
 use crate::memory::link::{Links, confirmations};
 use crate::service::{Service, locked};
 use crate::snapshot::{QueryError, QueryResult};
@@ -62,6 +63,9 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
             0 => "unpinned".to_owned(),
             ms => rfc3339(ms),
         }),
+        expires: condition_text(version),
+        // Only an event decides without a moment.
+        expired: version.expires_ms() == 0,
         last_accessed: accesses.1.map(rfc3339),
         access_count: accesses.0,
         metadata: version

@@ -7,6 +7,7 @@ use serde_json::Map;
 
 use crate::command::Scope;
 use crate::history::conflicts::not_shown;
+use crate::memory::expiry::Expired;
 use crate::memory::present::{field_names, memory};
 use crate::recall::scopes::scope_fits;
 use crate::recall::tag_filter::{keywords_of, tag_query};
@@ -26,8 +27,10 @@ impl Service {
         self.with_views(|views| {
             let at = self.at(views, at, None)?;
             let entity = self.find_memory(views, id)?;
+            let expired = Expired::at(self, views, &at);
             match views.version_at(entity, at.position)? {
                 Some(version) => Ok(Memory {
+                    expired: version.is_alive() && expired.hides_shown(&version),
                     conflicts: self.conflicting(views, &version, at.position)?,
                     consolidated_into: self.consolidated_into(views, &version)?,
                     often_together: match version.is_alive() {
@@ -65,7 +68,9 @@ impl Service {
     }
 
     fn list_in(&self, views: &Views, request: &ListRequest) -> QueryResult<Vec<Memory>> {
-        let position = self.at(views, request.at.as_deref(), None)?.position;
+        let at = self.at(views, request.at.as_deref(), None)?;
+        let position = at.position;
+        let expired = Expired::at(self, views, &at);
         let limit = request.limit.unwrap_or(usize::MAX);
         let scope = match &request.scope {
             Some(scope) => Some(Scope::parse(Some(scope))?.to_text()),
@@ -77,14 +82,9 @@ impl Service {
         let mut versions: Vec<fold::Version> = Vec::new();
         let tags = tag_query(&request.tags);
         let is_last = |version: &fold::Version| tags.is_last(keywords_of(version));
-        let wanted = |version: &fold::Version| {
+        let fits = |version: &fold::Version| {
             let topic = version.topic.as_deref().unwrap_or_default();
-            (version.is_alive()
-                || (request.forgotten && version.is_forgotten() && !version.is_part()))
-                && request
-                    .topic
-                    .as_deref()
-                    .is_none_or(|asked| topic_fits(asked, topic))
+            (request.topic.as_deref()).is_none_or(|asked| topic_fits(asked, topic))
                 && (scope.as_ref()).is_none_or(|asked| scope_fits(asked, &version.scope_text()))
                 && tags.fits(keywords_of(version))
         };
@@ -94,6 +94,13 @@ impl Service {
             first += usize::from(!is_last(&version));
             versions.push(version);
             !sorted || first < limit
+        };
+        let wanted = |version: &fold::Version| {
+            fits(version)
+                && match version.is_alive() {
+                    true => request.expired == expired.hides_shown(version),
+                    false => request.forgotten && version.is_forgotten() && !version.is_part(),
+                }
         };
         match &request.topic {
             Some(topic) => {
@@ -110,6 +117,7 @@ impl Service {
                 Ok(!wanted(version) || take(version.clone()))
             })?,
         }
+        expired.checked()?;
         if !keyed {
             versions.sort_by_key(|version| std::cmp::Reverse(version.id));
         }
@@ -138,9 +146,13 @@ impl Service {
         versions.sort_by_key(is_last);
         versions.truncate(limit);
         let memories = versions.iter();
-        memories
-            .map(|version| self.memory_at(views, version, position))
-            .collect()
+        let shown = memories.map(|version| {
+            Ok(Memory {
+                expired: request.expired && version.is_alive(),
+                ..self.memory_at(views, version, position)?
+            })
+        });
+        shown.collect()
     }
 
     /// Returns every version of a memory, oldest first.

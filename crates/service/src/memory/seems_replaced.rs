@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::command::ValidatedStore;
 use crate::memory::dated_statement::{DatedStatement, moment, newest_and_like, newest_of};
+use crate::memory::expiry::Expired;
 use crate::memory::present::created_at;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -68,7 +69,11 @@ impl Service {
         {
             candidates.push((said, version));
         }
-        candidates.retain(|(old, _)| old.id != new.id && new.may_replace(old));
+        let expired = Expired::now(self, views);
+        candidates.retain(|(old, version)| {
+            old.id != new.id && new.may_replace(old) && !expired.hides(version)
+        });
+        expired.checked()?;
         candidates.sort_by(|(a, _), (b, _)| (b.valid_ms, &b.id).cmp(&(a.valid_ms, &a.id)));
         // A repeated request tells of the links that its first attempt knew.
         let then = Position(receipt.position.min(newest.0));

@@ -193,7 +193,7 @@ impl Service {
             Write::Update(mut request) => {
                 let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
                 guard.update(&mut request)?;
-                let change = Self::check_update(&request)?;
+                let change = self.check_update(&request)?;
                 Ok(Prepared {
                     what: ValidatedWrite::Update {
                         id: request.id,
@@ -278,6 +278,7 @@ impl Service {
         let name = change.name_after(&before);
         self.refuse_taken_name(views, &before, name)?;
         let open = self.open_fields(views, &before, views.tally().position)?;
+        let change = self.counted(views, change.clone(), &before)?;
         match change.event_settling(&before, open) {
             Some(event) => {
                 let topic = change.topic.clone();
@@ -286,6 +287,21 @@ impl Service {
             }
             None => Ok(unchanged(&before)),
         }
+    }
+
+    /// Returns a change whose condition does not count the recalls that showed the memory before.
+    pub(crate) fn counted(
+        &self,
+        views: &Views,
+        change: Change,
+        before: &Version,
+    ) -> QueryResult<Change> {
+        if !change.counts_recalls() {
+            return Ok(change);
+        }
+        let entity = views.resolve(before.id)?;
+        let (recalls, _) = views.accesses_at(&self.log, entity, views.tally().position)?;
+        Ok(change.counted_from(recalls))
     }
 
     /// Refuses a move that would give two memories one name, as memories of one name are one memory.
@@ -310,7 +326,7 @@ impl Service {
         .into())
     }
 
-    fn check_update(request: &UpdateRequest) -> Result<Change> {
+    fn check_update(&self, request: &UpdateRequest) -> Result<Change> {
         Ok(Change {
             topic: match &request.topic {
                 Some(topic) => Some(limits::topic(topic)?),
@@ -331,6 +347,11 @@ impl Service {
             },
             scope: match &request.scope {
                 Some(scope) => Some(Scope::parse(Some(scope))?),
+                None => None,
+            },
+            expires: match request.expires.as_deref() {
+                Some(text) if text.trim().is_empty() => Some(None),
+                Some(text) => Some(Some(self.new_expiry(text)?)),
                 None => None,
             },
             request_digest: digest_of(&request.request_id, &update_shape(request))?,
@@ -374,6 +395,10 @@ impl Service {
             occurred_at_ms,
             source: self.check_source(caller, &request.source)?,
             metadata,
+            expires: match &request.expires {
+                Some(text) => Some(self.new_expiry(text)?),
+                None => None,
+            },
             scope: Scope::parse(request.scope.as_deref())?,
             trust: request.trust.into(),
             nth_line: None,

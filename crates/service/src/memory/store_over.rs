@@ -5,6 +5,7 @@ use icm_log::{Kind, NewEvent};
 use icm_projections::Views;
 
 use crate::command::{Change, Command, ValidatedStore, receipt, stored_receipt, turned};
+use crate::memory::expiry::Expired;
 use crate::snapshot::QueryResult;
 use icm_api::{Action, Receipt};
 
@@ -27,9 +28,17 @@ pub(crate) fn store_in(
         let appended = command.append(views, vec![event])?;
         return Ok(stored_receipt(id, appended[0], &checked.topic));
     };
-    let change = Change::of_store(checked);
+    let expired = Expired::now(command.service, views);
+    let is_over = expired.is_over(&before);
+    expired.checked()?;
+    let mut change = Change::of_store(checked);
+    if is_over {
+        // Stored again, an expired memory is back.
+        change.expires.get_or_insert(None);
+    }
+    let change = command.service.counted(views, change, &before)?;
     let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();
-    let action = if before.is_alive() {
+    let action = if before.is_alive() && !is_over {
         Action::Updated
     } else {
         Action::Stored

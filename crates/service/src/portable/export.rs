@@ -9,6 +9,7 @@ use icm_projections::{ALL_IDS, Views};
 use serde_json::{Map, Value, json};
 
 use crate::history::basis::At;
+use crate::memory::expiry::Expired;
 use crate::memory::present::memory;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -38,6 +39,8 @@ struct Page {
     len: usize,
     /// Memories whose text is withheld.
     withheld: u64,
+    /// Expired memories.
+    expired: u64,
 }
 
 impl Page {
@@ -75,7 +78,7 @@ impl Service {
     pub fn export_jsonl(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
         let at = self.with_views(|views| self.at(views, at, None))?;
         let mut memories = 0;
-        self.each_living(at.position, &mut |_, version| {
+        self.each_living(&at, &mut |_, version| {
             memories += 1;
             writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)
         })?;
@@ -142,7 +145,7 @@ impl Service {
         let at = self.with_views(|views| self.at(views, at, None))?;
         let mut topics: BTreeMap<String, Vec<EntityId>> = BTreeMap::new();
         let mut memories = 0;
-        self.each_living(at.position, &mut |entity, version| {
+        self.each_living(&at, &mut |entity, version| {
             let topic = version.topic.as_deref().unwrap_or_default();
             match topics.get_mut(topic) {
                 Some(ids) => ids.push(entity),
@@ -162,16 +165,27 @@ impl Service {
     /// the others.
     fn each_living(
         &self,
-        position: Position,
+        at: &At,
         each: &mut dyn FnMut(EntityId, &Version) -> Result<()>,
     ) -> Result<()> {
-        let mut withheld = 0;
+        let (mut withheld, mut expired) = (0, 0);
         let mut next = Some(ALL_IDS.0);
         while let Some(first) = next {
-            let (page, after) = self.with_views(|views| page_from(views, first, position))?;
+            let (page, after) = self.with_views(|views| {
+                let hidden = Expired::at(self, views, at);
+                let read = page_from(views, first, at.position, &hidden)?;
+                hidden.checked()?;
+                Ok(read)
+            })?;
             withheld += page.withheld;
+            expired += page.expired;
             page.give(each)?;
             next = after;
+        }
+        match expired {
+            0 => {}
+            1 => self.notice("1 expired memory was left out".to_owned()),
+            _ => self.notice(format!("{expired} expired memories were left out")),
         }
         match withheld {
             0 => {}
@@ -214,6 +228,7 @@ fn page_from(
     views: &Views,
     first: EntityId,
     position: Position,
+    hidden: &Expired<'_>,
 ) -> QueryResult<(Page, Option<EntityId>)> {
     let mut page = Page::default();
     let mut next = None;
@@ -222,6 +237,10 @@ fn page_from(
         if is_full {
             next = Some(id);
             return Ok(false);
+        }
+        if version.is_alive() && hidden.hides(version) {
+            page.expired += 1;
+            return Ok(true);
         }
         is_full = !page.take(id, version);
         Ok(true)
@@ -256,6 +275,11 @@ fn line_of(version: &Version) -> Map<String, Value> {
     }
     optional("trust", json!(memory.trust));
     optional("metadata", json!(memory.metadata));
+    // The files of this machine say nothing on another one.
+    let expiry = version.expiry.as_ref();
+    if expiry.is_some_and(|expiry| !expiry.facts.condition.is_of_file()) {
+        optional("expires", json!(memory.expires));
+    }
     // For show after an import: a store computes with the times of its own log.
     optional("created_at", json!(memory.created_at));
     optional("updated_at", json!(memory.updated_at));

@@ -7,6 +7,7 @@ use icm_log::{Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
+use crate::memory::expiry::Expired;
 use crate::memory::link::{Linked, Links};
 use crate::recall::scopes::Scopes;
 use crate::service::Service;
@@ -48,6 +49,7 @@ pub(crate) struct LinkExpansion<'a> {
     pub(crate) views: &'a Views,
     pub(crate) position: Position,
     pub(crate) scopes: &'a Scopes,
+    pub(crate) expired: &'a Expired<'a>,
     /// Returns `true` if a memory meets every condition of the recall.
     pub(crate) passes: &'a dyn Fn(&Version) -> bool,
     /// Results that are shown at most.
@@ -237,7 +239,9 @@ impl LinkExpansion<'_> {
     }
 
     pub(super) fn links(&self, version: &Version) -> QueryResult<Links> {
-        let sees = |other: &Version| self.scopes.sees(&other.scope_text());
+        let sees = |other: &Version| {
+            self.scopes.sees(&other.scope_text()) && !self.expired.hides(other)
+        };
         self.service
             .links_of(self.views, version, self.position, &sees)
     }

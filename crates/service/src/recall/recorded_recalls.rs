@@ -9,6 +9,7 @@ use icm_projections::FactFilter;
 use icm_projections::fold::Family;
 use serde::de::DeserializeOwned;
 
+use crate::memory::expiry::Expired;
 use crate::recall::scopes::Scopes;
 use crate::service::Service;
 use icm_api::error::Result;
@@ -23,6 +24,8 @@ pub struct RecordedRecall {
     pub request: RecallRequest,
     facts: FactFilter,
     scopes: Scopes,
+    /// The moment of the basis, if it was recorded.
+    moment_ms: Option<u64>,
     /// The results that were shown.
     pub results: Vec<Recalled>,
 }
@@ -63,8 +66,12 @@ impl Service {
             .limit
             .unwrap_or(crate::recall::query::LIMIT_DEFAULT);
         let answer = self.with_views(|views| {
+            let request = &recall.request;
+            let mut at = self.at(views, request.at.as_deref(), None)?;
+            at.moment_ms = recall.moment_ms.unwrap_or(at.moment_ms);
+            let expired = Expired::at(self, views, &at);
             self.recall_in(
-                views,
+                &expired,
                 &recall.request,
                 limit,
                 recall.facts,
@@ -99,6 +106,7 @@ fn recorded(event: &Event<'_>) -> Option<RecordedRecall> {
     });
     Some(RecordedRecall {
         position: event.position.0,
+        moment_ms: facts.moment_ms,
         request: RecallRequest {
             query: asked.query.to_owned(),
             topic: owned(asked.topic),

@@ -5,6 +5,7 @@ use icm_log::{Position, SubjectId};
 use icm_projections::fold::Version;
 use icm_projections::{FactFilter, StandsOut, TopicTag};
 
+use crate::memory::expiry::Expired;
 use crate::recall::scopes::Scopes;
 use crate::service::{PendingRecall, Service, locked};
 use icm_api::error::{Result, ServiceError};
@@ -38,7 +39,9 @@ impl Service {
         let scopes = Scopes::of(caller, None)?;
         self.with_views(|views| {
             let at = self.now(views);
-            let sees = |version: &Version| scopes.sees(&version.scope_text());
+            let expired = Expired::at(self, views, &at);
+            let sees =
+                |version: &Version| scopes.sees(&version.scope_text()) && !expired.hides(version);
             let topics = views.topics()?.into_iter().map(|topic| topic.topic);
             let topics = topics.filter(|topic| (wanted.topic)(topic));
             let stands_out = StandsOut {
@@ -47,7 +50,7 @@ impl Service {
                 after: wanted.after.map(Position),
             };
             let mut versions: Vec<(f64, Version)> = Vec::new();
-            views.each_that_stands_out(&stands_out, &mut |version| {
+            views.each_that_stands_out(&stands_out, expired.moment(), &mut |version| {
                 if let Some(worth) = worth(version)
                     && sees(version)
                 {
@@ -60,6 +63,8 @@ impl Service {
                 Ok(())
             })?;
             keep_best(&mut versions, most);
+            versions.retain(|(_, version)| !expired.hides_shown(version));
+            expired.checked()?;
             let mut memories = Vec::with_capacity(versions.len());
             for (_, version) in &versions {
                 let links = self.links_of(views, version, at.position, &sees)?;
@@ -108,6 +113,7 @@ impl Service {
             facts: FactFilter::default(),
             scopes: scopes.to_record(),
             basis: (at.position, at.event),
+            moment_ms: at.moment_to_name(),
             results,
             fits: Vec::new(),
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),

@@ -35,7 +35,7 @@ pub(crate) use embedding::Embedding;
 pub(crate) use lock::LOCK_LOOK;
 pub use open::{Ground, OpenOptions};
 pub use own_queue::{OwnQueue, Write};
-pub(crate) use pending_recall::PendingRecall;
+pub(crate) use pending_recall::{PendingExpiry, PendingRecall};
 pub(crate) use settings::{HINT_OVER, Settings};
 pub(crate) use snapshots::Snapshots;
 
@@ -50,6 +50,7 @@ pub struct Service {
     pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
     /// Alerts that are shown, and whose event is not written yet.
     pub(crate) pending_deliveries: Mutex<Vec<Delivery>>,
+    pub(crate) pending_expiries: Mutex<Vec<PendingExpiry>>,
     pub(crate) new_ids: NewIds,
     /// The graph that could not be made. It is tried again once there are more vectors.
     pub(crate) graphless: Mutex<Option<GraphJob>>,

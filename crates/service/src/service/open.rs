@@ -80,6 +80,7 @@ impl Service {
             notices: Mutex::new(Vec::new()),
             pending_recalls: Mutex::new(Vec::new()),
             pending_deliveries: Mutex::new(Vec::new()),
+            pending_expiries: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
             graphless: Mutex::new(None),
             told: Mutex::new(None),

@@ -1,7 +1,7 @@
-//! A recall that is answered and still has to be recorded.
+//! Records that are written once the answer is out.
 
 use icm_api::{Caller, RecallRequest};
-use icm_log::{EventId, Position, Rewritten, SubjectId};
+use icm_log::{EventId, NewEvent, Position, Rewritten, SubjectId};
 use icm_projections::FactFilter;
 
 /// A recall whose answer is out and whose record is not in the log yet.
@@ -11,6 +11,8 @@ pub(crate) struct PendingRecall {
     pub(crate) facts: FactFilter,
     pub(crate) scopes: Vec<String>,
     pub(crate) basis: (Position, EventId),
+    /// The moment of the basis, if answers name it.
+    pub(crate) moment_ms: Option<u64>,
     pub(crate) results: Vec<SubjectId>,
     /// The fit of each result.
     pub(crate) fits: Vec<f64>,
@@ -19,5 +21,12 @@ pub(crate) struct PendingRecall {
     /// Bytes of the whole question, if only a part of it was searched for.
     pub(crate) whole_len: Option<u64>,
     /// The state of the log's files when the recall read them.
+    pub(crate) read: Rewritten,
+}
+
+/// A `memory.expired` that is not in the log yet.
+pub(crate) struct PendingExpiry {
+    pub(crate) event: NewEvent,
+    /// The state of the log's files when the memory was read.
     pub(crate) read: Rewritten,
 }

@@ -12,6 +12,7 @@ use crate::command::{
     Command, RequestKeyOf, Scope, ValidatedStore, digest_of, first_receipt, next_length,
     stored_receipt,
 };
+use crate::memory::expiry::Expired;
 use crate::memory::lookup::newest_of_topic;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -285,7 +286,9 @@ impl Service {
         let scope = request.scope.as_deref();
         let scope = scope.map(|scope| Scope::parse(Some(scope))).transpose()?;
         let mut versions = newest_of_topic(views, topic)?;
-        versions.retain(Version::is_alive);
+        let expired = Expired::now(self, views);
+        versions.retain(|version| version.is_alive() && !expired.hides(version));
+        expired.checked()?;
         if let Some(scope) = &scope {
             versions.retain(|version| version.scope_text() == scope.to_text());
         }

@@ -12,6 +12,8 @@ use icm_projections::{HomeTag, Row, TopicTag, Views, topic_fits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::near_pairs::near_pairs;
+use crate::history::basis::At;
+use crate::memory::expiry::Expired;
 use crate::service::{HINT_OVER, Service};
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
@@ -23,6 +25,8 @@ use icm_api::{
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Days after which a memory of medium or low importance that no recall ever showed is reported. Raised, fewer are.
 const NEVER_DAYS: u64 = 30;
+/// Days before a memory expires in which it is named: 7. Raised, it is named earlier.
+const SOON_DAYS: u64 = 7;
 
 type Pair = (SubjectId, SubjectId);
 
@@ -32,6 +36,8 @@ struct Pass {
     memories: u64,
     stale: Counted,
     never: Counted,
+    /// Memories that a time makes expire soon; `None` in a store without conditions.
+    soon: Option<Counted>,
     /// Living memories by topic and scope, those of each in the order of ordinals. Memories of a withheld topic are
     /// left out.
     homes: Vec<(HomeTag, u64)>,
@@ -167,7 +173,7 @@ impl Service {
                 topic,
                 ..request.clone()
             };
-            let mut pass = self.pass(views, request, at.position, now_ms)?;
+            let mut pass = self.pass(views, request, &at, now_ms)?;
             self.add_near(views, &mut pass)?;
             let open = |pair: &Pair| {
                 !pass.superseded.contains(&pair.0) && !pass.superseded.contains(&pair.1)
@@ -186,10 +192,16 @@ impl Service {
         &self,
         views: &Views,
         request: &HealthRequest,
-        position: Position,
+        at: &At,
         now_ms: u64,
     ) -> QueryResult<Pass> {
-        let mut pass = Pass::default();
+        let position = at.position;
+        let expired = Expired::at(self, views, at);
+        let soon_ms = at.moment_ms.saturating_add(SOON_DAYS * DAY_MS);
+        let mut pass = Pass {
+            soon: expired.is_possible().then(Counted::default),
+            ..Pass::default()
+        };
         let mut links = Links::of(views, position)?;
         // A topic that is withheld has the tag of the empty topic.
         let topics: Option<FxHashSet<TopicTag>> = match &request.topic {
@@ -208,6 +220,9 @@ impl Service {
         let stale_days = u64::from(request.stale_days);
         let mut shown = None;
         views.each_living_at(position, &mut |ordinal, row| {
+            if expired.hides_row(row) {
+                return Ok(());
+            }
             let is_asked = topics
                 .as_ref()
                 .is_none_or(|tags| tags.contains(&row.topic_tag()));
@@ -216,6 +231,9 @@ impl Service {
                 return Ok(());
             }
             pass.memories += 1;
+            if let Some(soon) = pass.soon.as_mut().filter(|_| row.facts.expires_ms <= soon_ms) {
+                soon.add((ordinal, row), request.named);
+            }
             if !row.home.is_withheld() {
                 pass.homes.push((row.home, ordinal));
             }
@@ -245,6 +263,7 @@ impl Service {
             }
             QueryResult::Ok(())
         })?;
+        expired.checked()?;
         links.tell(&mut pass);
         pass.homes.sort_unstable();
         Ok(pass)
@@ -426,6 +445,12 @@ impl Service {
             crowded,
         ];
         findings.extend(pairs);
+        if let Some(soon) = &pass.soon {
+            let named = soon.named(views)?;
+            let id = named.first().map_or("ID", |found| &*found.ids[0]);
+            let command = format!("icm update {id} --expires 'time 30d'");
+            findings.push(single(FindingKind::ExpireSoon, soon.count, named, &command));
+        }
         findings.sort_by_key(|finding| finding.finding);
         Ok(findings)
     }

@@ -10,6 +10,7 @@ use icm_projections::{ALL_IDS, Views};
 
 use crate::command::{RequestKeyOf, next_length};
 use crate::history::pauses::{EventDays, Pause};
+use crate::memory::expiry::Expired;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::upkeep::decay::{day_text, decimal, share};
@@ -82,11 +83,13 @@ impl Service {
         let (mut faded, mut recalled): (Vec<Faded>, u64) = (Vec::new(), 0);
         let now_ms = self.now_ms();
         let since_ms = now_ms.saturating_sub(KEPT_AFTER_RECALL_DAYS * DAY_MS);
+        let expired = Expired::now(self, views);
         // Without ticks every weight is the full one.
         if views.tally().ticks > 0 {
             views.each_at(ALL_IDS, newest, false, &mut |entity, version| {
                 let fades = version.importance <= Importance::Medium;
-                if version.is_alive() && fades && !version.is_pinned_at(now_ms) {
+                let is_shown = version.is_alive() && !expired.hides(version);
+                if is_shown && fades && !version.is_pinned_at(now_ms) {
                     let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
                     if weight_ppm < threshold_ppm {
                         let (_, last_ms) = views.accesses_at(&self.log, entity, newest)?;
@@ -99,6 +102,7 @@ impl Service {
                 Ok(true)
             })?;
         }
+        expired.checked()?;
         faded.sort_unstable_by_key(|faded| (faded.weight_ppm, faded.id));
         let ids = faded.iter().map(|faded| id_text(faded.id));
         let shown = match all {

@@ -8,6 +8,7 @@ use icm_log::{Kind, Position};
 use icm_projections::{ALL_IDS, Views};
 
 use crate::history::basis::At;
+use crate::memory::expiry::Expired;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
@@ -22,6 +23,7 @@ struct Living {
     trust: ByTrust,
     memories: u64,
     forgotten: u64,
+    expired: u64,
     topics: u64,
     weight_ppm: u64,
     oldest_ms: Option<u64>,
@@ -121,6 +123,7 @@ impl Service {
                 sizes,
                 memories: living.memories,
                 forgotten: living.forgotten,
+                expired: living.expired,
                 topics: living.topics,
                 memoirs,
                 concepts,
@@ -168,9 +171,10 @@ impl Service {
     }
 
     fn living_in_numbers(&self, views: &Views, at: At) -> QueryResult<Living> {
-        match at.is_now {
+        let expired = Expired::at(self, views, &at);
+        match at.is_now && !expired.is_possible() {
             true => self.living_now(views),
-            false => self.living_then(views, at.position),
+            false => self.living_then(views, at.position, &expired),
         }
     }
 
@@ -191,14 +195,23 @@ impl Service {
         Ok(living)
     }
 
-    /// Returns the counts as of an earlier moment.
-    fn living_then(&self, views: &Views, position: Position) -> QueryResult<Living> {
+    /// Returns the counts as of an earlier moment, or without expired memories.
+    fn living_then(
+        &self,
+        views: &Views,
+        position: Position,
+        expired: &Expired<'_>,
+    ) -> QueryResult<Living> {
         let mut living = Living::default();
         let mut topics = HashSet::new();
         let mut failed = None;
         views.each_at(ALL_IDS, position, false, &mut |_, version| {
             if !version.is_alive() {
                 living.forgotten += u64::from(version.is_forgotten() && !version.is_part());
+                return Ok(true);
+            }
+            if expired.hides(version) {
+                living.expired += 1;
                 return Ok(true);
             }
             let topic = version.topic.as_deref().unwrap_or_default();
@@ -212,6 +225,7 @@ impl Service {
             }
             Ok(failed.is_none())
         })?;
+        expired.checked()?;
         living.topics = topics.len() as u64;
         match failed {
             Some(error) => Err(error),

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::weights::FULL_PPM;
 use crate::history::basis::At;
+use crate::memory::expiry::Expired;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
@@ -68,7 +69,16 @@ impl Service {
     /// Returns the topics that have a living memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicSummary>> {
         self.with_views(|views| {
-            let topics = views.topics()?;
+            let mut topics = views.topics()?;
+            if views.tally().conditions > 0 {
+                // Without expired memories.
+                let sums = self.sums_of_memories(views, None, &|_| true, self.now(views))?;
+                topics.retain_mut(|topic| {
+                    let sum = sums.get(&topic.topic);
+                    topic.memories = sum.map_or(0, |sum| sum.memories);
+                    topic.memories > 0
+                });
+            }
             Ok(topics
                 .into_iter()
                 .map(|topic| TopicSummary {
@@ -103,6 +113,7 @@ impl Service {
         let below = prefix.map(|prefix| format!("{prefix}/"));
         let fits = |topic: &str| below.as_ref().is_none_or(|below| topic_fits(below, topic));
         if at.is_now
+            && views.tally().conditions == 0
             && let Some(sums) = self.sums_of_topics(views, &fits)?
         {
             return Ok(sums);
@@ -190,10 +201,11 @@ impl Service {
         fits: &dyn Fn(&str) -> bool,
         at: At,
     ) -> QueryResult<BTreeMap<String, Sum>> {
+        let expired = Expired::at(self, views, &at);
         let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
         let mut add = |version: &Version| -> QueryResult<()> {
             let topic = version.topic.as_deref().unwrap_or_default();
-            if !fits(topic) || version.hidden {
+            if !fits(topic) || version.hidden || expired.hides(version) {
                 return Ok(());
             }
             let sum = match sums.get_mut(topic) {
@@ -229,6 +241,7 @@ impl Service {
                 }
             }
         }
+        expired.checked()?;
         if at.is_now {
             // A memory that moved elsewhere is a change of its old topic, too.
             for topic in views.topics()? {

@@ -15,6 +15,7 @@ use super::embedded::Embedded;
 use super::walk::missing;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
+use crate::moment::Moment;
 use crate::ranking::{Answered, Features};
 use crate::rows::{self, RowFacts, TopicTag};
 use icm_text::{
@@ -25,7 +26,7 @@ use icm_vectors::Searched;
 use candidates::{Best, Candidates, Ranked, Sees};
 use similarity::{Meaning, known};
 
-pub use query::{ModelVector, Moment, RecallQuery, TagQuery};
+pub use query::{ModelVector, RecallQuery, TagQuery};
 
 /// Passages of one text that are compared with the question, at most: 4. A larger value costs time.
 const PASSAGES_OF_ONE: usize = 4;

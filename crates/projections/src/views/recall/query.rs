@@ -1,10 +1,10 @@
 //! The query of a recall, with its filters and its ranking.
 
-use crate::fold::EntityId;
+use crate::moment::Moment;
 use crate::ranking::Ranking;
-use crate::rows::{FactFilter, RowFacts, TopicTag};
+use crate::rows::{FactFilter, TopicTag};
 use crate::views::embedded::ModelId;
-use icm_log::{Position, SubjectId};
+use icm_log::SubjectId;
 use icm_text::{InScope, keyword_fits};
 
 /// The query of a recall, with its filters and its ranking.
@@ -66,29 +66,6 @@ impl TagQuery<'_> {
     pub fn is_last<'k>(&self, keywords: impl Iterator<Item = &'k str> + Clone) -> bool {
         let mut not = self.not.iter();
         !self.drops && not.any(|tag| keywords.clone().any(|keyword| keyword_fits(tag, keyword)))
-    }
-}
-
-/// A moment at which expired memories are hidden.
-#[derive(Clone, Copy)]
-pub struct Moment<'a> {
-    /// The moment, in milliseconds since the epoch.
-    pub ms: u64,
-    /// Returns `true` if a version is expired for a reason that its row facts do not say: it is named by its memory and
-    /// its first position.
-    pub is_expired: &'a dyn Fn(EntityId, Position) -> bool,
-}
-
-impl Moment<'_> {
-    /// Returns `true` if the version with these facts is expired at the moment.
-    pub fn hides(&self, facts: &RowFacts, entity: EntityId, from: Position) -> bool {
-        facts.expires_ms <= self.ms || facts.expires_by_more && (self.is_expired)(entity, from)
-    }
-}
-
-impl std::fmt::Debug for Moment<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Moment").field(&self.ms).finish()
     }
 }
 

@@ -21,7 +21,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
 
 /// The fields by which two states of a memory are compared, as in its JSON.
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "topic",
     "content",
     "raw_excerpt",
@@ -34,6 +34,7 @@ const FIELDS: [&str; 13] = [
     "source",
     "occurred_at",
     "pinned_until",
+    "expires",
     "metadata",
 ];
 

@@ -37,7 +37,7 @@ pub const STDIN: &str = "stdin";
 const BATCH_LINES: usize = 256;
 /// Bytes of content of a batch, about. Raised, a batch holds the lock longer.
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "topic",
     "content",
     "key",
@@ -45,6 +45,7 @@ const FIELDS: [&str; 11] = [
     "keywords",
     "raw_excerpt",
     "occurred_at",
+    "expires",
     "scope",
     "trust",
     "source",

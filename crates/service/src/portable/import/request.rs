@@ -70,6 +70,7 @@ pub(super) fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
             .filter(|value| !value.is_null())
             .cloned(),
         scope: text("scope")?,
+        expires: text("expires")?,
         trust,
         request_id: None,
         allow_secret: false,

@@ -4,12 +4,12 @@
 //! confirmations add to a score. Then links reorder ([`LinkExpansion`]), and memories that seem to replace others
 //! ([`replaced`]).
 
-use std::collections::BTreeMap;
+mod explain;
 
 use icm_log::facts::{Front, MemoryRecalled, Recalled};
 use icm_log::{Kind, NewEvent, SubjectId, facts, payload};
 use icm_projections::fold::{Family, Version};
-use icm_projections::ranking::{Answered, Ranking};
+use icm_projections::ranking::Ranking;
 use icm_projections::{
     FactFilter, RecallHit as FoundHit, RecallQuery, Recalled as Found, RowFacts, Views, topic_fits,
 };
@@ -17,6 +17,7 @@ use icm_vectors::{Plan, Searched};
 use serde_json::{Value, json};
 
 use crate::history::basis::At;
+use crate::memory::expiry::Expired;
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::recall::question::notes;
 use crate::recall::repeats::{self, Page};
@@ -37,6 +38,8 @@ use icm_api::{
     Caller, Importance, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, Trust,
 };
 use icm_guard::sanitize::clean_line;
+
+use explain::explain;
 
 /// Results of a recall whose request gives no limit.
 pub(crate) const LIMIT_DEFAULT: usize = 10;
@@ -139,8 +142,15 @@ impl Service {
                 topic: self.topic_filter_if_any(views, request.topic.as_deref())?,
                 ..request.clone()
             };
-            let found = self.recall_in(views, &request, limit, facts, &scopes, &asked)?;
-            Ok((request, found))
+            let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+            let expired = Expired::at(self, views, &at);
+            loop {
+                let found = self.recall_in(&expired, &request, limit, facts, &scopes, &asked)?;
+                // Only the files of memories that would be shown are looked at.
+                if !expired.finds_gone(&found.ids)? {
+                    break Ok((request, found));
+                }
+            }
         })?;
         let request = &request;
         let InView {
@@ -166,6 +176,7 @@ impl Service {
                 facts,
                 scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
+                moment_ms: at.moment_to_name(),
                 results: places.iter().map(|place| ids[*place]).collect(),
                 fits: places
                     .iter()
@@ -228,14 +239,14 @@ impl Service {
 
     pub(crate) fn recall_in(
         &self,
-        views: &Views,
+        expired: &Expired<'_>,
         request: &RecallRequest,
         limit: usize,
         facts: FactFilter,
         scopes: &Scopes,
         asked: &QueryVector,
     ) -> QueryResult<InView> {
-        let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+        let (views, at) = (expired.views(), expired.basis());
         let [seen, own, kin] = scopes.asked();
         let excluded = excluded(views, &request.without)?;
         let query = RecallQuery {
@@ -248,12 +259,14 @@ impl Service {
             facts,
             excluded_topics: &[],
             excluded_memories: &excluded,
+            moment: expired.moment(),
             limit,
             floor: request.floor.unwrap_or(self.settings.ranking.floor),
             ranking: asked.ranking(self.settings.ranking),
             model: asked.model(),
         };
-        let sees = |version: &Version| scopes.sees(&version.scope_text());
+        let sees =
+            |version: &Version| scopes.sees(&version.scope_text()) && !expired.hides(version);
         let page = self.page(views, &query, request.offset, at.position, &sees)?;
         let found = &page.found;
         let mut shown = Vec::with_capacity(found.hits.len());
@@ -286,6 +299,7 @@ impl Service {
                 views,
                 position: at.position,
                 scopes,
+                expired,
                 passes: &|version| {
                     sees(version) && meets(version, &query) && !excluded.contains(&version.id)
                 },
@@ -317,6 +331,7 @@ impl Service {
             }
             None => Vec::new(),
         };
+        expired.checked()?;
         Ok(InView {
             answer: RecallAnswer {
                 basis: at.to_basis(),
@@ -354,6 +369,7 @@ impl Service {
     /// Writes the `memory.recalled` events of answers that are out. A record is dropped if another process keeps the
     /// lock: an answer never waits for its record, and a record never fails an answer.
     pub fn record_recalls(&self) {
+        self.record_expiries();
         let pending = std::mem::take(&mut *locked(&self.pending_recalls));
         if pending.is_empty() {
             return;
@@ -384,6 +400,7 @@ impl Service {
                 },
                 tokens: recall.tokens,
             }),
+            moment_ms: recall.moment_ms,
         };
         let request = &recall.request;
         let payload = payload::MemoryRecalled {
@@ -513,100 +530,6 @@ fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
         && query.tags.fits(keywords_of(version))
         && !query.tags.is_last(keywords_of(version))
         && query.facts.fits(&RowFacts::of(version))
-}
-
-/// Returns how an answer came about. `results` are in the order of the answer's.
-fn explain(
-    found: &Found,
-    shown: &[Shown],
-    query: &RecallQuery<'_>,
-    views: &Views,
-    at: &At,
-) -> Value {
-    let (text, ranking) = (&found.text, &query.ranking);
-    json!({
-        "text": {
-            "ranking": "BM25 over the words of the query, any of which may match",
-            "documents": text.stats_docs,
-            "in_memory": text.tail_docs,
-            "terms": text.terms.iter().map(|term| json!({
-                "word": term.word,
-                "term": term.term,
-                "exact": term.exact,
-                "documents": term.doc_freq,
-                "boost": f64::from(term.boost),
-            })).collect::<Vec<_>>(),
-        },
-        "model": query.model.map(|asked| json!({
-            "id": asked.id.name,
-            "embeds": asked.id.embeds,
-            "embedded": found.embedded.map(|embedded| embedded.done),
-            "versions": found.embedded.map(|embedded| embedded.of),
-        })),
-        "words_known": found.known,
-        "answered": answered(&found.answered),
-        "vectors": found.searched.as_ref().map(searched),
-        "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
-        // A result that a link brought in has no score to explain.
-        "results": shown.iter().map(|shown| shown.found.map(|at| {
-            let confirmed = ranking.for_confirmations(shown.hit.memory.confirmations);
-            explained(&found.hits[at], ranking, confirmed)
-        })).collect::<Vec<_>>(),
-        "views_at": views.base_position().0,
-        "basis": at.position.0,
-    })
-}
-
-/// Returns the evidence that the question is answered at all.
-fn answered(answered: &Answered) -> Value {
-    json!({
-        "value": answered.value(),
-        "coverage": answered.coverage,
-        "with_window": answered.with_window,
-        "cosine": answered.cosine,
-        "known": answered.known,
-        "memories": answered.memories,
-        "speaker": answered.speaker,
-        "identifier": answered.identifier,
-        "transcript": answered.transcript,
-        "chosen_model": answered.chosen_model,
-    })
-}
-
-/// Returns the features and shares of a result.
-fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
-    let features = &hit.features;
-    let shares = ranking.shares(features);
-    let values = shares.iter().map(|share| (share.name, share.value));
-    let shares = shares.iter().filter(|share| share.share != 0.0);
-    let shares = shares.map(|share| (share.name, share.share));
-    let confirmed = Some(("confirmed", confirmed)).filter(|(_, share)| *share != 0.0);
-    json!({
-        "transcript": features.transcript,
-        "features": values.collect::<BTreeMap<_, _>>(),
-        "shares": shares.chain(confirmed).collect::<BTreeMap<_, _>>(),
-        "with_window": features.with_window(),
-        "cosine": hit.cosine.map(f64::from),
-        "scope": features.scope.name(),
-    })
-}
-
-/// Returns how the vectors of the files were searched, and why so.
-fn searched(searched: &Searched) -> Value {
-    let sizes = &searched.sizes;
-    let (by, wanted) = match searched.plan {
-        Plan::Graph { wanted, .. } if !searched.fell_back => ("graph", Some(wanted)),
-        Plan::List => ("list", None),
-        _ => ("scan", None),
-    };
-    json!({
-        "by": by,
-        "rows": sizes.rows,
-        "covered": sizes.covered,
-        "listed": sizes.listed,
-        "wanted": wanted,
-        "fell_back": searched.fell_back,
-    })
 }
 
 #[cfg(test)]

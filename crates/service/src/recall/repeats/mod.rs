@@ -244,6 +244,8 @@ impl Service {
         let scope = version.scope_text();
         let topic = version.topic.as_deref().unwrap_or_default();
         let mut others = newest_of(views, (topic, &scope), position)?;
+        // An expired memory replaces nothing.
+        others.retain(|(_, version)| sees(version));
         let of_home = |hit: &&FoundHit| {
             hit.version.topic == version.topic && hit.version.scope_text() == scope
         };

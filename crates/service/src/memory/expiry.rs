@@ -1,0 +1,259 @@
+//! Expired memories: which ones a moment hides, and the record that a file made one expire.
+//!
+//! Time, period and recalls are a filter at the moment of an answer. A file is looked at by the origin that set the
+//! condition; `memory.expired` tells the others.
+
+use std::cell::RefCell;
+
+use icm_log::facts::{Condition, MemoryExpired};
+use icm_log::{Kind, NewEvent, Position, SubjectId, payload};
+use icm_projections::fold::{EntityId, Expiry, Version};
+use icm_projections::{LooksCloser, Moment, Row, Views};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::command::came_true;
+use crate::history::basis::At;
+use crate::service::{PendingExpiry, Service, locked};
+use crate::snapshot::{QueryError, QueryResult};
+use icm_api::error::Result;
+use icm_api::expiry::{is_within_week, to_text};
+use icm_api::ids::id_text;
+use icm_api::Caller;
+
+/// The memories that are expired at a basis. A store without conditions pays nothing.
+pub(crate) struct Expired<'a> {
+    service: &'a Service,
+    views: &'a Views,
+    at: At,
+    /// The versions that were looked at closer.
+    known: RefCell<FxHashMap<(EntityId, Position), bool>>,
+    /// The memories that a file made expire, as far as files were looked at.
+    gone: RefCell<FxHashSet<SubjectId>>,
+    failed: RefCell<Option<QueryError>>,
+}
+
+impl<'a> Expired<'a> {
+    /// Returns the memories that are expired at a basis.
+    pub(crate) fn at(service: &'a Service, views: &'a Views, at: &At) -> Expired<'a> {
+        Expired {
+            service,
+            views,
+            at: *at,
+            known: RefCell::default(),
+            gone: RefCell::default(),
+            failed: RefCell::default(),
+        }
+    }
+
+    /// Returns the memories that are expired now.
+    pub(crate) fn now(service: &'a Service, views: &'a Views) -> Expired<'a> {
+        Expired::at(service, views, &service.now(views))
+    }
+
+    /// Returns `true` if a memory has or had a condition.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.views.tally().conditions > 0
+    }
+
+    /// Returns the moment for a search.
+    pub(crate) fn moment(&self) -> Option<Moment<'_>> {
+        self.is_possible().then_some(Moment {
+            ms: self.at.moment_ms,
+            closer: self,
+        })
+    }
+
+    /// Returns `true` if a version is expired. After an error it returns `false`; see [`Expired::checked`].
+    pub(crate) fn hides(&self, version: &Version) -> bool {
+        version.expires_ms() <= self.at.moment_ms
+            || version.expires_by_more() && self.look(version).unwrap_or_else(|error| self.fail(error))
+    }
+
+    /// Returns `true` if the version of these row facts is expired, as [`Expired::hides`] does.
+    pub(crate) fn hides_row(&self, row: &Row) -> bool {
+        let moment = self.moment();
+        moment.is_some_and(|moment| moment.hides(&row.facts, row.entity, row.from))
+    }
+
+    /// Returns `true` if a version is expired for good: no later moment shows it again.
+    pub(crate) fn is_over(&self, version: &Version) -> bool {
+        let by_usage = version
+            .expiry
+            .as_ref()
+            .is_some_and(|expiry| expiry.facts.condition == Condition::USAGE);
+        version.expires_ms() <= self.at.moment_ms || by_usage && self.hides(version)
+    }
+
+    /// Returns `true` if a version that would be shown is expired, as [`Expired::hides`] does. Also looks at the file of
+    /// its condition, if this origin set it, and queues the record for [`Service::record_recalls`].
+    pub(crate) fn hides_shown(&self, version: &Version) -> bool {
+        if self.hides(version) {
+            return true;
+        }
+        let by_file = self.at.is_now && self.service.is_expired_by_file(version);
+        if by_file {
+            self.service.queue_expired(version);
+            self.gone.borrow_mut().insert(version.id);
+            self.known.borrow_mut().clear();
+        }
+        by_file
+    }
+
+    /// Looks at the files of memories that would be shown, by their ids. Returns `true` if one of them is expired: it is
+    /// hidden from now on.
+    ///
+    /// # Errors
+    /// If a memory cannot be read.
+    pub(crate) fn finds_gone(&self, ids: &[SubjectId]) -> QueryResult<bool> {
+        if !self.is_possible() || !self.at.is_now {
+            return Ok(false);
+        }
+        let mut found = false;
+        for id in ids {
+            let entity = self.views.resolve(*id)?;
+            let version = self.views.version_at(entity, self.at.position)?;
+            found |= version.is_some_and(|version| self.hides_shown(&version));
+        }
+        self.checked()?;
+        Ok(found)
+    }
+
+    /// Returns the views of the basis.
+    pub(crate) fn views(&self) -> &'a Views {
+        self.views
+    }
+
+    /// Returns the basis.
+    pub(crate) fn basis(&self) -> At {
+        self.at
+    }
+
+    /// Returns the first error that a look at a version met.
+    ///
+    /// # Errors
+    /// That error.
+    pub(crate) fn checked(&self) -> QueryResult<()> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn fail(&self, error: QueryError) -> bool {
+        self.failed.borrow_mut().get_or_insert(error);
+        false
+    }
+
+    fn look(&self, version: &Version) -> QueryResult<bool> {
+        let Some(Expiry { facts, zone, .. }) = version.expiry.as_deref() else {
+            return Ok(false);
+        };
+        Ok(match facts.condition {
+            Condition::PERIOD => self.at.moment_ms < facts.first,
+            Condition::WEEKLY => !is_within_week(facts, zone.as_deref(), self.at.moment_ms),
+            Condition::USAGE => {
+                let entity = self.views.resolve(version.id)?;
+                let log = &self.service.log;
+                let (recalls, _) = self.views.accesses_at(log, entity, self.at.position)?;
+                recalls >= facts.second.saturating_add(facts.first)
+            }
+            _ => self.gone.borrow().contains(&version.id),
+        })
+    }
+
+    fn look_up(&self, entity: EntityId, from: Position) -> QueryResult<bool> {
+        if let Some(known) = self.known.borrow().get(&(entity, from)) {
+            return Ok(*known);
+        }
+        let version = self.views.version_from(entity, from)?;
+        let is_expired = self.look(&version)?;
+        self.known.borrow_mut().insert((entity, from), is_expired);
+        Ok(is_expired)
+    }
+}
+
+impl LooksCloser for Expired<'_> {
+    fn is_expired(&self, entity: EntityId, from: Position) -> bool {
+        self.look_up(entity, from)
+            .unwrap_or_else(|error| self.fail(error))
+    }
+}
+
+/// Returns the condition of a version as users write it.
+pub(crate) fn condition_text(version: &Version) -> Option<String> {
+    let expiry = version.expiry.as_deref()?;
+    Some(to_text(
+        &expiry.facts,
+        expiry.path.as_deref(),
+        expiry.zone.as_deref(),
+    ))
+}
+
+impl Service {
+    /// Returns `true` if the file of a condition that this origin set made a memory expire.
+    fn is_expired_by_file(&self, version: &Version) -> bool {
+        let Some(expiry) = version.expiry.as_deref() else {
+            return false;
+        };
+        if self.log.known_by().is_some() {
+            return false;
+        }
+        let is_open = version.expired != Some(expiry.set_by) && expiry.facts.condition.is_of_file();
+        let mut writers = version.writers.iter();
+        let writer = writers.find(|writer| writer.stamp.event == expiry.set_by);
+        let is_own = writer.is_some_and(|writer| Some(writer.stamp.origin) == self.log.origin());
+        is_open && is_own && came_true(expiry)
+    }
+
+    /// Queues the record that the condition of a memory came true. A process that may not write says that it hides the
+    /// memory.
+    fn queue_expired(&self, version: &Version) {
+        let Some(expiry) = version.expiry.as_deref() else {
+            return;
+        };
+        if self.options.read_only {
+            let path = expiry.path.as_deref().unwrap_or_default();
+            self.notice(format!(
+                "memory {} is hidden: `{path}` is changed or gone; a command that may write records it",
+                id_text(version.id)
+            ));
+            return;
+        }
+        let mut refs = version.observed();
+        refs.retain(|event| *event != expiry.set_by);
+        refs.insert(0, expiry.set_by);
+        let event = NewEvent {
+            kind: Kind::MEMORY_EXPIRED,
+            subject: version.id,
+            refs,
+            facts: MemoryExpired {
+                condition: expiry.facts.condition,
+            }
+            .encode(),
+            payload: payload::encode(&payload::Nothing {}),
+        };
+        let mut pending = locked(&self.pending_expiries);
+        if pending.iter().all(|known| known.event.subject != version.id) {
+            pending.push(PendingExpiry {
+                event,
+                read: self.log.rewritten(),
+            });
+        }
+    }
+
+    /// Writes the `memory.expired` events of answers that are out. They are dropped if another process keeps the lock or
+    /// wrote meanwhile: the next answer looks again.
+    pub(crate) fn record_expiries(&self) {
+        let pending = std::mem::take(&mut *locked(&self.pending_expiries));
+        let Some(read) = pending.first().map(|first| first.read.clone()) else {
+            return;
+        };
+        let events = pending.into_iter().map(|pending| pending.event).collect();
+        if let Err(error) = self.append_if_newest(&Caller::default(), events, &read) {
+            tracing::debug!(%error, "an expired memory was not recorded");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

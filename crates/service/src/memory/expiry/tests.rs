@@ -1,0 +1,334 @@
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::service::Service;
+use crate::service::tests::{Clock, reading, service, service_at};
+use icm_api::{
+    Action, Caller, FindingKind, HealthRequest, ListRequest, RecallRequest, StoreRequest,
+    TopicsRequest, UndoRequest, UpdateRequest,
+};
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+const TEXT: &str = "The demo of the payments service is on Thursday";
+
+fn store(service: &Service, content: &str, expires: &str) -> String {
+    let request = StoreRequest {
+        expires: Some(expires.to_owned()).filter(|text| !text.is_empty()),
+        ..StoreRequest::new("demo", content)
+    };
+    let receipt = service.store(&Caller::default(), request);
+    receipt.expect("it stores").id
+}
+
+fn recalled_at(service: &Service, at: Option<&str>) -> Vec<String> {
+    let request = RecallRequest {
+        query: "when is the demo of the payments service".to_owned(),
+        floor: Some(0.0),
+        at: at.map(str::to_owned),
+        record: at.is_none(),
+        ..RecallRequest::default()
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    let answer = answer.expect("it answers");
+    service.record_recalls();
+    let hits = answer.results.into_iter();
+    hits.map(|hit| hit.memory.id).collect()
+}
+
+fn recalled(service: &Service) -> Vec<String> {
+    recalled_at(service, None)
+}
+
+fn listed(service: &Service, expired: bool) -> Vec<String> {
+    let request = ListRequest {
+        expired,
+        ..ListRequest::default()
+    };
+    let memories = service.list(&request).expect("it lists").into_iter();
+    memories.map(|memory| memory.id).collect()
+}
+
+/// Asserts that a memory is shown, or hidden, by every answer.
+#[track_caller]
+fn assert_hidden(service: &Service, id: &String, is_hidden: bool) {
+    let is_in = |ids: Vec<String>| ids.contains(id);
+    assert_eq!(is_in(recalled(service)), !is_hidden, "recall");
+    assert_eq!(is_in(listed(service, false)), !is_hidden, "list");
+    assert_eq!(is_in(listed(service, true)), is_hidden, "list --expired");
+    let memory = service.get(id, None).expect("get shows it in any case");
+    assert_eq!(memory.expired, is_hidden, "get");
+    let counted = |n: usize| u64::try_from(n).expect("few");
+    let (shown, hidden) = (listed(service, false), listed(service, true));
+    let stats = service.stats(None).expect("it counts");
+    assert_eq!(stats.memories, counted(shown.len()), "stats");
+    assert_eq!(stats.expired, counted(hidden.len()), "stats");
+    let health = service.health(&HealthRequest::default());
+    assert_eq!(health.expect("it looks").memories, stats.memories, "health");
+    let topics = service.topics().expect("it counts");
+    let in_topics: u64 = topics.iter().map(|topic| topic.memories).sum();
+    assert_eq!(in_topics, stats.memories, "topics");
+    let tree = service.topic_tree(&TopicsRequest::default());
+    assert_eq!(tree.expect("it counts").total, stats.topics, "topics");
+    let mut lines = Vec::new();
+    let exported = service.export_jsonl(&mut lines, None).expect("it exports");
+    assert_eq!(exported, stats.memories, "export");
+}
+
+fn go_to(clock: &Arc<Clock>, ms: u64) {
+    clock.0.store(ms, Ordering::Relaxed);
+}
+
+fn opened() -> (tempfile::TempDir, Arc<Clock>, Service, u64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (clock, service) = service_at(folder.path());
+    let start = service.now_ms();
+    (folder, clock, service, start)
+}
+
+#[test]
+fn a_time_hides_a_memory_and_a_clock_that_jumps_shows_it_again() {
+    let (_folder, clock, service, start) = opened();
+    let other = store(&service, "The payments service has a demo each month", "");
+    let id = store(&service, TEXT, "time 30d");
+    for (ms, is_hidden) in [
+        (start, false),
+        (start + 30 * DAY_MS - 1, false),
+        (start + 30 * DAY_MS, true),
+        (start + 3_650 * DAY_MS, true),
+        (start, false),
+    ] {
+        go_to(&clock, ms);
+        assert_hidden(&service, &id, is_hidden);
+        assert_hidden(&service, &other, false);
+    }
+}
+
+#[test]
+fn the_tail_and_the_files_hide_alike() {
+    let (_folder, clock, service, start) = opened();
+    let timed = store(&service, TEXT, "time 30d");
+    let used = store(&service, "The demo of the payments service needs a screen", "usage 2");
+    service.rebuild(&icm_api::NoProgress).expect("it builds");
+    go_to(&clock, start + 31 * DAY_MS);
+    assert_eq!(recalled(&service), [used.clone()]);
+    assert_eq!(recalled(&service), [used.clone()]);
+    assert_eq!(recalled(&service), Vec::<String>::new());
+    let mut hidden = listed(&service, true);
+    hidden.sort();
+    assert_eq!(hidden, [timed, used]);
+}
+
+#[test]
+fn a_number_of_recalls_hides_a_memory() {
+    let (_folder, _clock, service, _) = opened();
+    let id = store(&service, TEXT, "usage 2");
+    let before = service.basis(None).expect("a basis");
+    assert_eq!(recalled(&service), [id.clone()]);
+    assert_eq!(recalled(&service), [id.clone()]);
+    assert_hidden(&service, &id, true);
+    // At an earlier position fewer recalls had shown it.
+    let at = format!("@{}", before.position);
+    assert_eq!(recalled_at(&service, Some(&at)), [id.clone()]);
+    // A new condition counts from now on.
+    let revived = service.revive_with(&Caller::default(), &[id.clone()], Some("usage 1"));
+    assert_eq!(revived.expect("it is back")[0].action, Action::Revived);
+    assert_eq!(recalled(&service), [id.clone()]);
+    assert_hidden(&service, &id, true);
+}
+
+#[test]
+fn a_period_shows_a_memory_from_its_start_to_its_end() {
+    let (_folder, clock, service, start) = opened();
+    // 2027-01-15T08:00:00Z
+    let id = store(
+        &service,
+        TEXT,
+        "period 2027-02-01T00:00:00Z..2027-03-01T00:00:00Z",
+    );
+    for (days, is_hidden) in [(0, true), (20, false), (50, true)] {
+        go_to(&clock, start + days * DAY_MS);
+        assert_hidden(&service, &id, is_hidden);
+    }
+}
+
+#[test]
+fn weekly_hours_show_a_memory_in_these_hours() {
+    let (_folder, clock, service, start) = opened();
+    // 2027-01-15 is a Friday, and the clock starts at 08:00 UTC.
+    let id = store(&service, TEXT, "period mon-fri 09:00-17:00 UTC");
+    let hour = DAY_MS / 24;
+    for (hours, is_hidden) in [(0, true), (1, false), (8, false), (9, true), (26, true)] {
+        go_to(&clock, start + hours * hour);
+        assert_hidden(&service, &id, is_hidden);
+    }
+}
+
+#[test]
+fn the_moment_of_an_answer_repeats_it() {
+    let (_folder, clock, service, start) = opened();
+    let id = store(&service, TEXT, "time 30d");
+    let basis = service.basis(None).expect("a basis");
+    let moment = basis.moment.expect("answers of this store name it");
+    go_to(&clock, start + 40 * DAY_MS);
+    assert_eq!(recalled(&service), Vec::<String>::new());
+    assert_eq!(recalled_at(&service, Some(&moment)), [id.clone()]);
+    let at = format!("@{}", basis.position);
+    assert_eq!(recalled_at(&service, Some(&at)), [id]);
+}
+
+#[test]
+fn a_store_without_conditions_names_no_moment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    store(&service, TEXT, "");
+    assert_eq!(service.basis(None).expect("a basis").moment, None);
+    let health = service.health(&HealthRequest::default()).expect("it looks");
+    let mut kinds = health.findings.iter().map(|finding| finding.finding);
+    assert!(kinds.all(|kind| kind != FindingKind::ExpireSoon));
+}
+
+#[test]
+fn health_names_what_expires_soon() {
+    let (_folder, clock, service, start) = opened();
+    let soon = store(&service, TEXT, "time 9d");
+    store(&service, "The payments service is written in Rust", "time 90d");
+    let finding = |service: &Service| {
+        let health = service.health(&HealthRequest::default()).expect("it looks");
+        let mut findings = health.findings.into_iter();
+        let soon = findings.find(|finding| finding.finding == FindingKind::ExpireSoon);
+        soon.expect("the store has conditions")
+    };
+    assert_eq!(finding(&service).count, 0);
+    go_to(&clock, start + 3 * DAY_MS);
+    let found = finding(&service);
+    assert_eq!(found.count, 1);
+    assert_eq!(found.first[0].ids, [soon]);
+}
+
+#[test]
+fn an_expired_memory_comes_back_with_another_condition_or_none() {
+    let (_folder, clock, service, start) = opened();
+    let id = store(&service, TEXT, "time 30d");
+    go_to(&clock, start + 31 * DAY_MS);
+    assert_hidden(&service, &id, true);
+    let revive = |expires| {
+        let receipts = service.revive_with(&Caller::default(), &[id.clone()], expires);
+        receipts.expect("it is revived").remove(0).action
+    };
+    assert_eq!(revive(Some("time 30d")), Action::Revived);
+    assert_hidden(&service, &id, false);
+    go_to(&clock, start + 62 * DAY_MS);
+    assert_hidden(&service, &id, true);
+    assert_eq!(revive(None), Action::Revived);
+    assert_hidden(&service, &id, false);
+    assert_eq!(service.get(&id, None).expect("it is there").expires, None);
+    assert_eq!(revive(None), Action::Unchanged);
+    // The undo of the revival hides it again.
+    let request = UndoRequest {
+        last: Some(1),
+        ..UndoRequest::default()
+    };
+    service.undo(&Caller::default(), &request).expect("undone");
+    assert_hidden(&service, &id, true);
+}
+
+#[test]
+fn a_text_that_only_an_expired_memory_has_is_stored() {
+    let (_folder, clock, service, start) = opened();
+    let first = store(&service, TEXT, "time 30d");
+    assert_eq!(store(&service, TEXT, ""), first, "it is there");
+    go_to(&clock, start + 31 * DAY_MS);
+    let second = store(&service, TEXT, "");
+    assert_ne!(second, first);
+    assert_hidden(&service, &first, true);
+    assert_hidden(&service, &second, false);
+}
+
+#[test]
+fn a_keyed_memory_that_expired_is_back_when_it_is_stored_again() {
+    let (_folder, clock, service, start) = opened();
+    let request = || StoreRequest {
+        key: Some("demo".to_owned()),
+        ..StoreRequest::new("demo", TEXT)
+    };
+    let with = StoreRequest {
+        expires: Some("time 30d".to_owned()),
+        ..request()
+    };
+    let store = |request| {
+        let receipt = service.store(&Caller::default(), request);
+        receipt.expect("it stores")
+    };
+    let first = store(with);
+    go_to(&clock, start + 31 * DAY_MS);
+    let again = store(request());
+    assert_eq!((again.action, &again.id), (Action::Stored, &first.id));
+    assert_hidden(&service, &first.id, false);
+    assert_eq!(store(request()).action, Action::Unchanged);
+}
+
+#[test]
+fn an_update_sets_and_takes_away_a_condition() {
+    let (_folder, clock, service, start) = opened();
+    let id = store(&service, TEXT, "");
+    let update = |expires: &str| {
+        let request = UpdateRequest {
+            id: id.clone(),
+            expires: Some(expires.to_owned()),
+            ..UpdateRequest::default()
+        };
+        service.update(&Caller::default(), request).map(|it| it.action)
+    };
+    assert_eq!(update("").expect("nothing changes"), Action::Unchanged);
+    assert_eq!(update("time 2d").expect("it is set"), Action::Updated);
+    go_to(&clock, start + 3 * DAY_MS);
+    assert_hidden(&service, &id, true);
+    assert_eq!(update("").expect("it is gone"), Action::Updated);
+    assert_hidden(&service, &id, false);
+    for wrong in ["soon", "time 2020-01-01", "file-exists a/b", "file-exists /no/such/file"] {
+        assert!(update(wrong).is_err(), "{wrong}");
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("written");
+}
+
+#[test]
+fn a_file_hides_its_memory_for_good() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lock");
+    write(&file, "one");
+    let dir = folder.path().join("store");
+    let service = service(&dir);
+    let id = store(&service, TEXT, &format!("file-pristine {}", file.display()));
+    let other = store(&service, "The payments service has a demo each month", "");
+    assert_hidden(&service, &id, false);
+    write(&file, "another");
+    // A process that may not write hides the memory and says so.
+    let reader = reading(&dir);
+    assert_eq!(recalled(&reader), [other.clone()]);
+    let notices = reader.take_notices();
+    assert!(notices.iter().any(|line| line.contains(&id)), "{notices:?}");
+    let before = service.newest_position().expect("a position");
+    assert_eq!(recalled(&service), [other.clone()]);
+    assert_eq!(
+        service.newest_position().expect("a position"),
+        before + 2,
+        "the event and the recall"
+    );
+    // It turns once and never back.
+    write(&file, "one");
+    assert_hidden(&service, &id, true);
+    let history = service.history(&id).expect("it has one");
+    let last = history.last().expect("versions");
+    assert_eq!(last.kind, "memory.expired");
+    assert_eq!(last.changed, ["expired"]);
+    let condition = format!("file-exists {}", file.display());
+    let revived = service.revive_with(&Caller::default(), &[id.clone()], Some(&condition));
+    assert_eq!(revived.expect("it is back")[0].action, Action::Revived);
+    assert_hidden(&service, &id, false);
+    std::fs::remove_file(&file).expect("removed");
+    assert_hidden(&service, &id, true);
+}

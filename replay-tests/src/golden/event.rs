@@ -45,6 +45,7 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 nth_line: Some(1),
                 carried_created_at_ms: None,
                 carried_updated_at_ms: None,
+                expires: None,
                 request_digest: Some("00ff"),
             }),
         ),

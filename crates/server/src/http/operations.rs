@@ -53,6 +53,11 @@ static STORE: Operation = Operation {
         ),
         text("scope", false, "global (default), project:ID or session:ID"),
         text(
+            "expires",
+            false,
+            "when it is hidden: time 30d, usage 3, file-exists PATH, file-pristine PATH, period FROM..UNTIL",
+        ),
+        text(
             "request_id",
             false,
             "asked again with it, the first receipt comes again; also header Idempotency-Key",
@@ -75,6 +80,7 @@ static STORE: Operation = Operation {
             key: args.text("key"),
             occurred_at: args.text("occurred_at"),
             scope: call.caller.scope(args.text("scope"))?,
+            expires: args.text("expires"),
             trust: Trust::Agent,
             request_id: args.text("request_id"),
             allow_secret: args.flag("allow_secret"),

@@ -28,9 +28,13 @@ impl Service {
             let at = self.at(views, at, None)?;
             let entity = self.find_memory(views, id)?;
             let expired = Expired::at(self, views, &at);
-            match views.version_at(entity, at.position)? {
+            let version = views.version_at(entity, at.position)?;
+            let alive = version.as_ref().filter(|version| version.is_alive());
+            let is_expired = alive.is_some_and(|version| expired.hides_shown(version));
+            expired.checked()?;
+            match version {
                 Some(version) => Ok(Memory {
-                    expired: version.is_alive() && expired.hides_shown(&version),
+                    expired: is_expired,
                     conflicts: self.conflicting(views, &version, at.position)?,
                     consolidated_into: self.consolidated_into(views, &version)?,
                     often_together: match version.is_alive() {

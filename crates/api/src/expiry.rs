@@ -74,9 +74,7 @@ pub fn parse(text: &str, now_ms: u64, zone: &TimeZone) -> Result<GivenExpiry> {
             Ok(GivenExpiry::of(Expiry::of(Condition::TIME, first, 0)))
         }
         "usage" => match rest.parse::<u64>() {
-            Ok(count) if count > 0 => {
-                Ok(GivenExpiry::of(Expiry::of(Condition::USAGE, count, 0)))
-            }
+            Ok(count) if count > 0 => Ok(GivenExpiry::of(Expiry::of(Condition::USAGE, count, 0))),
             _ => Err(ServiceError::invalid_with(
                 format!("`{rest}` is no number of recalls"),
                 "write for instance `usage 3`",
@@ -104,7 +102,10 @@ pub fn refuse_passed(given: &GivenExpiry, now_ms: u64) -> Result<()> {
     };
     match end <= now_ms {
         true => Err(ServiceError::invalid_with(
-            format!("a memory cannot expire at {}: that has passed", rfc3339(end)),
+            format!(
+                "a memory cannot expire at {}: that has passed",
+                rfc3339(end)
+            ),
             "give a later time, or a duration such as `time 30d`",
         )),
         false => Ok(()),
@@ -155,7 +156,8 @@ pub fn is_within_week(facts: &Expiry, zone: Option<&str>, ms: u64) -> bool {
     let then = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
     let then = then.to_zoned(zone);
     let day = then.weekday().to_monday_zero_offset();
-    let minute = u16::from(then.hour().unsigned_abs()) * 60 + u16::from(then.minute().unsigned_abs());
+    let minute =
+        u16::from(then.hour().unsigned_abs()) * 60 + u16::from(then.minute().unsigned_abs());
     let has = |day: i8| facts.days & (1 << day.rem_euclid(7)) != 0;
     let (from, until) = (facts.from_minute, facts.until_minute);
     match from < until {
@@ -206,7 +208,10 @@ fn end_of(text: &str, now_ms: u64, zone: &TimeZone) -> Result<u64> {
 }
 
 fn date(text: &str) -> Option<Date> {
-    let is_date = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let is_date = text.len() == 10
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-');
     text.parse().ok().filter(|_| is_date)
 }
 
@@ -274,7 +279,10 @@ fn days(word: &str) -> Option<u8> {
     };
     let mut bits = 0;
     for part in word.split(',') {
-        if !part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-') {
+        if !part
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+        {
             return None;
         }
         let (from, until) = part.split_once('-').unwrap_or((part, part));
@@ -345,7 +353,9 @@ fn days_text(bits: u8) -> String {
 /// Returns the IANA name of a zone, or its offset.
 fn zone_text(zone: &TimeZone) -> String {
     let printer = DateTimePrinter::new();
-    printer.time_zone_to_string(zone).unwrap_or_else(|_| "UTC".to_owned())
+    printer
+        .time_zone_to_string(zone)
+        .unwrap_or_else(|_| "UTC".to_owned())
 }
 
 /// Returns the zone of an IANA name or an offset.
@@ -387,10 +397,16 @@ mod tests {
             ),
             ("period 2027-01-01..", "period 2027-01-01T00:00:00Z.."),
             ("period ..2027-01-01", "period ..2027-01-02T00:00:00Z"),
-            ("period mon-fri 09:00-17:00", "period mon-fri 09:00-17:00 UTC"),
+            (
+                "period mon-fri 09:00-17:00",
+                "period mon-fri 09:00-17:00 UTC",
+            ),
             ("period 22:00-06:00", "period 22:00-06:00 UTC"),
             ("period Sat,sunday", "period sat-sun UTC"),
-            ("period fri-mon 9:00-24:00", "period mon,fri-sun 09:00-24:00 UTC"),
+            (
+                "period fri-mon 9:00-24:00",
+                "period mon,fri-sun 09:00-24:00 UTC",
+            ),
             ("period mon-sun", "period mon-sun UTC"),
             (
                 "period mon 08:00-09:00 Europe/Berlin",
@@ -405,9 +421,20 @@ mod tests {
     #[test]
     fn other_texts_are_refused_with_the_five_forms() {
         for text in [
-            "", "time", "soon 3", "usage 0", "usage many", "period", "time -3d", "time soon",
-            "period mon-fry 09:00-17:00", "period 09:00", "period 25:00-26:00", "period ..",
-            "period 2026-02-01..2026-01-01", "period mon tue",
+            "",
+            "time",
+            "soon 3",
+            "usage 0",
+            "usage many",
+            "period",
+            "time -3d",
+            "time soon",
+            "period mon-fry 09:00-17:00",
+            "period 09:00",
+            "period 25:00-26:00",
+            "period ..",
+            "period 2026-02-01..2026-01-01",
+            "period mon tue",
         ] {
             let refused = parse(text, NOW, &TimeZone::UTC);
             assert!(refused.is_err(), "{text}: {refused:?}");

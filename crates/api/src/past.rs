@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::graph::GraphDiff;
 use super::basis::Basis;
+use super::graph::GraphDiff;
 use super::memory::{Memory, Source};
 
 /// A version of a memory, or an event that made none.

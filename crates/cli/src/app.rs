@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_api::{Caller, expiry};
 use icm_api::error::ServiceError;
+use icm_api::{Caller, expiry};
 use icm_server::AskOwner;
 use icm_service::{OpenOptions, Service, TailLeft};
 use icm_wait::bounds;

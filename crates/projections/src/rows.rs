@@ -210,7 +210,11 @@ impl Row {
         bytes[54] = self.facts.family.code();
         bytes[55] = self.scope_kind.code()
             | if self.facts.is_pinned { PINNED } else { 0 }
-            | if self.facts.expires_by_more { EXPIRES_BY_MORE } else { 0 };
+            | if self.facts.expires_by_more {
+                EXPIRES_BY_MORE
+            } else {
+                0
+            };
         bytes[56..64].copy_from_slice(&self.updated_ms.to_le_bytes());
         bytes[64..72].copy_from_slice(&self.home.0.to_le_bytes());
         bytes[72..80].copy_from_slice(&self.facts.expires_ms.to_le_bytes());

@@ -1,7 +1,7 @@
 //! `icm revive`
 
-use clap::{ArgGroup, Args};
 use clap::builder::NonEmptyStringValueParser;
+use clap::{ArgGroup, Args};
 use icm_api::{Receipt, Turn, TurnTopicRequest};
 
 use super::forget::below_it;

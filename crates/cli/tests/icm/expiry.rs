@@ -11,7 +11,10 @@ fn a_memory_expires_once_it_was_recalled() {
     let id = world.stored("-t demo -c 'The demo is on Thursday' --expires 'usage 1'");
     let other = world.stored("-t demo -c 'The office has three floors'");
     world.out("recall 'when is the demo'").says("Thursday");
-    world.icm("recall 'when is the demo on Thursday'").out.lacks("The demo is");
+    world
+        .icm("recall 'when is the demo on Thursday'")
+        .out
+        .lacks("The demo is");
     let list = world.json("list");
     assert_eq!(list.texts("id"), [other]);
     let expired = world.json("list --expired");
@@ -20,7 +23,9 @@ fn a_memory_expires_once_it_was_recalled() {
     let shown = world.out(format!("get {id}"));
     shown.says("usage 1: hidden now");
     shown.says("icm revive");
-    world.json("stats").has(json!({"memories": 1, "expired": 1}));
+    world
+        .json("stats")
+        .has(json!({"memories": 1, "expired": 1}));
 
     let receipt = world.json(format!("revive {id} --expires 'usage 1'"));
     assert_eq!(receipt["action"], "revived");
@@ -35,13 +40,27 @@ fn a_memory_expires_once_it_was_recalled() {
 #[test]
 fn conditions_are_checked_and_taken_away() {
     let world = World::new();
-    for wrong in ["soon", "usage 0", "time 2020-01-01", "file-exists no-such-file", "period x..y"] {
+    for wrong in [
+        "soon",
+        "usage 0",
+        "time 2020-01-01",
+        "file-exists no-such-file",
+        "period x..y",
+    ] {
         world
             .icm(["store", "-t", "t", "-c", "c", "--expires", wrong])
             .ends(2);
     }
-    let refused = world.icm("store -t t -c c --expires soon").fails(2, "no condition to expire");
-    for form in ["time 30d", "usage 3", "file-exists", "file-pristine", "mon-fri"] {
+    let refused = world
+        .icm("store -t t -c c --expires soon")
+        .fails(2, "no condition to expire");
+    for form in [
+        "time 30d",
+        "usage 3",
+        "file-exists",
+        "file-pristine",
+        "mon-fri",
+    ] {
         refused.err.says(form);
     }
     let id = world.stored("-t t -c c --expires 'time 2090-01-01'");
@@ -54,7 +73,9 @@ fn conditions_are_checked_and_taken_away() {
     assert!(world.json(format!("get {id}")).get("expires").is_none());
     world.ok("undo --last 1 --yes");
     assert_eq!(world.json(format!("get {id}"))["expires"], expires);
-    world.fails(format!("update {id} --no-expires --expires 'usage 1' => 2: cannot be used"));
+    world.fails(format!(
+        "update {id} --no-expires --expires 'usage 1' => 2: cannot be used"
+    ));
 }
 
 #[test]
@@ -83,7 +104,10 @@ fn the_file_of_another_machine_is_not_looked_at() {
     let is_expired = |at: &World| at.json(format!("get {id}"))["expired"] == true;
     let path = world.path("lock");
     let path = path.to_str().unwrap();
-    assert_eq!(b.json(format!("get {id}"))["expires"], format!("file-exists {path}"));
+    assert_eq!(
+        b.json(format!("get {id}"))["expires"],
+        format!("file-exists {path}")
+    );
 
     std::fs::remove_file(path).unwrap();
     b.out("recall 'who keeps the lock file'").says("by hand");
@@ -91,16 +115,24 @@ fn the_file_of_another_machine_is_not_looked_at() {
     let read = a.icm("--read-only recall 'who keeps the lock file'");
     read.out.lacks("by hand");
     read.err.says("is hidden");
-    a.icm("log --kind memory.expired --json").out.lacks("memory.expired");
-    a.icm("recall 'who keeps the lock file'").out.lacks("by hand");
+    a.icm("log --kind memory.expired --json")
+        .out
+        .lacks("memory.expired");
+    a.icm("recall 'who keeps the lock file'")
+        .out
+        .lacks("by hand");
     let events = a.json("log --kind memory.expired");
     assert_eq!(events.count(), 1, "{events}");
     assert!(is_expired(&a));
 
     carry(&world, "a", "b");
     assert!(is_expired(&b), "the event says so");
-    b.icm("recall 'who keeps the lock file'").out.lacks("by hand");
+    b.icm("recall 'who keeps the lock file'")
+        .out
+        .lacks("by hand");
     // It does not turn back.
     world.write("lock", "one");
-    a.icm("recall 'who keeps the lock file'").out.lacks("by hand");
+    a.icm("recall 'who keeps the lock file'")
+        .out
+        .lacks("by hand");
 }

@@ -129,9 +129,7 @@ impl Change {
             payload.scope = scope.and_then(|scope| scope.text.as_deref());
         }
         let expires = self.expires.as_ref().map(Option::as_ref);
-        let expires = expires.filter(|new| {
-            !is_set(*new, before) || settles(true, fields::EXPIRES)
-        });
+        let expires = expires.filter(|new| !is_set(*new, before) || settles(true, fields::EXPIRES));
         if note(expires.is_some(), fields::EXPIRES) {
             payload.expires = expires.flatten().and_then(NewExpiry::texts);
         }

@@ -26,9 +26,12 @@ pub(crate) fn digest_of<T: Serialize>(
 
 pub(crate) fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
     // A request without a condition has the shape that it had before requests had one.
-    let called = request.expires.as_ref().map_or("store".to_owned(), |expires| {
-        format!("store, expires {expires}")
-    });
+    let called = request
+        .expires
+        .as_ref()
+        .map_or("store".to_owned(), |expires| {
+            format!("store, expires {expires}")
+        });
     (
         (
             called,

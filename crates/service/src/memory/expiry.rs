@@ -15,10 +15,9 @@ use crate::command::came_true;
 use crate::history::basis::At;
 use crate::service::{PendingExpiry, Service, locked};
 use crate::snapshot::{QueryError, QueryResult};
-use icm_api::error::Result;
+use icm_api::Caller;
 use icm_api::expiry::{is_within_week, to_text};
 use icm_api::ids::id_text;
-use icm_api::Caller;
 
 /// The memories that are expired at a basis. A store without conditions pays nothing.
 pub(crate) struct Expired<'a> {
@@ -66,7 +65,8 @@ impl<'a> Expired<'a> {
     /// Returns `true` if a version is expired. After an error it returns `false`; see [`Expired::checked`].
     pub(crate) fn hides(&self, version: &Version) -> bool {
         version.expires_ms() <= self.at.moment_ms
-            || version.expires_by_more() && self.look(version).unwrap_or_else(|error| self.fail(error))
+            || version.expires_by_more()
+                && self.look(version).unwrap_or_else(|error| self.fail(error))
     }
 
     /// Returns `true` if the version of these row facts is expired, as [`Expired::hides`] does.
@@ -233,7 +233,10 @@ impl Service {
             payload: payload::encode(&payload::Nothing {}),
         };
         let mut pending = locked(&self.pending_expiries);
-        if pending.iter().all(|known| known.event.subject != version.id) {
+        if pending
+            .iter()
+            .all(|known| known.event.subject != version.id)
+        {
             pending.push(PendingExpiry {
                 event,
                 read: self.log.rewritten(),

@@ -239,9 +239,8 @@ impl LinkExpansion<'_> {
     }
 
     pub(super) fn links(&self, version: &Version) -> QueryResult<Links> {
-        let sees = |other: &Version| {
-            self.scopes.sees(&other.scope_text()) && !self.expired.hides(other)
-        };
+        let sees =
+            |other: &Version| self.scopes.sees(&other.scope_text()) && !self.expired.hides(other);
         self.service
             .links_of(self.views, version, self.position, &sees)
     }

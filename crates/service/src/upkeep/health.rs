@@ -231,7 +231,11 @@ impl Service {
                 return Ok(());
             }
             pass.memories += 1;
-            if let Some(soon) = pass.soon.as_mut().filter(|_| row.facts.expires_ms <= soon_ms) {
+            if let Some(soon) = pass
+                .soon
+                .as_mut()
+                .filter(|_| row.facts.expires_ms <= soon_ms)
+            {
                 soon.add((ordinal, row), request.named);
             }
             if !row.home.is_withheld() {

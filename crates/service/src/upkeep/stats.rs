@@ -289,7 +289,7 @@ mod tests {
             let position = views.tally().position;
             Ok((
                 service.living_now(views)?,
-                service.living_then(views, position)?,
+                service.living_then(views, position, &Expired::now(&service, views))?,
             ))
         });
         let (now, then) = both.expect("it counts");

@@ -241,11 +241,13 @@ impl Views {
             }
             Some(at) => {
                 let opened = self.tail.folder.kept.opened.get(at as usize);
-                opened.zip(self.opened(at)).is_some_and(|((_, entity, from), version)| {
-                    let facts = RowFacts::of(version);
-                    fits(&facts, TopicTag::of(version), version.id)
-                        && !is_hidden(&facts, *entity, *from)
-                })
+                opened
+                    .zip(self.opened(at))
+                    .is_some_and(|((_, entity, from), version)| {
+                        let facts = RowFacts::of(version);
+                        fits(&facts, TopicTag::of(version), version.id)
+                            && !is_hidden(&facts, *entity, *from)
+                    })
             }
         })
     }

@@ -89,6 +89,7 @@ fn words(finding: FindingKind, n: u64) -> (&'static str, &'static str) {
             "icm_memory_update or icm_memory_forget the wrong one",
         ),
         FindingKind::NeverRecalled => ("never recalled", "icm_memory_forget what nobody needs"),
+        FindingKind::ExpireSoon => ("about to expire", "icm_memory_store again what must stay"),
         FindingKind::Crowded => match n {
             1 => ("crowded topic", "icm_memory_consolidate"),
             _ => ("crowded topics", "icm_memory_consolidate"),

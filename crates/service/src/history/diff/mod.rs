@@ -21,7 +21,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
 
 /// The fields by which two states of a memory are compared, as in its JSON.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "topic",
     "content",
     "raw_excerpt",
@@ -35,6 +35,7 @@ const FIELDS: [&str; 14] = [
     "occurred_at",
     "pinned_until",
     "expires",
+    "expired",
     "metadata",
 ];
 

@@ -108,7 +108,11 @@ fn a_time_hides_a_memory_and_a_clock_that_jumps_shows_it_again() {
 fn the_tail_and_the_files_hide_alike() {
     let (_folder, clock, service, start) = opened();
     let timed = store(&service, TEXT, "time 30d");
-    let used = store(&service, "The demo of the payments service needs a screen", "usage 2");
+    let used = store(
+        &service,
+        "The demo of the payments service needs a screen",
+        "usage 2",
+    );
     service.rebuild(&icm_api::NoProgress).expect("it builds");
     go_to(&clock, start + 31 * DAY_MS);
     assert_eq!(recalled(&service), [used.clone()]);
@@ -192,7 +196,11 @@ fn a_store_without_conditions_names_no_moment() {
 fn health_names_what_expires_soon() {
     let (_folder, clock, service, start) = opened();
     let soon = store(&service, TEXT, "time 9d");
-    store(&service, "The payments service is written in Rust", "time 90d");
+    store(
+        &service,
+        "The payments service is written in Rust",
+        "time 90d",
+    );
     let finding = |service: &Service| {
         let health = service.health(&HealthRequest::default()).expect("it looks");
         let mut findings = health.findings.into_iter();
@@ -278,7 +286,9 @@ fn an_update_sets_and_takes_away_a_condition() {
             expires: Some(expires.to_owned()),
             ..UpdateRequest::default()
         };
-        service.update(&Caller::default(), request).map(|it| it.action)
+        service
+            .update(&Caller::default(), request)
+            .map(|it| it.action)
     };
     assert_eq!(update("").expect("nothing changes"), Action::Unchanged);
     assert_eq!(update("time 2d").expect("it is set"), Action::Updated);
@@ -286,7 +296,12 @@ fn an_update_sets_and_takes_away_a_condition() {
     assert_hidden(&service, &id, true);
     assert_eq!(update("").expect("it is gone"), Action::Updated);
     assert_hidden(&service, &id, false);
-    for wrong in ["soon", "time 2020-01-01", "file-exists a/b", "file-exists /no/such/file"] {
+    for wrong in [
+        "soon",
+        "time 2020-01-01",
+        "file-exists a/b",
+        "file-exists /no/such/file",
+    ] {
         assert!(update(wrong).is_err(), "{wrong}");
     }
 }

@@ -11,7 +11,7 @@ use icm_log::{Kind, NewEvent, SubjectId, facts, payload};
 use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::Ranking;
 use icm_projections::{
-    FactFilter, RecallHit as FoundHit, RecallQuery, Recalled as Found, RowFacts, Views, topic_fits,
+    FactFilter, RecallHit as FoundHit, RecallQuery, RowFacts, Views, topic_fits,
 };
 use icm_vectors::{Plan, Searched};
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! Tests of the order of results, and of questions without one.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::service::tests::service;
 use icm_api::{StoreRequest, UpdateRequest};

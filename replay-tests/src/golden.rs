@@ -220,7 +220,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
 pub const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 11] = [
+pub const STORES: [&str; 12] = [
     "life",
     "two-origins",
     "torn-tail",
@@ -232,6 +232,7 @@ pub const STORES: [&str; 11] = [
     "answered",
     "woken",
     "reminded",
+    "expired",
 ];
 
 /// Names of the golden stores that only earlier versions wrote. `zero-tail` was written by `icm serve` of 0.1.0 before
@@ -356,6 +357,34 @@ pub fn build(name: &str) -> Files {
             env.advance_ms(60_000);
             crate::logbed::append(&log, &env, vec![delivered], Durability::Synced)
                 .expect("it appends");
+        }
+        "expired" => {
+            let mut set = event(Kind::MEMORY_UPDATED).expect("a known kind");
+            set.facts = facts::MemoryUpdated {
+                fields: facts::fields::EXPIRES,
+                scope_kind: None,
+                importance: None,
+                trust: None,
+                keywords_added: 0,
+                name: Name::ZERO,
+                scope_id: ScopeId::ZERO,
+                removed: Vec::new(),
+                expiry: Some(facts::Expiry::of(facts::Condition::FILE_PRISTINE, 0, 0)),
+            }
+            .encode();
+            set.payload = payload::encode(&payload::MemoryUpdated {
+                expires: Some(payload::ExpiresText {
+                    path: Some("/src/icm/Cargo.lock"),
+                    zone: None,
+                    len: Some(3),
+                    modified_ms: Some(1_790_000_000_000),
+                    hash: Some("00ff"),
+                }),
+                ..payload::MemoryUpdated::default()
+            });
+            append(&disk, vec![set]);
+            // The event that set the condition is the newest one of the memory, so it is the first of the refs.
+            append(&disk, of_kinds(&[Kind::MEMORY_EXPIRED]));
         }
         "faded" => {
             append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));

@@ -79,22 +79,6 @@ impl Service {
         Ok(command.writer.commit(Durability::Lazy)?)
     }
 
-    /// Appends one batch as [`Service::append_lazily`] does. The events name the newest events of a memory, so the batch
-    /// is dropped if the newest snapshot of the views is behind the log.
-    pub(crate) fn append_if_newest(
-        &self,
-        caller: &Caller,
-        events: Vec<NewEvent>,
-        read: &Rewritten,
-    ) -> Result<()> {
-        let known = self.snapshots.newest().map(|views| views.tally().position);
-        self.log.refresh()?;
-        match known == self.log.tip().map(|tip| tip.position) {
-            true => self.append_lazily(caller, events, read),
-            false => Ok(()),
-        }
-    }
-
     /// Returns the reason why the log refuses writes, if it does.
     pub fn refusal(&self) -> Option<Refusal> {
         self.log.refusal()

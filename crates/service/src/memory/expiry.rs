@@ -92,7 +92,7 @@ impl<'a> Expired<'a> {
         }
         let by_file = self.at.is_now && self.service.is_expired_by_file(version);
         if by_file {
-            self.service.queue_expired(version);
+            self.service.queue_expired(version, self.at.position);
             self.gone.borrow_mut().insert(version.id);
             self.known.borrow_mut().clear();
         }
@@ -207,7 +207,7 @@ impl Service {
 
     /// Queues the record that the condition of a memory came true. A process that may not write says that it hides the
     /// memory.
-    fn queue_expired(&self, version: &Version) {
+    fn queue_expired(&self, version: &Version, position: Position) {
         let Some(expiry) = version.expiry.as_deref() else {
             return;
         };
@@ -233,26 +233,29 @@ impl Service {
             payload: payload::encode(&payload::Nothing {}),
         };
         let mut pending = locked(&self.pending_expiries);
-        if pending
-            .iter()
-            .all(|known| known.event.subject != version.id)
-        {
-            pending.push(PendingExpiry {
-                event,
-                read: self.log.rewritten(),
-            });
-        }
+        // An earlier look at the memory may be out of date.
+        pending.retain(|known| known.event.subject != version.id);
+        pending.push(PendingExpiry {
+            event,
+            position,
+            read: self.log.rewritten(),
+        });
     }
 
-    /// Writes the `memory.expired` events of answers that are out. They are dropped if another process keeps the lock or
-    /// wrote meanwhile: the next answer looks again.
+    /// Writes the `memory.expired` events of answers that are out. An event is dropped if something was written since its
+    /// memory was read, or another process keeps the lock: the next answer looks again.
     pub(crate) fn record_expiries(&self) {
-        let pending = std::mem::take(&mut *locked(&self.pending_expiries));
+        let mut pending = std::mem::take(&mut *locked(&self.pending_expiries));
+        if pending.is_empty() {
+            return;
+        }
+        let newest = self.newest_position().map(Position);
+        pending.retain(|pending| newest.as_ref().is_ok_and(|at| *at == pending.position));
         let Some(read) = pending.first().map(|first| first.read.clone()) else {
             return;
         };
         let events = pending.into_iter().map(|pending| pending.event).collect();
-        if let Err(error) = self.append_if_newest(&Caller::default(), events, &read) {
+        if let Err(error) = self.append_lazily(&Caller::default(), events, &read) {
             tracing::debug!(%error, "an expired memory was not recorded");
         }
     }

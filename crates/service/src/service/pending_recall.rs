@@ -27,6 +27,8 @@ pub(crate) struct PendingRecall {
 /// A `memory.expired` that is not in the log yet.
 pub(crate) struct PendingExpiry {
     pub(crate) event: NewEvent,
+    /// The position at which the memory was read.
+    pub(crate) position: Position,
     /// The state of the log's files when the memory was read.
     pub(crate) read: Rewritten,
 }

@@ -8,6 +8,7 @@ use icm_projections::fold::{Family, Stamp, Version, Writer, as_written, changed,
 use serde_json::{Map, Value};
 
 use crate::memoir as graph;
+use crate::memory::expiry::condition_text;
 use icm_api::when::rfc3339_signed;
 
 /// The fields of a memory that can be settled. A name is never in conflict, as it makes one memory of two. A source
@@ -18,7 +19,8 @@ pub(super) const OF_MEMORY: u32 = fields::TOPIC
     | fields::IMPORTANCE
     | fields::SCOPE
     | fields::OCCURRED_AT
-    | fields::METADATA;
+    | fields::METADATA
+    | fields::EXPIRES;
 
 pub(super) fn settleable(family: Family) -> u32 {
     match family {
@@ -279,6 +281,7 @@ pub(super) fn value_of(row: &Version, field: u32) -> Value {
         }
         fields::SCOPE => Value::String(row.scope_text()),
         fields::OCCURRED_AT => text(&row.occurred_at_ms.map(rfc3339_signed)),
+        fields::EXPIRES => text(&condition_text(row)),
         fields::METADATA => (row.metadata.as_deref())
             .and_then(|json| serde_json::from_str(json).ok())
             .unwrap_or_default(),

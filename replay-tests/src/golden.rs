@@ -366,7 +366,7 @@ pub fn build(name: &str) -> Files {
                 importance: None,
                 trust: None,
                 keywords_added: 0,
-                name: Name::ZERO,
+                name: icm_log::Name::ZERO,
                 scope_id: ScopeId::ZERO,
                 removed: Vec::new(),
                 expiry: Some(facts::Expiry::of(facts::Condition::FILE_PRISTINE, 0, 0)),

@@ -189,7 +189,7 @@ fn set(name: &str) -> Option<u64> {
 type NamedSet<'a> = (&'a str, Vec<(&'a str, usize)>);
 
 fn named_sets(sets: &[String]) -> Vec<NamedSet<'_>> {
-    let named = |name: &'_ String| {
+    let named = |name: &String| {
         let tools = set(name).unwrap_or_default();
         let tools = every().enumerate().filter(|(at, _)| tools & (1 << at) != 0);
         tools.map(|(at, tool)| (tool.name, at)).collect()

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::basis::Basis;
 use super::error::Result;
 use super::limits;
-use super::memory::{Basis, Memory};
+use super::memory::Memory;
 
 /// Conditions on the tags of memories. Case and accents make no difference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

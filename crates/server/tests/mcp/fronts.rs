@@ -182,6 +182,25 @@ async fn a_session_of_mii_memory_is_its_own() {
 }
 
 #[tokio::test]
+async fn a_memory_of_mii_memory_expires_by_its_condition() {
+    let mut client = connect("mii", in_shop()).await;
+    let set = json!({
+        "content": "The demo password is on the whiteboard", "tags": ["demo"],
+        "expiration_condition": "usage", "expiration_value": "1",
+    });
+    client.ok("memory_set", set).await;
+    let get = json!({"query": "demo password whiteboard"});
+    let (_, found) = client.ok("memory_get", get.clone()).await;
+    assert_eq!(found["memories"].count(), 1, "{found}");
+    let (_, found) = client.ok("memory_get", get).await;
+    assert_eq!(found["memories"], json!([]));
+    let half = json!({"content": "x", "tags": ["a"], "expiration_condition": "time"});
+    let said = client.fails("memory_set", half).await;
+    said.says("needs both");
+    client.end().await;
+}
+
+#[tokio::test]
 async fn calls_for_sediment_work_unchanged() {
     let mut client = connect("sediment", in_shop()).await;
     let (text, first) = client

@@ -248,6 +248,7 @@ pub(crate) fn retagged(before: &Version, from: &str, to: &str) -> NewEvent {
         name: Name::ZERO,
         scope_id: ScopeId::ZERO,
         removed: removed.collect(),
+        expiry: None,
     };
     NewEvent {
         kind: Kind::MEMORY_UPDATED,

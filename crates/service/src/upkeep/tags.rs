@@ -8,6 +8,7 @@ use icm_text::{keyword_fits, keyword_has};
 
 use crate::command::secrets::Guard;
 use crate::command::{RequestKeyOf, retagged};
+use crate::memory::expiry::Expired;
 use crate::recall::scopes::Scopes;
 use crate::recall::tag_filter::keywords_of;
 use crate::recall::topic_filter::one_of;
@@ -41,9 +42,11 @@ impl Service {
         let filter = request.filter.as_deref();
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
+            let expired = Expired::at(self, views, &at);
             let mut counts: BTreeMap<String, Count> = BTreeMap::new();
             views.each_at(ALL_IDS, at.position, false, &mut |_, version| {
-                if version.is_alive() && scopes.sees(&version.scope_text()) {
+                let sees = scopes.sees(&version.scope_text());
+                if version.is_alive() && sees && !expired.hides(version) {
                     for tag in tags_of(version) {
                         if filter.is_none_or(|part| keyword_has(part, tag)) {
                             count(&mut counts, tag, version);
@@ -52,6 +55,7 @@ impl Service {
                 }
                 Ok(true)
             })?;
+            expired.checked()?;
             let total = counts.len() as u64;
             let after = request.after.as_deref();
             let mut left = counts

@@ -13,8 +13,6 @@ use icm_projections::ranking::Ranking;
 use icm_projections::{
     FactFilter, RecallHit as FoundHit, RecallQuery, RowFacts, Views, topic_fits,
 };
-use icm_vectors::{Plan, Searched};
-use serde_json::{Value, json};
 
 use crate::history::basis::At;
 use crate::memory::expiry::Expired;

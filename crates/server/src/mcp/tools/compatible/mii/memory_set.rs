@@ -40,6 +40,18 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             about: "default global",
         },
         Param {
+            name: "expiration_condition",
+            kind: Kind::OneOf(&["time", "usage", "file_exist", "file_pristine", "period"]),
+            required: false,
+            about: "the condition under which it is hidden",
+        },
+        Param {
+            name: "expiration_value",
+            kind: Kind::Text,
+            required: false,
+            about: "30d or seconds; a count of uses; a path; 2027-01-01..2027-02-01 or mon-fri 09:00-17:00",
+        },
+        Param {
             name: "metadata",
             kind: Kind::Text,
             required: false,
@@ -60,10 +72,15 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ));
     }
     let mode = args.text("mode");
+    let expires = condition(
+        args.text("expiration_condition"),
+        args.text("expiration_value"),
+    )?;
     let request = StoreRequest {
         keywords: tags,
         scope: scope_of(&caller, mode.as_deref().unwrap_or("global"))?,
         metadata: args.text("metadata").map(metadata),
+        expires,
         trust: Trust::Agent,
         ..StoreRequest::new(TOPIC, args.required_text("content"))
     };
@@ -73,6 +90,30 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         stored["warnings"] = json!(receipt.warnings);
     }
     Ok(answer::plain(stored))
+}
+
+/// Returns the condition of icm for one of mii-memory, whose times are seconds if they have no unit.
+///
+/// # Errors
+/// `Invalid` for a condition without a value, and a value without a condition.
+fn condition(name: Option<String>, value: Option<String>) -> Result<Option<String>, ServiceError> {
+    let (name, value) = match (name, value) {
+        (None, None) => return Ok(None),
+        (Some(name), Some(value)) => (name, value),
+        _ => {
+            return Err(ServiceError::invalid_with(
+                "a condition needs both `expiration_condition` and `expiration_value`",
+                "for instance `time` and `30d`",
+            ));
+        }
+    };
+    let value = value.trim();
+    Ok(Some(match name.as_str() {
+        "time" if value.bytes().all(|byte| byte.is_ascii_digit()) => format!("time {value}s"),
+        "file_exist" => format!("file-exists {value}"),
+        "file_pristine" => format!("file-pristine {value}"),
+        name => format!("{name} {value}"),
+    }))
 }
 
 /// Returns metadata as an object: a text that is none becomes its field `metadata`.

@@ -24,6 +24,8 @@ pub const KEY_LEN_MAX: usize = 256;
 pub const KEYWORDS_MAX: usize = 32;
 /// Most bytes of a keyword.
 pub const KEYWORD_LEN_MAX: usize = 64;
+/// Most bytes of each text of feedback.
+pub const FEEDBACK_LEN_MAX: usize = 16 * 1_024;
 /// Most bytes of a metadata object, as JSON.
 pub const METADATA_LEN_MAX: usize = 64 * 1_024;
 /// Most bytes of each part of a source, and of a scope's id.

@@ -1,10 +1,10 @@
 //! Single memories: requests, receipts and answers.
 
+use crate::crowded::Crowded;
 use crate::error;
+use crate::feedback::Marks;
 use icm_log::facts;
 use serde::{Deserialize, Serialize};
-
-use icm_guard::shell;
 
 /// Importance of a memory: decides how fast it fades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -272,38 +272,6 @@ impl Receipt {
     }
 }
 
-/// A topic with so many memories that a summary in their place would help; see
-/// [`Service::with_hint_over`](icm_service::Service::with_hint_over).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Crowded {
-    /// Number of memories in the memory's topic and scope.
-    #[serde(rename = "crowded")]
-    pub memories: u64,
-    /// That scope, if the topic has memories of other scopes, too: a consolidation takes one scope.
-    #[serde(
-        rename = "crowded_scope",
-        skip_serializing_if = "Option::is_none",
-        default
-    )]
-    pub scope: Option<String>,
-}
-
-impl Crowded {
-    /// Returns the shell command that helps.
-    pub fn command(&self, topic: &str) -> String {
-        consolidate_command(topic, self.scope.as_deref())
-    }
-}
-
-/// Returns the shell command that consolidates a topic.
-pub fn consolidate_command(topic: &str, scope: Option<&str>) -> String {
-    let mut command = format!("icm consolidate {}", shell::option("topic", 't', topic));
-    if let Some(scope) = scope {
-        command.push_str(&format!(" --scope {}", shell::word(scope)));
-    }
-    command
-}
-
 /// A memory that a new one seems to replace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replaced {
@@ -462,6 +430,9 @@ pub struct Memory {
     /// from it.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub confirmations: u64,
+    /// How often it was called useful and wrong, if it ever was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub marks: Option<Marks>,
     /// Fields with conflicting values of several machines (only for a single memory or its history).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub conflicts: Vec<String>,

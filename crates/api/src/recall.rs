@@ -7,6 +7,7 @@ use icm_log::facts::Front;
 use serde::{Deserialize, Serialize};
 
 use super::basis::Basis;
+use super::feedback::FeedbackHit;
 use super::memory::{Importance, Memory, Trust};
 use super::passage::Passage;
 use super::tags::TagFilter;
@@ -192,6 +193,9 @@ pub struct RecallAnswer {
     /// often first, three at most, only on request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub often_together: Vec<String>,
+    /// Corrections of earlier predictions whose context fits the query, two at most; only of the first page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<FeedbackHit>,
     /// A remark on the answer: the model could not be used. Given once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -231,6 +235,9 @@ pub struct Context {
     /// As in [`RecallAnswer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
+    /// The corrections in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<FeedbackHit>,
     /// Ids of memories that were often recalled together with the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub often_together: Vec<String>,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::feedback::Feedback;
 use super::graph::Concept;
 use super::memory::Memory;
 
@@ -86,7 +87,12 @@ impl UndoAnswer {
     /// Returns the outcome in words: `2 memories gone, 1 back`.
     pub fn outcome(&self) -> String {
         let mut said: Vec<String> = Vec::new();
-        for of in [RowKind::Memory, RowKind::Memoir, RowKind::Concept] {
+        for of in [
+            RowKind::Memory,
+            RowKind::Memoir,
+            RowKind::Concept,
+            RowKind::Feedback,
+        ] {
             let (one, many) = of.nouns();
             let mut named = false;
             for (action, word) in [
@@ -186,6 +192,8 @@ pub enum RowKind {
     Memoir,
     /// A concept.
     Concept,
+    /// Feedback.
+    Feedback,
 }
 
 impl RowKind {
@@ -195,6 +203,7 @@ impl RowKind {
             RowKind::Memory => ("memory", "memories"),
             RowKind::Memoir => ("memoir", "memoirs"),
             RowKind::Concept => ("concept", "concepts"),
+            RowKind::Feedback => ("feedback", "feedback"),
         }
     }
 
@@ -203,7 +212,7 @@ impl RowKind {
     }
 }
 
-/// The change of a memory, memoir or concept by an undo.
+/// The change of a memory, memoir, concept or feedback by an undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoChange {
     /// ULID.
@@ -211,7 +220,7 @@ pub struct UndoChange {
     /// Its kind; left out for a memory.
     #[serde(default, skip_serializing_if = "RowKind::is_memory")]
     pub of: RowKind,
-    /// Topic of a memory; name of a memoir; memoir and name of a concept.
+    /// Topic of a memory; name of a memoir; memoir and name of a concept; category of feedback.
     pub topic: String,
     /// The outcome.
     pub action: UndoAction,
@@ -238,6 +247,8 @@ pub enum UndoRow {
     Concept(Box<Concept>),
     /// A memoir.
     Memoir(Box<MemoirRow>),
+    /// Feedback.
+    Feedback(Box<Feedback>),
 }
 
 impl UndoRow {
@@ -247,6 +258,7 @@ impl UndoRow {
             UndoRow::Memory(memory) => memory.content.as_deref(),
             UndoRow::Concept(concept) => concept.definition.as_deref(),
             UndoRow::Memoir(memoir) => memoir.description.as_deref(),
+            UndoRow::Feedback(feedback) => feedback.correct.as_deref(),
         }
     }
 }

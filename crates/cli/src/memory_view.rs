@@ -67,6 +67,15 @@ pub(crate) fn print_shown(
         None if memory.forgotten => about.push(ui.paint(WARN, "forgotten")),
         None => {}
     }
+    let judged = memory.marks.unwrap_or_default();
+    about.extend(judged.told().map(|told| {
+        let style = if judged.wrong > judged.useful {
+            WARN
+        } else {
+            DIM
+        };
+        ui.paint(style, &told)
+    }));
     if memory.undone {
         about.push(ui.paint(WARN, "undone"));
     }

@@ -79,8 +79,8 @@ registry! {
     CONCEPT_UNLINKED = 0x0306, "concept.unlinked", Written, "Links of a concept were taken away.";
     CONCEPT_FORGOTTEN = 0x0307, "concept.forgotten", Written, "A concept was forgotten.";
     CONCEPT_REVIVED = 0x0308, "concept.revived", Written, "A forgotten concept was brought back.";
-    FEEDBACK_RECORDED = 0x0401, "feedback.recorded", Reserved, "Feedback was given.";
-    FEEDBACK_APPLIED = 0x0402, "feedback.applied", Reserved, "Feedback changed a memory.";
+    FEEDBACK_RECORDED = 0x0401, "feedback.recorded", Written, "A wrong prediction was corrected.";
+    FEEDBACK_APPLIED = 0x0402, "feedback.applied", Written, "A memory was called wrong or useful.";
     TRANSCRIPT_SESSION_STARTED = 0x0501, "transcript.session_started", Reserved, "The transcript of a session began.";
     TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved, "A transcript got a message.";
     SESSION_STARTED = 0x0601, "session.started", Written, "A session began, or went on with a fresh context.";
@@ -153,7 +153,7 @@ mod tests {
         assert!(!Kind::MEMORY_STORED.is_understood(2));
         assert!(!Kind::MEMORY_STORED.is_understood(0));
         assert!(Kind::MEMORY_DECAYED.is_understood(1));
-        assert!(!Kind::FEEDBACK_RECORDED.is_understood(1));
+        assert!(!Kind::TRANSCRIPT_SESSION_STARTED.is_understood(1));
         assert!(!Kind(0x7777).is_understood(1));
         assert!(Kind::MEMORY_DECAYED.is_critical() && !Kind::MEMORY_RECALLED.is_critical());
     }

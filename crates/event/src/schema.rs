@@ -61,6 +61,14 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<payload::AlertSet>(),
         ),
         "alert.delivered" => (schema_of::<NoFacts>(), schema_of::<NoFacts>()),
+        "feedback.recorded" => (
+            schema_of::<facts::FeedbackRecorded>(),
+            schema_of::<payload::FeedbackRecorded>(),
+        ),
+        "feedback.applied" => (
+            schema_of::<facts::FeedbackApplied>(),
+            schema_of::<payload::MemoryForgotten>(),
+        ),
         "memory.linked" | "concept.linked" => (
             schema_of::<facts::MemoryLinked>(),
             schema_of::<payload::MemoryLinked>(),

@@ -1,7 +1,7 @@
 //! Decides which events are redacted: a function of the heads of all events of the store, in any order of arrival.
 //!
 //! `log.redacted` names single events, and subjects. A redacted subject covers every event about it, or about a subject
-//! that was stored under the same name, and every recall that shows it.
+//! that was stored under the same name, every recall that shows it, and every feedback that names it.
 //!
 //! An event about a subject is spared only if its author knew of the redaction: the author's own walk held the
 //! redaction before the event.
@@ -18,8 +18,8 @@ use icm_event::head::Head;
 use icm_event::id::{EventId, Name, OriginId, Seq, SubjectId};
 use icm_event::kind::Kind;
 
-/// Codes of the families of memories, memoirs and concepts, without the critical bit.
-const FAMILIES: std::ops::RangeInclusive<u16> = 0x0100..=0x03ff;
+/// Codes of the families of memories, memoirs, concepts and feedback, without the critical bit.
+const FAMILIES: std::ops::RangeInclusive<u16> = 0x0100..=0x04ff;
 
 /// The redactions in a set of events.
 #[derive(Debug, Clone, Default)]
@@ -153,6 +153,10 @@ impl Redactions {
         match head.kind() {
             Kind::MEMORY_RECALLED => match Facts::of(head) {
                 Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| redacted(&shown.id)),
+                _ => false,
+            },
+            Kind::FEEDBACK_RECORDED => match Facts::of(head) {
+                Ok(Facts::FeedbackRecorded(facts)) => redacted(&facts.memory),
                 _ => false,
             },
             _ => false,

@@ -1,7 +1,8 @@
 //! The service of icm: commands and queries on one store.
 //!
 //! [`Service`] turns requests (the types of `icm-api`) into events of the log, and answers queries from the views. Its
-//! folders are named after what a person does: alerts, memory, recall, history, memoir, upkeep, portable and integrity. They
+//! folders are named after what a person does: alerts, memory, recall, history, memoir, feedback, upkeep, portable and
+//! integrity. They
 //! stand on three others: `service` (the open store and its parts), `snapshot` (the views in use) and `command` (every
 //! write passes it). Modules use one another in one direction only; a test refuses circles.
 //!
@@ -34,6 +35,7 @@
 mod alerts;
 mod command;
 mod embedding;
+mod feedback;
 mod history;
 pub mod holder;
 mod integrity;

@@ -17,6 +17,7 @@ pub(crate) mod embed;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod fact;
+pub(crate) mod feedback;
 pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod health;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use icm_api::{Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, shown_bytes};
+use icm_api::{FeedbackHit, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, shown_bytes};
 use serde_json::Value;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::tag_args::TagArgs;
-use crate::ui::{DIM, Ui};
+use crate::ui::{DIM, Ui, WARN};
 use crate::values::{ImportanceArg, Results, TrustArg, share};
 use crate::{input, memory_view, text, when};
 
@@ -156,6 +156,10 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
             print_score(ui, hit, explain, &explain["results"][i])?;
         }
     }
+    if !answer.corrections.is_empty() && !answer.results.is_empty() {
+        ui.line(format_args!(""))?;
+    }
+    print_corrections(ui, &answer.corrections)?;
     if let Some(explain) = &answer.explain {
         print_ranking(ui, answer, explain)?;
     }
@@ -182,6 +186,28 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         &format!("{found} found in {scopes} {}", basis(ui, answer)),
     );
     Ok(outcome)
+}
+
+/// Characters of each text of a correction beside the results of a recall.
+const BESIDE_CHARS: usize = 200;
+
+/// Prints the corrections beside the results of a recall.
+fn print_corrections(ui: &Ui, corrections: &[FeedbackHit]) -> Result<(), CliError> {
+    for hit in corrections {
+        let told = text::one_line(&hit.feedback.told(BESIDE_CHARS));
+        for (at, line) in text::wrap(&format!("correction: {told}"), ui.columns)
+            .iter()
+            .enumerate()
+        {
+            match line.strip_prefix("correction:") {
+                Some(rest) if at == 0 => {
+                    ui.line(format_args!("{}{rest}", ui.paint(WARN, "correction:")))?;
+                }
+                _ => ui.line(format_args!("{line}"))?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Prints a remark, wrapped at the width of the terminal.

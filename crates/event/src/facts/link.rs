@@ -29,6 +29,10 @@ impl Relation {
     pub const SIMILAR_TO: Relation = Relation(5);
     /// The two were shown together (reserved).
     pub const CO_RECALLED: Relation = Relation(6);
+    /// The memory, linked to itself, was useful. `feedback.applied` says so; no `memory.linked` has this code.
+    pub const USEFUL: Relation = Relation(16);
+    /// The memory, linked to itself, was wrong. `feedback.applied` says so; no `memory.linked` has this code.
+    pub const WRONG: Relation = Relation(17);
     /// The concept is part of the other.
     pub const PART_OF: Relation = Relation(32);
     /// The concept needs the other.

@@ -6,6 +6,7 @@
 mod alert;
 mod decay;
 mod expiry;
+mod feedback;
 mod graph;
 mod link;
 mod log;
@@ -20,6 +21,7 @@ use thiserror::Error;
 pub use alert::AlertSet;
 pub use decay::{MemoryDecayed, MemoryPruned};
 pub use expiry::{Condition, Expiry, MemoryExpired};
+pub use feedback::{FeedbackApplied, FeedbackRecorded, Verdict};
 pub use graph::{
     CONFIDENCE_MAX_PPM, ConceptAdded, ConceptLabelled, ConceptRefined, ConceptUnlabelled,
     MemoirCreated, MemoirDescribed,
@@ -94,6 +96,10 @@ pub enum Facts {
     ConceptLabelled(ConceptLabelled),
     /// `concept.unlabelled`
     ConceptUnlabelled(ConceptUnlabelled),
+    /// `feedback.recorded`
+    FeedbackRecorded(FeedbackRecorded),
+    /// `feedback.applied`
+    FeedbackApplied(FeedbackApplied),
     /// `memory.decayed`
     Decayed(MemoryDecayed),
     /// `memory.pruned`
@@ -151,6 +157,8 @@ impl Facts {
             Kind::CONCEPT_UNLINKED => Facts::Unlinked,
             Kind::CONCEPT_FORGOTTEN => Facts::Forgotten(Alive::decode("concept.forgotten", bytes)?),
             Kind::CONCEPT_REVIVED => Facts::Revived(Alive::decode("concept.revived", bytes)?),
+            Kind::FEEDBACK_RECORDED => Facts::FeedbackRecorded(FeedbackRecorded::decode(bytes)?),
+            Kind::FEEDBACK_APPLIED => Facts::FeedbackApplied(FeedbackApplied::decode(bytes)?),
             Kind::MEMORY_DECAYED => Facts::Decayed(MemoryDecayed::decode(bytes)?),
             Kind::MEMORY_PRUNED => Facts::Pruned(MemoryPruned::decode(bytes)?),
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
@@ -184,6 +192,8 @@ impl Facts {
             Facts::ConceptRefined(facts) => json(serde_json::to_value(facts)),
             Facts::ConceptLabelled(facts) => json(serde_json::to_value(facts)),
             Facts::ConceptUnlabelled(facts) => json(serde_json::to_value(facts)),
+            Facts::FeedbackRecorded(facts) => json(serde_json::to_value(facts)),
+            Facts::FeedbackApplied(facts) => json(serde_json::to_value(facts)),
             Facts::Decayed(facts) => json(serde_json::to_value(facts)),
             Facts::Pruned(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),

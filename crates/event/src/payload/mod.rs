@@ -4,6 +4,7 @@
 //! field is a floating-point number: a writer's metadata stays the JSON text that it was given as.
 
 mod alert;
+mod feedback;
 mod graph;
 mod log;
 mod memory;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use alert::AlertSet;
+pub use feedback::FeedbackRecorded;
 pub use graph::{ConceptAdded, ConceptLabelled, ConceptRefined, MemoirCreated, MemoirDescribed};
 pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndone};
 pub use memory::{

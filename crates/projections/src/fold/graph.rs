@@ -3,6 +3,7 @@
 use icm_log::facts::{Facts, Importance, MemoryStored, MemoryUpdated, ScopeKind, Trust, fields};
 use icm_log::{Event, Kind, Name, ScopeId, payload};
 
+use super::feedback;
 use super::record::GraphRow;
 
 /// Returns the facts of a graph event as facts about a memory's row; other facts are returned unchanged.
@@ -103,10 +104,15 @@ pub(super) fn pin_of(event: &Event<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the texts of an event that stores a memoir or concept, as the texts of a memory.
-pub(super) fn stored_texts<'a>(event: &Event<'a>) -> Option<payload::MemoryStored<'a>> {
+/// Returns the texts of an event that stores a memoir, a concept or feedback, as the texts of a memory. `room` holds a
+/// text that is made of several.
+pub(super) fn stored_texts<'a>(
+    event: &Event<'a>,
+    room: &'a mut String,
+) -> Option<payload::MemoryStored<'a>> {
     let bytes = event.body.payload()?;
     match event.head.kind() {
+        Kind::FEEDBACK_RECORDED => feedback::stored_texts(bytes, room),
         Kind::MEMOIR_CREATED => {
             let payload: payload::MemoirCreated<'_> = payload::decode(bytes).ok()?;
             Some(payload::MemoryStored {

@@ -83,6 +83,8 @@ pub struct Ended<K: Keep> {
     pub topic: Option<<K::Texts as Texts>::Text>,
     /// The graph fields of a memoir or a concept.
     pub graph: Option<GraphRow>,
+    /// `true` for feedback.
+    pub is_feedback: bool,
 }
 
 impl<K: Keep> Ended<K> {
@@ -92,6 +94,7 @@ impl<K: Keep> Ended<K> {
             ordinal: version.ordinal,
             topic: version.topic.clone(),
             graph: version.graph,
+            is_feedback: version.feedback.is_some(),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A link holds while its `memory.linked` is in force and no `memory.unlinked` in force names it. The link does not
 //! record whether its ends are visible; that is looked up when the link is shown. A link with relation `similar_to`
-//! from a memory to itself is a confirmation: its author stored the memory once more.
+//! from a memory to itself is a confirmation: its author stored the memory once more. A `feedback.applied` is such a
+//! link, too, with the relation `USEFUL` or `WRONG`: a mark.
 
 use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::{ActorId, Event, EventId, OriginId, Position, Seq, SessionId, SubjectId, payload};
@@ -72,6 +73,11 @@ impl Link {
             seq: self.seq,
             event: self.event,
         }
+    }
+
+    /// Returns `true` if the link says that the memory was useful or wrong.
+    pub fn is_mark(&self) -> bool {
+        self.from == self.to && matches!(self.relation, Relation::USEFUL | Relation::WRONG)
     }
 
     /// Returns `true` if the link holds now.

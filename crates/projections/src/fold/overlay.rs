@@ -11,7 +11,7 @@ use super::base::{Access, Base, Learned, Request};
 use super::decay::Tick;
 use super::keep::{Ended, Keep};
 use super::links::Link;
-use super::record::{EntityId, GraphRow, Stamp, Version};
+use super::record::{EntityId, FEEDBACK, GraphRow, Stamp, Version};
 use super::texts::Owned;
 use super::undos::{InChain, Undo};
 use crate::error::Result;
@@ -111,9 +111,13 @@ impl Keep for Overlay {
         }
         let changed_ms = version.stamp.time.ms();
         let ended = before.as_ref();
-        let topic_before = ended.and_then(|ended| shelf(ended.graph, ended.topic.as_deref()));
+        let topic_before = ended.and_then(|ended| {
+            let topic = ended.topic.as_deref();
+            shelf(ended.graph, ended.is_feedback, topic)
+        });
         let topic_before = topic_before.as_deref();
-        let shelf = shelf(version.graph, version.topic.as_deref());
+        let is_feedback = version.feedback.is_some();
+        let shelf = shelf(version.graph, is_feedback, version.topic.as_deref());
         let shelf = shelf.as_deref();
         if topic_before != shelf
             && let Some(topic) = shelf
@@ -169,6 +173,9 @@ impl Keep for Overlay {
 
     fn link(&mut self, link: Link) {
         let (from, to) = (link.from, link.to);
+        if link.is_mark() {
+            self.members.push_back((MARKED.to_owned(), from));
+        }
         self.link_places.insert(link.event, (from, link.position));
         let mut put = |end, link: Link| {
             let links: &mut OrdMap<_, _> = self.links.entry(end).or_default();
@@ -221,10 +228,11 @@ impl Keep for Overlay {
     }
 }
 
-/// Returns the list that a row is in: a memory's topic, a concept's memoir, or the list of all memoirs. No topic has
-/// such a name, because topics hold no control characters.
-fn shelf(graph: Option<GraphRow>, topic: Option<&str>) -> Option<Cow<'_, str>> {
+/// Returns the list that a row is in: a memory's topic, a concept's memoir, or the list of all memoirs or of all
+/// feedback. No topic has such a name, because topics hold no control characters.
+fn shelf(graph: Option<GraphRow>, is_feedback: bool, topic: Option<&str>) -> Option<Cow<'_, str>> {
     match graph {
+        None if is_feedback => Some(Cow::Borrowed(FEEDBACK)),
         None => topic.map(Cow::Borrowed),
         Some(GraphRow { memoir: None, .. }) => Some(Cow::Borrowed(MEMOIRS)),
         Some(GraphRow {
@@ -236,6 +244,9 @@ fn shelf(graph: Option<GraphRow>, topic: Option<&str>) -> Option<Cow<'_, str>> {
 
 /// The name of the list of all memoirs.
 pub const MEMOIRS: &str = "\u{1}";
+
+/// The name of the list of all memories that were ever called wrong or useful.
+pub const MARKED: &str = "\u{1}\u{2}";
 
 /// Returns the name of the list of a memoir's concepts, by one of the memoir's ids.
 pub fn concepts_of(memoir: SubjectId) -> String {

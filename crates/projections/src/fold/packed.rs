@@ -6,7 +6,9 @@
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Name, OriginId, Position, SubjectId, Time};
 
-use super::record::{Carried, Family, GraphRow, Keyword, Source, Stamp, Version, Writer};
+use super::record::{
+    Carried, Family, FeedbackRow, GraphRow, Keyword, Source, Stamp, Version, Writer,
+};
 use super::texts::Span;
 
 const HAS_NAME: u32 = 1 << 16;
@@ -23,6 +25,7 @@ const HAS_CARRIED: u32 = 1 << 24;
 const IS_PINNED: u32 = 1 << 25;
 const HAS_EXPIRY: u32 = 1 << 26;
 const HAS_EXPIRED: u32 = 1 << 27;
+const IS_FEEDBACK: u32 = 1 << 30;
 
 /// Appends a packed row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -48,6 +51,7 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (version.pinned_until_ms.is_some(), IS_PINNED),
         (version.expiry.is_some(), HAS_EXPIRY),
         (version.expired.is_some(), HAS_EXPIRED),
+        (version.feedback.is_some(), IS_FEEDBACK),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -109,6 +113,12 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         put(&memoir.0);
         put(&row.confidence_ppm.to_le_bytes());
         put(&row.revision.to_le_bytes());
+    }
+    if let Some(row) = &version.feedback {
+        put(&row.memory.unwrap_or(SubjectId::ZERO).0);
+        put(&[row.verdict]);
+        put(&row.context_len.to_le_bytes());
+        put(&row.predicted_len.to_le_bytes());
     }
     if let Some(writer) = sole {
         put(&writer.fields.to_le_bytes());
@@ -174,6 +184,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         writers: Vec::new(),
         heads: Vec::new(),
         graph: None,
+        feedback: None,
     };
     for (bit, text) in version.texts_mut().into_iter().enumerate() {
         if has & (1 << bit) != 0 {
@@ -222,6 +233,16 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
             memoir: Some(SubjectId(at.take())),
             confidence_ppm: at.u32(),
             revision: at.u32(),
+        });
+    }
+    if has & IS_FEEDBACK != 0 {
+        let memory = SubjectId(at.take());
+        let [verdict] = at.take();
+        version.feedback = Some(FeedbackRow {
+            memory: (!memory.is_zero()).then_some(memory),
+            verdict,
+            context_len: at.u32(),
+            predicted_len: at.u32(),
         });
     }
     if writers && has & ONE_WRITER != 0 {
@@ -352,6 +373,7 @@ pub(super) mod tests {
             }],
             heads: Vec::new(),
             graph: None,
+            feedback: None,
         };
         for (n, text) in row.texts_mut().into_iter().enumerate() {
             *text = Some(arena.keep(&n.to_string()));
@@ -373,6 +395,12 @@ pub(super) mod tests {
                 memoir: (missing % 3 == 1).then_some(SubjectId([5; 16])),
                 confidence_ppm: if missing % 3 == 1 { 6 } else { 0 },
                 revision: if missing % 3 == 1 { 7 } else { 0 },
+            });
+            row.feedback = (missing % 3 == 0).then(|| FeedbackRow {
+                memory: (missing % 2 == 0).then_some(SubjectId([4; 16])),
+                verdict: 1,
+                context_len: 8,
+                predicted_len: 9,
             });
             row.occurred_at_ms = None;
             row.carried = None;

@@ -106,6 +106,39 @@ pub struct GraphRow {
     pub revision: u32,
 }
 
+/// The fields of a feedback's row that a memory's row does not have. Its content is the context, the prediction and the
+/// right answer in one text; its key is the category, and its excerpt the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedbackRow {
+    /// The memory that the prediction came from, as the event names it.
+    pub memory: Option<SubjectId>,
+    /// The code of the verdict on that memory.
+    pub verdict: u8,
+    /// Bytes of the context in the content; 0 if the text is withheld.
+    pub context_len: u32,
+    /// Bytes of the prediction in the content; 0 if the text is withheld.
+    pub predicted_len: u32,
+}
+
+/// The name of the list of all feedback; it begins with the name of the list of all memoirs.
+pub const FEEDBACK: &str = "\u{1}\u{1}";
+
+/// The text between the context and the prediction in the content of feedback. It has no words, so no search finds it.
+pub(super) const BEFORE_PREDICTED: &str = "\n\u{2717} ";
+/// The text between the prediction and the right answer.
+pub(super) const BEFORE_CORRECT: &str = "\n\u{2713} ";
+
+impl FeedbackRow {
+    /// Returns the context, the prediction and the right answer in the content of feedback; `None` if the content is of
+    /// another form.
+    pub fn parts<'a>(&self, content: &'a str) -> Option<[&'a str; 3]> {
+        let (context, rest) = content.split_at_checked(self.context_len as usize)?;
+        let rest = rest.strip_prefix(BEFORE_PREDICTED)?;
+        let (predicted, rest) = rest.split_at_checked(self.predicted_len as usize)?;
+        Some([context, predicted, rest.strip_prefix(BEFORE_CORRECT)?])
+    }
+}
+
 /// The kind of thing that a row describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Family {
@@ -116,6 +149,8 @@ pub enum Family {
     Memoir,
     /// A concept.
     Concept,
+    /// Feedback: a prediction with its correction.
+    Feedback,
 }
 
 impl Family {
@@ -125,12 +160,18 @@ impl Family {
             Family::Memory => 0,
             Family::Memoir => 1,
             Family::Concept => 2,
+            Family::Feedback => 3,
         }
     }
 
     pub(crate) fn from_code(code: u8) -> Option<Family> {
-        let mut all = [Family::Memory, Family::Memoir, Family::Concept].into_iter();
-        all.find(|family| family.code() == code)
+        let all = [
+            Family::Memory,
+            Family::Memoir,
+            Family::Concept,
+            Family::Feedback,
+        ];
+        all.into_iter().find(|family| family.code() == code)
     }
 }
 
@@ -163,7 +204,7 @@ pub struct Expiry {
     pub hash: Option<String>,
 }
 
-/// A row version of a memory, a memoir or a concept. `T` is the stored form of its texts: a fold without history stores
+/// A row version of a memory, a memoir, a concept or feedback. `T` is the stored form of its texts: a fold without history stores
 /// texts elsewhere (see [`Texts`](super::texts::Texts)).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version<T = String> {
@@ -240,6 +281,8 @@ pub struct Version<T = String> {
     pub(super) heads: Vec<EventId>,
     /// The graph fields of a memoir or a concept.
     pub graph: Option<GraphRow>,
+    /// The fields of feedback.
+    pub feedback: Option<FeedbackRow>,
 }
 
 impl<T> Version<T> {
@@ -254,10 +297,11 @@ impl<T> Version<T> {
 
     /// Returns the kind of thing that the row describes.
     pub fn family(&self) -> Family {
-        match self.graph {
-            None => Family::Memory,
-            Some(GraphRow { memoir: None, .. }) => Family::Memoir,
-            Some(_) => Family::Concept,
+        match (&self.graph, &self.feedback) {
+            (None, None) => Family::Memory,
+            (None, Some(_)) => Family::Feedback,
+            (Some(GraphRow { memoir: None, .. }), _) => Family::Memoir,
+            (Some(_), _) => Family::Concept,
         }
     }
 

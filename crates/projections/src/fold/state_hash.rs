@@ -146,6 +146,13 @@ fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8
         bytes.extend_from_slice(&row.confidence_ppm.to_le_bytes());
         bytes.extend_from_slice(&row.revision.to_le_bytes());
     }
+    if let Some(row) = &version.feedback {
+        bytes.push(b'f');
+        bytes.extend_from_slice(&row.memory.unwrap_or(SubjectId::ZERO).0);
+        bytes.push(row.verdict);
+        bytes.extend_from_slice(&row.context_len.to_le_bytes());
+        bytes.extend_from_slice(&row.predicted_len.to_le_bytes());
+    }
     let mut put = |text: Option<&str>| match text {
         None => bytes.extend_from_slice(&u64::MAX.to_le_bytes()),
         Some(text) => {

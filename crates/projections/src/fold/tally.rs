@@ -27,6 +27,8 @@ pub struct Tally {
     pub memoirs: u64,
     /// Living concepts, also those of a forgotten memoir.
     pub concepts: u64,
+    /// Living feedback.
+    pub feedback: u64,
     /// The ordinal that the next living version gets.
     pub next_ordinal: u64,
     /// The earliest time of an event, milliseconds since the epoch.
@@ -80,6 +82,7 @@ impl Tally {
             Family::Memory => &mut self.memories,
             Family::Memoir => &mut self.memoirs,
             Family::Concept => &mut self.concepts,
+            Family::Feedback => &mut self.feedback,
         }
     }
 
@@ -90,6 +93,7 @@ impl Tally {
 
     /// Returns the state hash.
     pub fn state_hash(&self) -> StateHash {
-        self.sum.hash(self.memories + self.memoirs + self.concepts)
+        let rows = self.memories + self.memoirs + self.concepts + self.feedback;
+        self.sum.hash(rows)
     }
 }

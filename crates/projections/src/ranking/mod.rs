@@ -22,6 +22,10 @@ pub(crate) use span::Span;
 /// Divisor of every sum: 7, so that a memory with the whole question scores about 1. A larger value lowers all scores.
 const SCALE: f64 = 7.0;
 
+/// Marks that count in a score, 3: each moves the score as a confirmation does, and all together as three do. Raised,
+/// many marks outweigh a better fit.
+const MARKS_COUNTED: u64 = 3;
+
 /// The weights of a ranking. A weight of 0 switches a feature off.
 ///
 /// The weights are round numbers. `docs/benchmarks/recall.md` has the worth of each. The weights that `tools/rank` fits
@@ -202,6 +206,16 @@ impl Ranking {
     /// Returns the share of a memory's confirmations in its score.
     pub fn for_confirmations(&self, confirmations: u64) -> f64 {
         self.confirmed * (confirmations as f64).ln_1p() / SCALE
+    }
+
+    /// Returns the share of a memory's marks in its score: added for a memory that more authors called useful than
+    /// wrong, subtracted for the reverse.
+    pub fn for_marks(&self, useful: u64, wrong: u64) -> f64 {
+        let share = self.for_confirmations(useful.abs_diff(wrong).min(MARKS_COUNTED));
+        match useful >= wrong {
+            true => share,
+            false => -share,
+        }
     }
 
     /// Returns the score of a candidate.

@@ -168,7 +168,7 @@ impl Views {
     ) -> Result<()> {
         let each = &mut |entity, version: &Version| match version.family() {
             Family::Memory => each(entity, version),
-            Family::Memoir | Family::Concept => Ok(true),
+            Family::Memoir | Family::Concept | Family::Feedback => Ok(true),
         };
         let overlay = &self.tail.folder.kept;
         let newer: BTreeMap<EntityId, &Version> = overlay
@@ -270,8 +270,8 @@ impl Views {
         Ok(topics)
     }
 
-    /// Returns the number of living memoirs, or of a memoir's living concepts, and the time of their last change.
-    /// `list` is [`MEMOIRS`] or from [`concepts_of`](crate::fold::concepts_of), by one of the memoir's ids.
+    /// Returns the number of living memoirs, of living feedback, or of a memoir's living concepts, and the time of their
+    /// last change. `list` is [`MEMOIRS`], [`FEEDBACK`](crate::fold::FEEDBACK) or from [`concepts_of`](crate::fold::concepts_of), by one of the memoir's ids.
     pub fn listed(&self, list: &str) -> Result<(u64, u64)> {
         let (mut count, mut changed_ms) = self.table()?.topic(list)?;
         if let Some(change) = self.tail.folder.kept.topics.get(list) {

@@ -35,7 +35,8 @@ impl Choice<'_> {
 /// leaves it as it is.
 pub(crate) fn settled(before: &Version, choices: &[Choice<'_>]) -> (NewEvent, Name) {
     match before.family() {
-        Family::Memory => updated(before, choices),
+        // Feedback has no field that can be settled.
+        Family::Memory | Family::Feedback => updated(before, choices),
         Family::Memoir => (described(before, choices), Name::ZERO),
         Family::Concept => (refined(before, choices), Name::ZERO),
     }
@@ -149,7 +150,7 @@ pub(crate) fn still_forgotten(before: &Version) -> NewEvent {
     let next = before.length_seen.max(before.causal_length) + 1;
     NewEvent {
         kind: match before.family() {
-            Family::Memory => Kind::MEMORY_FORGOTTEN,
+            Family::Memory | Family::Feedback => Kind::MEMORY_FORGOTTEN,
             Family::Memoir => Kind::MEMOIR_FORGOTTEN,
             Family::Concept => Kind::CONCEPT_FORGOTTEN,
         },

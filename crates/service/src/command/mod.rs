@@ -38,7 +38,7 @@ pub(crate) use expires::NewExpiry;
 pub(crate) use file_state::came_true;
 pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt, unchanged};
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};
-pub(crate) use validated::{Scope, ValidatedStore};
+pub(crate) use validated::{Scope, ValidatedStore, source_text};
 
 /// Longest wait for the lock to record a recall, 50 ms. Raised, the recording thread waits longer in a busy store;
 /// lowered, more records are put off.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use icm_api::error::{Result, ServiceError};
-use icm_api::{Caller, StoreRequest, UpdateRequest};
+use icm_api::{Caller, FeedbackRequest, StoreRequest, UpdateRequest};
 use icm_guard::secrets::{Action, Found, Policy, mask};
 
 /// Looks for secrets in the texts of one write, and treats them by the policy.
@@ -100,6 +100,17 @@ impl<'p> Guard<'p> {
     /// Checks a condition under which memories expire.
     pub(crate) fn condition(&mut self, expires: Option<&str>) -> Result<()> {
         self.name("condition", expires)
+    }
+
+    /// Checks every text of feedback.
+    pub(crate) fn feedback(&mut self, request: &mut FeedbackRequest) -> Result<()> {
+        self.name("scope", request.scope.as_deref())?;
+        self.text("topic", request.topic.as_mut())?;
+        self.text("prediction", Some(&mut request.predicted))?;
+        self.text("correction", Some(&mut request.correct))?;
+        self.text("context", Some(&mut request.context))?;
+        self.text("reason", request.reason.as_mut())?;
+        self.text("source's agent", request.source.agent.as_mut())
     }
 
     /// Checks the reason for adding or removing a link.

@@ -147,7 +147,7 @@ impl ValidatedStore {
     }
 }
 
-pub(super) fn source_text(source: &Source) -> payload::SourceText<'_> {
+pub(crate) fn source_text(source: &Source) -> payload::SourceText<'_> {
     payload::SourceText {
         agent: source.agent.as_deref(),
         client: source.client.as_deref(),

@@ -340,6 +340,8 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
         Ok(Facts::Consolidated(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
         Ok(Facts::Pruned(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
         Ok(Facts::Linked(facts)) => fits(facts.other),
+        Ok(Facts::FeedbackRecorded(facts)) => fits(facts.memory),
+        Ok(Facts::FeedbackApplied(facts)) => fits(facts.feedback),
         _ => false,
     }
 }
@@ -353,8 +355,10 @@ fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
         .and_then(payload::to_json)
         .unwrap_or(Value::Null);
     let family = head.kind().name();
-    let about_memory =
-        matches!(family_of(&family), "memory" | "memoir" | "concept") && !head.subject().is_zero();
+    let about_memory = matches!(
+        family_of(&family),
+        "memory" | "memoir" | "concept" | "feedback"
+    ) && !head.subject().is_zero();
     LogEntry {
         position: event.position.0,
         event: event.id.to_string(),
@@ -446,6 +450,18 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
     }
     if let Facts::ConceptAdded(added) = facts {
         json["memoir"] = Value::String(id_text(added.memoir));
+    }
+    let id = |id: SubjectId| match id.is_zero() {
+        true => Value::Null,
+        false => id_text(id).into(),
+    };
+    if let Facts::FeedbackRecorded(recorded) = facts {
+        json["memory"] = id(recorded.memory);
+        json["verdict"] = recorded.verdict.name().into();
+    }
+    if let Facts::FeedbackApplied(applied) = facts {
+        json["feedback"] = id(applied.feedback);
+        json["verdict"] = applied.verdict.name().into();
     }
     let written = match facts {
         Facts::Stored(facts) => Some(facts.fields),

@@ -89,6 +89,17 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
             due_ms => format!("{} (from {})", text("text"), rfc3339(due_ms)),
         },
         Facts::AlertDelivered => "alerts were shown".to_owned(),
+        Facts::FeedbackRecorded(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::FeedbackRecorded(_) => format!(
+            "\"{}\" was predicted, \"{}\" is right: {}",
+            text("predicted"),
+            text("correct"),
+            text("context")
+        ),
+        Facts::FeedbackApplied(facts) => match facts.verdict.name() {
+            Some(verdict) => verdict.to_owned(),
+            None => "a verdict that this version does not know".to_owned(),
+        },
         Facts::Decayed(facts) => format!(
             "to {}, {} % a day",
             day_text(facts.as_of_day),

@@ -223,7 +223,15 @@ impl Reading<'_> {
                 at: rfc3339(event.head.time().ms()),
                 actor: self.service.actor_name(self.views, event.head.actor()),
                 session,
-                changed: Vec::new(),
+                changed: match &facts {
+                    Some(Facts::FeedbackApplied(facts)) => facts
+                        .verdict
+                        .name()
+                        .map(str::to_owned)
+                        .into_iter()
+                        .collect(),
+                    _ => Vec::new(),
+                },
             });
         }
         let is_first = self.stored == Some(event.id);

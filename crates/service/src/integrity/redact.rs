@@ -15,7 +15,7 @@ use icm_log::{
     payload,
 };
 use icm_projections::Views;
-use icm_projections::fold::{EntityId, Version};
+use icm_projections::fold::{EntityId, Family, Version};
 use serde_json::Value;
 
 use crate::command::RequestKeyOf;
@@ -273,7 +273,9 @@ impl Service {
             if (about || single) && !there {
                 withheld.push((head.origin(), event.id));
             }
-            if single && !about {
+            // Versions that do not know feedback take a text out only if its event is named.
+            let is_feedback = head.kind().name().starts_with("feedback.");
+            if (single && !about) || (about && is_feedback) {
                 let shown = RedactEvent {
                     event: event.id.to_string(),
                     position: event.position.0,
@@ -344,16 +346,16 @@ fn redact_memories(
 fn redact_memory(version: &Version, whole: bool) -> RedactMemory {
     RedactMemory {
         id: id_text(version.id),
-        topic: version
-            .topic
-            .clone()
-            .unwrap_or_else(|| "(withheld)".to_owned()),
+        topic: match version.family() {
+            Family::Feedback => "feedback".to_owned(),
+            _ => (version.topic.clone()).unwrap_or_else(|| "(withheld)".to_owned()),
+        },
         whole,
         events: 0,
     }
 }
 
-/// Returns `true` if an event is about a memory that fits, or showed it.
+/// Returns `true` if an event is about a memory that fits, showed it, or corrects a prediction that came from it.
 fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     let subject = event.head.subject();
     let of_log = event.head.kind().name().starts_with("log.");
@@ -362,6 +364,7 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     }
     match Facts::of(&event.head) {
         Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
+        Ok(Facts::FeedbackRecorded(facts)) => fits(facts.memory),
         _ => false,
     }
 }

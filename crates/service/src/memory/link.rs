@@ -15,7 +15,9 @@ use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
-use icm_api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Receipt, Related};
+use icm_api::{
+    Action, Caller, Direction, LinkReceipt, LinkRequest, Marks, Receipt, Related, Verdict,
+};
 
 /// A link after its check: relation, reason, and warnings for the receipt.
 pub(crate) type CheckedLink = (Relation, Option<String>, Vec<String>);
@@ -141,7 +143,7 @@ impl Service {
         position: Position,
         sees: &dyn Fn(&Version) -> bool,
     ) -> QueryResult<Links> {
-        let (mut linked, mut again) = (Vec::new(), Vec::new());
+        let (mut linked, mut again, mut marks) = (Vec::new(), Vec::new(), Vec::new());
         if views.tally().links == 0 || !version.is_alive() {
             return Ok(Links::default());
         }
@@ -157,12 +159,15 @@ impl Service {
                 false => (Direction::In, from),
             };
             if from == to {
-                // The memory was stored once more, or two linked memories turned out to be one.
-                if link.relation == Relation::SIMILAR_TO {
-                    again.push(Author {
-                        session: link.session,
-                        actor: link.actor,
-                    });
+                let author = Author {
+                    session: link.session,
+                    actor: link.actor,
+                };
+                // The memory was judged, or stored once more, or two linked memories turned out to be one.
+                if link.is_mark() {
+                    marks.push(Mark::of(&link, author));
+                } else if link.relation == Relation::SIMILAR_TO {
+                    again.push(author);
                 }
                 continue;
             }
@@ -194,6 +199,7 @@ impl Service {
         Ok(Links {
             others: linked,
             again,
+            marks,
         })
     }
 
@@ -236,6 +242,31 @@ pub(crate) struct Links {
     pub(crate) others: Vec<Linked>,
     /// The authors that stored the memory once more.
     again: Vec<Author>,
+    /// The judgements of the memory.
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// A judgement of a memory: `feedback.applied`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    pub(crate) author: Author,
+    pub(crate) verdict: Verdict,
+    pub(crate) event: EventId,
+    pub(crate) position: Position,
+}
+
+impl Mark {
+    fn of(link: &Link, author: Author) -> Mark {
+        Mark {
+            author,
+            verdict: match link.relation {
+                Relation::USEFUL => Verdict::Useful,
+                _ => Verdict::Wrong,
+            },
+            event: link.event,
+            position: link.position,
+        }
+    }
 }
 
 /// A memory at the other end of a link.
@@ -261,6 +292,19 @@ impl Links {
     /// Returns `true` if a living memory supersedes this one.
     pub(crate) fn is_superseded(&self) -> bool {
         self.others.iter().any(Linked::is_superseding)
+    }
+}
+
+/// Returns how many authors called a memory useful, and how many called it wrong.
+pub(crate) fn marks(links: &Links) -> Marks {
+    let count = |verdict| {
+        let marks = links.marks.iter().filter(|mark| mark.verdict == verdict);
+        let authors: BTreeSet<_> = marks.map(|mark| mark.author.key()).collect();
+        authors.len() as u64
+    };
+    Marks {
+        useful: count(Verdict::Useful),
+        wrong: count(Verdict::Wrong),
     }
 }
 
@@ -321,6 +365,12 @@ pub(crate) fn observed(versions: &[&Version]) -> Vec<EventId> {
 
 /// Returns the name of a relation, its words, or its number.
 pub(crate) fn relation_text(link: &Link) -> String {
+    if link.is_mark() {
+        return match link.relation {
+            Relation::USEFUL => "called useful".to_owned(),
+            _ => "called wrong".to_owned(),
+        };
+    }
     match (link.relation.name(), &link.words) {
         (Some(name), _) => name.to_owned(),
         (None, Some(words)) => words.clone(),

@@ -7,7 +7,7 @@ use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use crate::memory::expiry::condition_text;
-use crate::memory::link::{Links, confirmations};
+use crate::memory::link::{Links, confirmations, marks};
 use crate::service::{Service, locked};
 use crate::snapshot::{QueryError, QueryResult};
 use crate::upkeep::decay::decimal;
@@ -79,6 +79,7 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         related: Vec::new(),
         often_together: Vec::new(),
         confirmations: 0,
+        marks: None,
         conflicts: Vec::new(),
     }
 }
@@ -130,6 +131,7 @@ impl Service {
             weight: decimal(weight_ppm),
             related: links.others.iter().map(|it| it.related.clone()).collect(),
             confirmations: confirmations(version, links),
+            marks: Some(marks(links)).filter(|marks| !marks.is_empty()),
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })
     }
@@ -188,7 +190,8 @@ impl Service {
         })
     }
 
-    /// Returns the memory of a full id or a unique prefix, or the memoir or concept of a full id, living or not.
+    /// Returns the memory of a full id or a unique prefix, or the memoir, concept or feedback of a full id, living
+    /// or not.
     pub(crate) fn find_any(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
         if let Some((low, high)) = id_range(given)
             && low == high
@@ -312,12 +315,16 @@ impl Service {
     }
 }
 
-/// Returns the error of a command about memories that was given a memoir or a concept.
+/// Returns the error of a command about memories that was given a memoir, a concept or feedback.
 fn no_memory(version: &Version) -> ServiceError {
     let withheld = || "(withheld)".to_owned();
     let id = id_text(version.id);
     let memoir = version.topic.clone().unwrap_or_else(withheld);
     match version.family() {
+        Family::Feedback => ServiceError::invalid_with(
+            format!("{id} is feedback, not a memory"),
+            "see `icm feedback search` and `icm feedback --help`",
+        ),
         Family::Concept => {
             let name = version.key.clone().unwrap_or_else(withheld);
             ServiceError::invalid_with(

@@ -13,8 +13,8 @@ use icm_api::found_by::{also_in, found_by};
 use icm_api::tokens;
 use icm_api::when::time_ago;
 use icm_api::{
-    Caller, Context, ContextRequest, Importance, Passage, RecallAnswer, RecallHit, RecallRequest,
-    Trust, shown_bytes,
+    Caller, Context, ContextRequest, FeedbackHit, Importance, Passage, RecallAnswer, RecallHit,
+    RecallRequest, Trust, shown_bytes,
 };
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
@@ -25,6 +25,10 @@ const BUDGET_MIN: usize = 50;
 const BUDGET_MAX: usize = 1_000_000;
 /// Bytes of the shortest part of a text that is worth showing. Raised, more of a budget stays unused.
 const PART_MIN_BYTES: usize = 120;
+/// The part of a budget that corrections may take: a fourth. Raised, they take less.
+const CORRECTIONS_SHARE: usize = 4;
+/// Characters of each text of a correction, 120. Raised, fewer corrections fit.
+const CORRECTION_CHARS: usize = 120;
 /// Bytes of the mark that tells how much of a cut text is missing, about.
 const CUT_MARK_BYTES: usize = 40;
 
@@ -33,6 +37,8 @@ struct Filled {
     text: String,
     /// Places of the results that are in the text.
     shown: Vec<usize>,
+    /// The number of corrections that are in the text.
+    corrections: usize,
     left_out: usize,
 }
 
@@ -97,6 +103,9 @@ impl Service {
             left_out: filled.left_out,
             results: shown.filter_map(|place| results[*place].take()).collect(),
             nearest: answer.nearest,
+            corrections: (answer.corrections.into_iter())
+                .take(filled.corrections)
+                .collect(),
             often_together: answer.often_together,
             note: answer.note,
         })
@@ -116,6 +125,7 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
         None => false,
     };
     let mut frame = Frame::new();
+    let corrections = corrected(&mut frame, answer, most / CORRECTIONS_SHARE, markdown);
     let (mut shown, mut left_out) = (Vec::new(), 0);
     let mut full = false;
     for (place, hit) in answer.results.iter().enumerate() {
@@ -143,15 +153,29 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
             }
         }
     }
-    let text = match shown.is_empty() {
+    let text = match shown.is_empty() && corrections == 0 {
         true => String::new(),
         false => frame.finish(),
     };
     Filled {
         text,
         shown,
+        corrections,
         left_out,
     }
+}
+
+/// Adds the corrections that fit into `most` bytes, each cut to a line. Returns their number.
+fn corrected(frame: &mut Frame, answer: &RecallAnswer, most: usize, markdown: bool) -> usize {
+    let head = match markdown {
+        true => "- **correction** ",
+        false => "correction: ",
+    };
+    let fits = |hit: &&FeedbackHit| {
+        let line = hit.feedback.told(CORRECTION_CHARS);
+        frame.item_within((head, &line, ""), usize::MAX, most)
+    };
+    answer.corrections.iter().take_while(fits).count()
 }
 
 /// Returns the texts before and behind the content of a memory.

@@ -3,6 +3,7 @@
 mod asking;
 mod co_recalled;
 pub(crate) mod context;
+mod corrections;
 pub(crate) mod link_expansion;
 mod prompt;
 pub(crate) mod query;
@@ -14,3 +15,4 @@ pub(crate) mod scopes;
 pub(crate) mod tag_filter;
 pub(crate) mod topic_filter;
 pub(crate) mod unasked;
+mod voices;

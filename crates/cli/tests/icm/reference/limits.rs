@@ -17,6 +17,7 @@ keyword | bytes | KEYWORD_LEN_MAX | api/src/limits.rs
 alert | bytes | ALERT_LEN_MAX | api/src/limits.rs
 alerts that wait | number | ALERTS_PENDING_MAX | api/src/limits.rs
 alerts of one answer | number | ALERTS_SHOWN_MAX | api/src/limits.rs
+each text of feedback | bytes | FEEDBACK_LEN_MAX | api/src/limits.rs
 name of the actor | bytes | ACTOR_LEN_MAX | api/src/limits.rs
 part of the source, id of a scope | bytes | SOURCE_LEN_MAX | api/src/limits.rs
 request id | bytes | REQUEST_ID_LEN_MAX | api/src/limits.rs

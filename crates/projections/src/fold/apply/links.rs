@@ -39,9 +39,11 @@ impl<K: Keep> Folder<K> {
     ) -> Result<Applied> {
         let from = event.head.subject();
         self.kept.waits(from, event.position);
-        let confirms =
-            event.head.kind() == Kind::MEMORY_LINKED && facts.relation == Relation::SIMILAR_TO;
-        if from == facts.other && !confirms {
+        let counts = match event.head.kind() {
+            Kind::FEEDBACK_APPLIED => true,
+            kind => kind == Kind::MEMORY_LINKED && facts.relation == Relation::SIMILAR_TO,
+        };
+        if from == facts.other && !counts {
             return Ok(Applied::default());
         }
         match event.head.kind() {

@@ -218,6 +218,8 @@ impl<K: Keep> Folder<K> {
             | Facts::ConceptRefined(_)
             | Facts::ConceptLabelled(_)
             | Facts::ConceptUnlabelled(_)
+            | Facts::FeedbackRecorded(_)
+            | Facts::FeedbackApplied(_)
             | Facts::Pinned(_)
             | Facts::Expired(_)
             | Facts::Unpinned => Ok(Applied::default()),

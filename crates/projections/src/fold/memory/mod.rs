@@ -7,6 +7,7 @@ use icm_log::facts::{Alive, Covered, Facts, MemoryStored, MemoryUpdated, fields}
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
 use super::expiry::{expiry_of, put_expired, put_expiry};
+use super::feedback;
 use super::graph;
 use super::record::{Carried, Keyword, Stamp, Version, Writer, changed};
 use super::texts::Texts;
@@ -71,7 +72,8 @@ pub(super) fn first<X: Texts>(
     event: &Event<'_>,
     facts: &MemoryStored,
 ) -> Version<X::Text> {
-    let payload = graph::stored_texts(event);
+    let mut room = String::new();
+    let payload = graph::stored_texts(event, &mut room);
     let values = own_stored(texts, payload.as_ref());
     let stamp = stamp_of(event);
     let name = name_of(facts, payload.as_ref());
@@ -122,6 +124,7 @@ pub(super) fn first<X: Texts>(
         }],
         heads: Vec::new(),
         graph: graph::row_of(event),
+        feedback: feedback::row_of(event),
     }
 }
 
@@ -370,7 +373,8 @@ fn take_fields<T>(version: &mut Version<T>, written: u32, seen: Seen<'_>) -> u32
 /// Returns the facts of an event about a memory, or `Opaque` if this fold does not know them.
 pub(super) fn facts_of(event: &Event<'_>) -> Facts {
     // `verify` reports facts that cannot be read as damage; the fold ignores them.
-    graph::as_of_a_row(Facts::of(&event.head).unwrap_or(Facts::Opaque))
+    let facts = Facts::of(&event.head).unwrap_or(Facts::Opaque);
+    graph::as_of_a_row(feedback::as_of_a_row(event.head.subject(), facts))
 }
 
 /// Returns `true` if an event needs a newer version of this program.

@@ -23,7 +23,9 @@ pub(in crate::fold) fn show<X: Texts>(
     put_expired(version, shown, event);
     match facts {
         Facts::Stored(facts) => {
-            let values = own_stored(texts, graph::stored_texts(event).as_ref());
+            let mut room = String::new();
+            let payload = graph::stored_texts(event, &mut room);
+            let values = own_stored(texts, payload.as_ref());
             put(version, shown, values);
             put_stored_facts(version, shown, facts);
             put_expiry(version, shown, event, facts.expiry);

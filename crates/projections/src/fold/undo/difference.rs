@@ -47,6 +47,7 @@ pub fn difference(before: &Version, after: &Version) -> u32 {
         (
             changed::ROW,
             before.writers != after.writers
+                || before.feedback != after.feedback
                 || before.causal_length != after.causal_length
                 || (
                     before.id,

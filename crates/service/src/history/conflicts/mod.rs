@@ -244,7 +244,7 @@ impl Service {
         Conflict {
             id: id_text(row.id),
             of: match family {
-                Family::Memory => ConflictOf::Memory,
+                Family::Memory | Family::Feedback => ConflictOf::Memory,
                 Family::Memoir => ConflictOf::Memoir,
                 Family::Concept => ConflictOf::Concept,
             },

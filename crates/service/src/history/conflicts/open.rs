@@ -26,6 +26,8 @@ pub(super) fn settleable(family: Family) -> u32 {
     match family {
         Family::Memory => OF_MEMORY,
         Family::Memoir => fields::CONTENT,
+        // No event changes feedback.
+        Family::Feedback => 0,
         Family::Concept => fields::CONTENT | fields::CONFIDENCE,
     }
 }

@@ -154,7 +154,7 @@ fn forgotten(row: &Version) -> ServiceError {
     let id = id_text(row.id);
     let shown = |text: &Option<String>| text.clone().unwrap_or_default();
     let way = match row.family() {
-        Family::Memory => format!("icm revive {id}"),
+        Family::Memory | Family::Feedback => format!("icm revive {id}"),
         Family::Memoir => format!("icm memoir revive '{}'", shown(&row.topic)),
         Family::Concept => format!(
             "icm memoir revive-concept -m '{}' -n '{}'",

@@ -3,6 +3,7 @@
 use icm_projections::Views;
 use icm_projections::fold::{Change, Family, Link, Version, difference};
 
+use crate::feedback::row::row;
 use crate::memoir::{graph_fields, graph_row};
 use crate::memory::link::relation_text;
 use crate::memory::present::{field_names, memory};
@@ -23,8 +24,10 @@ impl Service {
         let newest = views.tally().position;
         let is_memory = change.after.family() == Family::Memory;
         let shown = |version: &Version| {
-            if !is_memory {
-                return Ok(graph_row(version));
+            match version.family() {
+                Family::Memory => {}
+                Family::Feedback => return Ok(UndoRow::Feedback(Box::new(row(version)))),
+                Family::Memoir | Family::Concept => return Ok(graph_row(version)),
             }
             let entity = views.resolve(version.id)?;
             // Links are left out: they are shown as a field of their own.
@@ -73,6 +76,7 @@ impl Service {
                 Family::Memory => RowKind::Memory,
                 Family::Memoir => RowKind::Memoir,
                 Family::Concept => RowKind::Concept,
+                Family::Feedback => RowKind::Feedback,
             },
             topic: place_of(before, after),
             action,
@@ -104,12 +108,14 @@ impl Service {
     }
 }
 
-/// Returns the topic of a memory, or the memoir of a concept with the concept's name.
+/// Returns the topic of a memory, the memoir of a concept with the concept's name, or the category of feedback.
 fn place_of(before: &Version, after: &Version) -> String {
     let topic = after.topic.as_ref().or(before.topic.as_ref());
     let topic = topic.cloned().unwrap_or_default();
     match (after.family(), after.key.as_ref().or(before.key.as_ref())) {
         (Family::Concept, Some(name)) => format!("{topic} / {name}"),
+        (Family::Feedback, Some(category)) => category.clone(),
+        (Family::Feedback, None) => "feedback".to_owned(),
         _ => topic,
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::history::basis::At;
 use crate::recall::link_expansion::Shown;
+use crate::recall::voices;
 
 /// Returns how an answer came about. `results` are in the order of the answer's.
 pub(super) fn explain(
@@ -44,8 +45,8 @@ pub(super) fn explain(
         "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
         // A result that a link brought in has no score to explain.
         "results": shown.iter().map(|shown| shown.found.map(|at| {
-            let confirmed = ranking.for_confirmations(shown.hit.memory.confirmations);
-            explained(&found.hits[at], ranking, confirmed)
+            let voices = voices::shares(ranking, &shown.hit.memory);
+            explained(&found.hits[at], ranking, voices)
         })).collect::<Vec<_>>(),
         "views_at": views.base_position().0,
         "basis": at.position.0,
@@ -69,17 +70,17 @@ fn answered(answered: &Answered) -> Value {
 }
 
 /// Returns the features and shares of a result.
-fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
+fn explained(hit: &FoundHit, ranking: &Ranking, voices: [(&'static str, f64); 2]) -> Value {
     let features = &hit.features;
     let shares = ranking.shares(features);
     let values = shares.iter().map(|share| (share.name, share.value));
     let shares = shares.iter().filter(|share| share.share != 0.0);
     let shares = shares.map(|share| (share.name, share.share));
-    let confirmed = Some(("confirmed", confirmed)).filter(|(_, share)| *share != 0.0);
+    let voices = voices.into_iter().filter(|(_, share)| *share != 0.0);
     json!({
         "transcript": features.transcript,
         "features": values.collect::<BTreeMap<_, _>>(),
-        "shares": shares.chain(confirmed).collect::<BTreeMap<_, _>>(),
+        "shares": shares.chain(voices).collect::<BTreeMap<_, _>>(),
         "with_window": features.with_window(),
         "cosine": hit.cosine.map(f64::from),
         "scope": features.scope.name(),

@@ -1,7 +1,7 @@
 //! Recall: the search that the log records.
 //!
 //! [`Service::recall_in`] decides the order of an answer. The views give results by score; repeats become one result, and
-//! confirmations add to a score. Then links reorder ([`LinkExpansion`]), and memories that seem to replace others
+//! confirmations and marks change a score. Then links reorder ([`LinkExpansion`]), and memories that seem to replace others
 //! ([`replaced`]).
 
 mod explain;
@@ -16,12 +16,14 @@ use icm_projections::{
 
 use crate::history::basis::At;
 use crate::memory::expiry::Expired;
+use crate::recall::corrections;
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::recall::question::notes;
 use crate::recall::repeats::{self, Page};
 use crate::recall::replaced;
 use crate::recall::scopes::Scopes;
 use crate::recall::tag_filter::{is_last, keywords_of, not_tags, tag_query};
+use crate::recall::voices;
 use crate::service::{PendingRecall, Service, locked};
 use crate::snapshot::QueryResult;
 use crate::upkeep::embed::QueryVector;
@@ -271,10 +273,11 @@ impl Service {
         for (place, hit) in found.hits.iter().enumerate() {
             let links = self.links_of(views, &hit.version, at.position, &sees)?;
             let memory = self.memory_with(views, &hit.version, &links, at.position)?;
-            let confirmed = query.ranking.for_confirmations(memory.confirmations);
+            let voices = voices::shares(&query.ranking, &memory);
             shown.push(Shown {
                 hit: RecallHit {
-                    score: f64::from(hit.score) + confirmed,
+                    score: f64::from(hit.score)
+                        + voices.iter().map(|(_, share)| share).sum::<f64>(),
                     fit: thousandths(hit.fit),
                     matched: hit.matched.clone(),
                     passage: hit
@@ -338,6 +341,7 @@ impl Service {
                 often_together,
                 results: shown.into_iter().map(|shown| shown.hit).collect(),
                 nearest,
+                corrections: corrections::fitting(views, &query, &at, request.offset)?,
                 note: asked.note(),
                 explain,
             },

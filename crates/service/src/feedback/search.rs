@@ -1,0 +1,83 @@
+//! The search for feedback.
+
+use icm_projections::fold::Family;
+use icm_projections::{FactFilter, RecallQuery};
+
+use super::row::hit;
+use crate::recall::query::{LIMIT_DEFAULT, check_floor};
+use crate::recall::question::notes;
+use crate::recall::scopes::Scopes;
+use crate::service::Service;
+use icm_api::error::{Result, ServiceError};
+use icm_api::limits::RECALL_LIMIT_MAX;
+use icm_api::{Caller, FeedbackSearch, FeedbackSearchRequest};
+
+impl Service {
+    /// Returns feedback that fits, by words and meaning, best first. A search is not recorded.
+    ///
+    /// # Errors
+    /// `Invalid` for an empty query, a limit or a floor out of bounds, and for a scope.
+    pub fn feedback_search(
+        &self,
+        caller: &Caller,
+        request: &FeedbackSearchRequest,
+    ) -> Result<FeedbackSearch> {
+        if request.query.trim().is_empty() {
+            return Err(ServiceError::invalid_with(
+                "the query is empty",
+                "give words to look for",
+            ));
+        }
+        let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
+        if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
+            return Err(ServiceError::invalid(format!(
+                "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
+            )));
+        }
+        check_floor(request.floor)?;
+        let scopes = Scopes::of(caller, request.scope.as_deref())?;
+        let question = self.what_counts(&request.query)?;
+        let asked = self.ask_model(&question.text);
+        let topic = request.topic.as_deref().map(str::trim);
+        let mut found = self.with_views(|views| {
+            let at = self.at(views, request.at.as_deref(), None)?;
+            let [seen, own, kin] = scopes.asked();
+            let ranking = asked.ranking(self.settings.ranking).alone();
+            let query = RecallQuery {
+                text: &question.text,
+                topic: None,
+                keyword: None,
+                scopes: &seen,
+                own: &own,
+                kin: &kin,
+                facts: FactFilter {
+                    family: Family::Feedback,
+                    ..FactFilter::default()
+                },
+                excluded_topics: &[],
+                excluded_memories: &[],
+                // A category is no topic of the index, so it is looked at afterwards.
+                limit: match topic {
+                    Some(_) => RECALL_LIMIT_MAX,
+                    None => limit,
+                },
+                floor: request.floor.unwrap_or(self.settings.ranking.floor),
+                ranking,
+                model: asked.model(),
+            };
+            let found = views.recall(&query, at.position)?;
+            let fits = |hit: &&icm_projections::RecallHit| {
+                topic.is_none() || hit.version.key.as_deref() == topic
+            };
+            let results = found.hits.iter().filter(fits).take(limit).map(hit);
+            Ok(FeedbackSearch {
+                basis: at.to_basis(),
+                results: results.collect(),
+                nearest: found.nearest.as_ref().filter(|hit| fits(hit)).map(hit),
+                note: asked.note(),
+            })
+        })?;
+        found.note = notes(question.note(), found.note);
+        Ok(found)
+    }
+}

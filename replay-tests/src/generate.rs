@@ -130,6 +130,7 @@ pub fn change() -> impl Strategy<Value = Command> {
         1 => expire(),
         1 => session(),
         1 => alert(),
+        2 => feedback(),
         3 => fade(),
     ]
 }
@@ -153,6 +154,21 @@ const CONDITIONS: [&str; 3] = [
 pub fn expire() -> impl Strategy<Value = Command> {
     (one_of(&ALIASES), one_of(&CONDITIONS))
         .prop_map(|(alias, condition)| Command::Expire { alias, condition })
+}
+
+/// Returns a judgement of a memory, or a correction, which changes no memory.
+pub fn feedback() -> impl Strategy<Value = Command> {
+    let judge = (one_of(&ALIASES), any::<bool>())
+        .prop_map(|(alias, useful)| Command::Judge { alias, useful });
+    let correct =
+        (content(), words(1..4), words(1..4)).prop_map(|(context, predicted, correct)| {
+            Command::Correct {
+                context,
+                predicted,
+                correct,
+            }
+        });
+    prop_oneof![judge, correct]
 }
 
 /// Returns an event of a session, which changes no memory.

@@ -220,7 +220,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
 pub const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 12] = [
+pub const STORES: [&str; 13] = [
     "life",
     "two-origins",
     "torn-tail",
@@ -233,6 +233,7 @@ pub const STORES: [&str; 12] = [
     "woken",
     "reminded",
     "expired",
+    "corrected",
 ];
 
 /// Names of the golden stores that only earlier versions wrote. `zero-tail` was written by `icm serve` of 0.1.0 before
@@ -385,6 +386,10 @@ pub fn build(name: &str) -> Files {
             append(&disk, vec![set]);
             // The event that set the condition is the newest one of the memory, so it is the first of the refs.
             append(&disk, of_kinds(&[Kind::MEMORY_EXPIRED]));
+        }
+        "corrected" => {
+            append(&disk, of_kinds(&[Kind::FEEDBACK_RECORDED]));
+            append(&disk, of_kinds(&[Kind::FEEDBACK_APPLIED]));
         }
         "faded" => {
             append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));

@@ -251,6 +251,13 @@ impl Model {
                 row.expires = new;
                 Ok(vec![(alias, action)])
             }
+            Command::Judge { alias, .. } => {
+                let alias = self.resolve(alias)?;
+                match self.rows[&alias].forgotten {
+                    true => Err("it is forgotten"),
+                    false => Ok(Vec::new()),
+                }
+            }
             Command::Recall { record: true, .. } => {
                 for alias in shown {
                     self.rows

@@ -2,58 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::marks::{Marks, Verdict};
 use super::memory::{Basis, Source, Trust};
-
-/// A judgement of a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The memory was wrong.
-    Wrong,
-    /// The memory was right, and helped.
-    Useful,
-}
-
-impl Verdict {
-    /// Returns `wrong` or `useful`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Wrong => "wrong",
-            Verdict::Useful => "useful",
-        }
-    }
-}
-
-/// The number of sessions (or else actors) that called a memory useful, and that called it wrong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks {
-    /// They called it useful.
-    pub useful: u64,
-    /// They called it wrong.
-    pub wrong: u64,
-}
-
-impl Marks {
-    /// Returns `true` if nobody judged the memory.
-    pub fn is_empty(&self) -> bool {
-        *self == Marks::default()
-    }
-
-    /// Returns the marks in words, for instance `called useful 2 times, wrong once`; `None` if there are none.
-    pub fn told(&self) -> Option<String> {
-        let times = |count| match count {
-            1 => "once".to_owned(),
-            count => format!("{count} times"),
-        };
-        let mut told = Vec::new();
-        for (name, count) in [("useful", self.useful), ("wrong", self.wrong)] {
-            if count > 0 {
-                told.push(format!("{name} {}", times(count)));
-            }
-        }
-        (!told.is_empty()).then(|| format!("called {}", told.join(", ")))
-    }
-}
 
 /// A request to record what was predicted and what was right.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -168,6 +118,23 @@ impl Feedback {
     }
 }
 
+impl FeedbackHit {
+    /// Returns the same feedback, each of its texts cut to `max_chars` characters, on one line.
+    #[must_use]
+    pub fn shortened(mut self, max_chars: usize) -> FeedbackHit {
+        let feedback = &mut self.feedback;
+        for text in [
+            &mut feedback.context,
+            &mut feedback.predicted,
+            &mut feedback.correct,
+            &mut feedback.reason,
+        ] {
+            *text = text.take().map(|text| beginning(&text, max_chars));
+        }
+        self
+    }
+}
+
 /// Returns the beginning of a text, its white space made single spaces.
 fn beginning(text: &str, max_chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -249,6 +216,24 @@ pub struct MarkedMemory {
     pub marks: Marks,
 }
 
+/// The changes of feedback between two moments.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FeedbackDiff {
+    /// Feedback that is new.
+    pub recorded: Vec<Feedback>,
+    /// Feedback that was undone.
+    pub gone: Vec<Feedback>,
+    /// Memories with other marks, as of the later moment.
+    pub judged: Vec<MarkedMemory>,
+}
+
+impl FeedbackDiff {
+    /// Returns `true` if nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.recorded.is_empty() && self.gone.is_empty() && self.judged.is_empty()
+    }
+}
+
 /// The numbers of feedback.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeedbackStats {
@@ -271,18 +256,6 @@ pub struct FeedbackStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn marks_in_words() {
-        for (useful, wrong, told) in [
-            (0, 0, None),
-            (2, 0, Some("called useful 2 times")),
-            (0, 1, Some("called wrong once")),
-            (1, 3, Some("called useful once, wrong 3 times")),
-        ] {
-            assert_eq!(Marks { useful, wrong }.told().as_deref(), told);
-        }
-    }
 
     #[test]
     fn a_correction_is_one_line() {

@@ -2,7 +2,7 @@
 
 use crate::crowded::Crowded;
 use crate::error;
-use crate::feedback::Marks;
+use crate::marks::Marks;
 use icm_log::facts;
 use serde::{Deserialize, Serialize};
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::basis::Basis;
+use super::feedback::FeedbackDiff;
 use super::graph::GraphDiff;
 use super::memory::{Memory, Source};
 
@@ -177,6 +178,9 @@ pub struct Diff {
     /// Changes of memoirs, concepts and their links; empty if a topic or a session was given.
     #[serde(skip_serializing_if = "GraphDiff::is_empty", default)]
     pub graph: GraphDiff,
+    /// Changes of feedback and of marks; empty if a topic or a session was given.
+    #[serde(skip_serializing_if = "FeedbackDiff::is_empty", default)]
+    pub feedback: FeedbackDiff,
     /// Number of other memories whose weight changed by ticks of decay; not counted for a session.
     #[serde(default)]
     pub faded: u64,

@@ -4,6 +4,8 @@ use super::*;
 
 pub(super) const MEMORY: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-001");
 
+pub(super) const FEEDBACK: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00feedback-1");
+
 pub(super) const OTHER: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-002");
 
 /// Returns a sample event of a kind; `None` for kinds that are only reserved.
@@ -120,6 +122,39 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             }
             .encode(),
             payload::encode(&payload::Nothing {}),
+        ),
+        Kind::FEEDBACK_RECORDED => (
+            FEEDBACK,
+            facts::FeedbackRecorded {
+                verdict: facts::Verdict::WRONG,
+                scope_kind: facts::ScopeKind::Project,
+                trust: facts::Trust::Agent,
+                causal_length: 1,
+                memory: MEMORY,
+                scope_id: hash::scope_id(facts::ScopeKind::Project.code(), "icm"),
+            }
+            .encode(),
+            payload::encode(&payload::FeedbackRecorded {
+                predicted: "green tea",
+                correct: "black tea",
+                context: "what to order for the meeting",
+                reason: Some("she said so twice"),
+                topic: Some("orders"),
+                scope: Some("icm"),
+                source: payload::SourceText {
+                    agent: Some("explorer"),
+                    ..payload::SourceText::default()
+                },
+            }),
+        ),
+        Kind::FEEDBACK_APPLIED => (
+            MEMORY,
+            facts::FeedbackApplied {
+                verdict: facts::Verdict::WRONG,
+                feedback: FEEDBACK,
+            }
+            .encode(),
+            payload::encode(&payload::MemoryForgotten { reason: None }),
         ),
         Kind::SESSION_STARTED => (
             SubjectId::ZERO,

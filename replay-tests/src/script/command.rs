@@ -64,6 +64,14 @@ pub enum Command {
     Unpin { alias: String },
     /// `expire $a "usage 3"`; `expire $a ""` takes the condition away
     Expire { alias: String, condition: String },
+    /// `judge $a wrong`, `judge $a useful`
+    Judge { alias: String, useful: bool },
+    /// `correct CONTEXT PREDICTED CORRECT`
+    Correct {
+        context: String,
+        predicted: String,
+        correct: String,
+    },
     /// `session start CAUSE`, `session end`: the events of the session `s1`.
     Session { cause: Option<String> },
     /// `alert TEXT`, `alert TEXT --due "in 2h"`: for the session `s1`.
@@ -239,6 +247,24 @@ impl fmt::Display for Command {
             Command::Pin { alias } => write!(f, "pin {alias}"),
             Command::Unpin { alias } => write!(f, "unpin {alias}"),
             Command::Expire { alias, condition } => write!(f, "expire {alias} {}", Word(condition)),
+            Command::Judge { alias, useful } => {
+                write!(
+                    f,
+                    "judge {alias} {}",
+                    if *useful { "useful" } else { "wrong" }
+                )
+            }
+            Command::Correct {
+                context,
+                predicted,
+                correct,
+            } => write!(
+                f,
+                "correct {} {} {}",
+                Word(context),
+                Word(predicted),
+                Word(correct)
+            ),
             Command::Session { cause: Some(cause) } => write!(f, "session start {cause}"),
             Command::Session { cause: None } => f.write_str("session end"),
             Command::Alert { text, due } => {

@@ -85,6 +85,19 @@ impl FromStr for Command {
                 alias: words.alias()?,
                 condition: words.plain()?,
             },
+            "judge" => Command::Judge {
+                alias: words.alias()?,
+                useful: match words.plain()?.as_str() {
+                    "useful" => true,
+                    "wrong" => false,
+                    other => return Err(format!("`judge {other}`?")),
+                },
+            },
+            "correct" => Command::Correct {
+                context: words.plain()?,
+                predicted: words.plain()?,
+                correct: words.plain()?,
+            },
             "session" => Command::Session {
                 cause: match words.plain()?.as_str() {
                     "start" => Some(words.plain()?),

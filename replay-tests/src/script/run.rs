@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{
-    AlertSetRequest, AlertsRequest, Basis, Caller, ConsolidateRequest, DecayRequest, Dedup,
+    AlertSetRequest, AlertsRequest, Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, FeedbackRequest,
     LinkRequest, ListRequest, LogRequest, Memory, NoProgress, PruneRequest, RecallRequest, Receipt,
-    StoreRequest, TagFilter, Trust, TurnTopicRequest, UndoRequest, UpdateRequest,
+    StoreRequest, TagFilter, Trust, TurnTopicRequest, UndoRequest, UpdateRequest, Verdict,
 };
 use icm_log::facts::SessionCause;
 use icm_service::Service;
@@ -289,6 +289,33 @@ impl Run {
                 };
                 let receipt = service.update(&self.caller, request)?;
                 Ok(self.done(vec![receipt]))
+            }
+            Command::Judge { alias, useful } => {
+                let verdict = match useful {
+                    true => Verdict::Useful,
+                    false => Verdict::Wrong,
+                };
+                let receipt = service.feedback_mark(&self.caller, &self.id(alias), verdict)?;
+                let told = receipt.marks.told().unwrap_or_default();
+                Ok(format!(
+                    "{} {told} @{}\n",
+                    self.alias(&receipt.id),
+                    receipt.position
+                ))
+            }
+            Command::Correct {
+                context,
+                predicted,
+                correct,
+            } => {
+                let request = FeedbackRequest {
+                    context: context.clone(),
+                    predicted: predicted.clone(),
+                    correct: correct.clone(),
+                    ..FeedbackRequest::default()
+                };
+                let receipt = service.feedback_record(&self.caller, &request)?;
+                Ok(format!("corrected @{}\n", receipt.position))
             }
             Command::Session { cause } => {
                 let caller = Caller {

@@ -16,10 +16,10 @@ use std::time::Duration;
 use icm_api::{AlertsRequest, Caller, ListRequest, Memory, NoProgress, Version};
 use icm_log::env::Env;
 use icm_log::facts::{
-    AlertSet, Alive, ClientCode, Condition, Covered, Expiry, Front, Importance, ImportedRange,
+    AlertSet, Alive, ClientCode, Condition, Covered, Expiry, FeedbackApplied, FeedbackRecorded, Front, Importance, ImportedRange,
     LogImported, LogUndone, MemoryConsolidated, MemoryDecayed, MemoryExpired, MemoryLinked,
     MemoryPinned, MemoryPruned, MemoryRecalled, MemoryStored, MemoryUpdated, Recalled, Relation,
-    Removal, ScopeKind, SessionCause, SessionStarted, Shown, Trust, UndoneRange, fields,
+    Removal, ScopeKind, SessionCause, SessionStarted, Shown, Trust, UndoneRange, Verdict, fields,
 };
 use icm_log::{
     Cursor, Durability, Event, EventId, Kind, Name, NewEvent, OriginId, Position, ScopeId, Seq,
@@ -79,6 +79,8 @@ fn line() -> impl Strategy<Value = String> {
         4 => (pick(), pick()).prop_map(|(from, to)| format!("link ${from} ${to} -r related")),
         3 => (pick(), pick()).prop_map(|(from, to)| format!("unlink ${from} ${to} -r related")),
         3 => (pick(), select(&["pin", "unpin"][..])).prop_map(|(n, pin)| format!("{pin} ${n}")),
+        3 => (pick(), select(&["useful", "wrong"][..])).prop_map(|(n, it)| format!("judge ${n} {it}")),
+        1 => word().prop_map(|word| format!("correct \"which one\" {} blue", WORDS[word])),
         3 => word().prop_map(|word| format!("recall {} --floor 0 --record", WORDS[word])),
         1 => topic().prop_map(|topic| format!("consolidate $s -t {topic} -c \"all of it\"")),
         3 => (0..60_u32).prop_map(|percent| format!("decay --rate {}", f64::from(percent) / 100.0)),
@@ -377,6 +379,31 @@ impl Machine {
             What::Delivered => {
                 subject = SubjectId::ZERO;
                 (Kind::ALERT_DELIVERED, Vec::new())
+            }
+            What::Judge => {
+                let facts = FeedbackApplied {
+                    verdict: Verdict(odd.number as u8 % 4),
+                    feedback: SubjectId::ZERO,
+                };
+                (Kind::FEEDBACK_APPLIED, facts.encode())
+            }
+            What::Correct => {
+                let facts = FeedbackRecorded {
+                    verdict: Verdict(odd.number as u8 % 4),
+                    scope_kind: ScopeKind::Global,
+                    trust: Trust::Agent,
+                    causal_length: 1,
+                    memory: subject,
+                    scope_id: ScopeId::ZERO,
+                };
+                subject = SubjectId(fresh);
+                payload = payload::encode(&payload::FeedbackRecorded {
+                    predicted: WORDS[odd.other % WORDS.len()],
+                    correct: &content,
+                    context: "which one",
+                    ..payload::FeedbackRecorded::default()
+                });
+                (Kind::FEEDBACK_RECORDED, facts.encode())
             }
             What::Decay => {
                 let today = u32::try_from(self.run.env().now_ms() / 86_400_000).expect("a day");

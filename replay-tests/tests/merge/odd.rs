@@ -28,6 +28,9 @@ pub(super) enum What {
     Session,
     Alert,
     Delivered,
+    /// A verdict that this version does not know, too.
+    Judge,
+    Correct,
     Decay,
     Prune,
     Undo,
@@ -36,7 +39,7 @@ pub(super) enum What {
 pub(super) fn odd() -> impl Strategy<Value = Odd> {
     use What::*;
     let all = [
-        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Expire, Session, Alert, Delivered,
+        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Expire, Session, Judge, Correct, Alert, Delivered,
         Decay, Prune, Undo,
     ];
     let what = (0..all.len()).prop_map(move |kind| all[kind]);

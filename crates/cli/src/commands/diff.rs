@@ -2,8 +2,8 @@
 
 use clap::Args;
 use icm_api::{
-    Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, LogRequest, Memoir, Memory,
-    MemoryChange, MemoryLink,
+    Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, LogRequest,
+    Memoir, Memory, MemoryChange, MemoryLink,
 };
 use serde_json::{Map, Value};
 
@@ -153,6 +153,7 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
         }
     }
     print_graph(ui, &diff.graph)?;
+    print_feedback(ui, &diff.feedback)?;
     let linked = match (diff.linked.len(), diff.unlinked.len()) {
         (0, 0) => String::new(),
         (linked, unlinked) => format!(", {linked} linked, {unlinked} unlinked"),
@@ -193,6 +194,41 @@ fn print_link(
         columns::Cell::new(text),
     ];
     columns::print_row(ui, &row, &[DEED_WIDTH, id_len, 0])
+}
+
+/// Characters of each text of a correction.
+const FEEDBACK_CHARS: usize = 80;
+
+/// Prints the changes of feedback and of marks.
+fn print_feedback(ui: &Ui, feedback: &FeedbackDiff) -> Result<(), CliError> {
+    if feedback.is_empty() {
+        return Ok(());
+    }
+    ui.line(format_args!("{}", ui.paint(TOPIC.bold(), "feedback")))?;
+    let row = |deed: &str, style, id: &str, text: &str| {
+        let cells = [
+            columns::Cell::new(deed).style(style),
+            columns::Cell::new(id).style(DIM),
+            columns::Cell::new(text::one_line(text)),
+        ];
+        columns::print_row(ui, &cells, &[DEED_WIDTH, 0, 0])
+    };
+    for it in &feedback.recorded {
+        row("recorded", GOOD, &it.id, &it.told(FEEDBACK_CHARS))?;
+    }
+    for it in &feedback.gone {
+        row("undone", BAD, &it.id, &it.told(FEEDBACK_CHARS))?;
+    }
+    for it in &feedback.judged {
+        let told = it.marks.told();
+        row(
+            "judged",
+            WARN,
+            &it.id,
+            told.as_deref().unwrap_or("no longer judged"),
+        )?;
+    }
+    Ok(())
 }
 
 /// Prints the changes of memoirs, concepts and links.

@@ -50,6 +50,8 @@ const SETS: [(&str, &str, Holds); 8] = [
 const MEMORY: &str = "icm_memory_";
 const ALERT: &str = "icm_alert";
 const MEMOIR: &str = "icm_memoir_";
+/// The tools of feedback are in every set that has those of memories.
+const FEEDBACK: &str = "icm_feedback_";
 const WAKE_UP: &str = "icm_wake_up";
 const CORE: [&str; 7] = [
     "icm_log",
@@ -78,7 +80,7 @@ const NEWER: [&str; 8] = [
 ];
 
 fn is_of(name: &str, family: &str) -> bool {
-    name.starts_with(family)
+    name.starts_with(family) || (family == MEMORY && name.starts_with(FEEDBACK))
 }
 
 /// A choice of tools.
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(names(of(&["core"])), CORE);
         assert_eq!(names(of(&["default"])).len(), CORE.len() + CARE.len());
         let icm = names(of(&["icm"]));
-        assert_eq!(icm.len(), 19);
+        assert_eq!(icm.len(), 22);
         assert!(icm.contains(&WAKE_UP));
         assert!(
             NEWER

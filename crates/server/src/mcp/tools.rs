@@ -10,6 +10,7 @@ mod consolidate;
 mod decay;
 mod diff;
 mod embed_all;
+mod feedback;
 mod forget;
 mod forget_topic;
 mod health;
@@ -43,11 +44,14 @@ use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
 /// All tools under names of icm, sorted by name.
-pub(super) static TOOLS: [&Tool; 33] = [
+pub(super) static TOOLS: [&Tool; 36] = [
     &alerts::SET,
     &alerts::DUE,
     &conflicts::TOOL,
     &diff::TOOL,
+    &feedback::record::TOOL,
+    &feedback::search::TOOL,
+    &feedback::stats::TOOL,
     &log::TOOL,
     &memoir::add_concept::TOOL,
     &memoir::create::TOOL,

@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_projections::Views;
-use icm_projections::fold::{FEEDBACK, Family, MARKED};
+use icm_projections::fold::{EntityId, FEEDBACK, Family, MARKED, Version};
 
+use super::row::row;
 use crate::history::basis::At;
 use crate::memory::link::marks;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
-use icm_api::{FeedbackStats, FeedbackTopic, MarkedMemory, Marks};
+use icm_api::{FeedbackDiff, FeedbackStats, FeedbackTopic, MarkedMemory, Marks};
 use icm_guard::sanitize::clean_line;
 
 /// Memories that are named of each judgement, 10. Raised, an answer names more.
@@ -57,6 +58,44 @@ impl Service {
         })
     }
 
+    /// Returns the changes of feedback and of marks between two moments.
+    pub(crate) fn feedback_diff(
+        &self,
+        views: &Views,
+        [from, to]: [&At; 2],
+    ) -> QueryResult<FeedbackDiff> {
+        let mut diff = FeedbackDiff::default();
+        for entity in views.members(FEEDBACK)? {
+            let [then, now] = [
+                living_feedback(views, entity, from)?,
+                living_feedback(views, entity, to)?,
+            ];
+            match (then, now) {
+                (None, Some(now)) => diff.recorded.push(row(&now)),
+                (Some(then), None) => diff.gone.push(row(&then)),
+                _ => {}
+            }
+        }
+        let then = self.marked(views, from)?;
+        let marks = |of: &[MarkedMemory], id: &str| {
+            let memory = of.iter().find(|it| it.id == id);
+            memory.map_or(Marks::default(), |it| it.marks)
+        };
+        let now = self.marked(views, to)?;
+        for memory in &now {
+            if marks(&then, &memory.id) != memory.marks {
+                diff.judged.push(memory.clone());
+            }
+        }
+        for memory in then {
+            if now.iter().all(|it| it.id != memory.id) {
+                let marks = Marks::default();
+                diff.judged.push(MarkedMemory { marks, ..memory });
+            }
+        }
+        Ok(diff)
+    }
+
     /// Returns the living memories with a mark, with their marks.
     fn marked(&self, views: &Views, at: &At) -> QueryResult<Vec<MarkedMemory>> {
         let mut entities = BTreeSet::new();
@@ -87,14 +126,17 @@ impl Service {
     }
 }
 
+/// Returns feedback as of a moment, if it is alive then.
+fn living_feedback(views: &Views, entity: EntityId, at: &At) -> QueryResult<Option<Version>> {
+    let version = views.version_at(entity, at.position)?;
+    Ok(version.filter(|it| it.is_alive() && it.family() == Family::Feedback))
+}
+
 /// Returns the number of living feedback of each category, largest first.
 fn feedback_by_topic(views: &Views, at: &At) -> QueryResult<Vec<FeedbackTopic>> {
     let mut topics: BTreeMap<Option<String>, u64> = BTreeMap::new();
     for entity in views.members(FEEDBACK)? {
-        let version = views.version_at(entity, at.position)?;
-        let living =
-            |it: &icm_projections::fold::Version| it.is_alive() && it.family() == Family::Feedback;
-        if let Some(version) = version.filter(living) {
+        if let Some(version) = living_feedback(views, entity, at)? {
             *topics.entry(version.key).or_default() += 1;
         }
     }

@@ -38,10 +38,11 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
     Memory {
         id: id_text(version.id),
         key: version.key.clone(),
-        topic: version
-            .topic
-            .clone()
-            .unwrap_or_else(|| "(withheld)".to_owned()),
+        topic: match version.family() {
+            // The list of all feedback has no name that people can read.
+            Family::Feedback => "feedback".to_owned(),
+            _ => (version.topic.clone()).unwrap_or_else(|| "(withheld)".to_owned()),
+        },
         content: version.content.clone(),
         raw_excerpt: version.raw_excerpt.clone(),
         importance: version.importance.into(),

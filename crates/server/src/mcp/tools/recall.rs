@@ -15,7 +15,7 @@ use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
 use icm_api::{
-    Importance, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust, Via, shown_bytes,
+    Importance, Marks, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust, Via, shown_bytes,
 };
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;
@@ -30,6 +30,8 @@ const TEXT_HIT_BYTES: usize = 180 + FOUND_BY_BYTES;
 /// Matched words in the structured content, if the room is short.
 const MATCHED_MAX: usize = 10;
 const TOPICS: &str = "icm_memory_list_topics";
+/// Characters of each text of a correction, 200. Raised, corrections leave less room for memories.
+const CORRECTION_CHARS: usize = 200;
 /// Bytes of text that each memory gets at least. Raised, a reply holds fewer memories.
 const TEXT_MIN_BYTES: usize = 200;
 
@@ -152,6 +154,8 @@ struct Hit {
     says_the_same: Option<String>,
     #[serde(skip_serializing_if = "is_zero")]
     confirmations: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    marks: Option<Marks>,
 }
 
 /// Serialises a passage without its places, which do not refer to the excerpt.
@@ -228,7 +232,12 @@ pub(super) fn told(
         .enumerate()
         .map(Hit::of)
         .collect();
-    let (texts_cap, fields_cap) = caps(&mut hits, call.room_bytes());
+    let corrections: Vec<String> = (answer.corrections.iter())
+        .map(|hit| hit.feedback.told(CORRECTION_CHARS))
+        .collect();
+    let corrected: usize = corrections.iter().map(String::len).sum();
+    let room_bytes = call.room_bytes().saturating_sub(2 * corrected);
+    let (texts_cap, fields_cap) = caps(&mut hits, room_bytes);
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
     if let Some(note) = &answer.note {
         text.push_str(&format!("note: {}\n", without_tag(&clean_line(note))));
@@ -253,10 +262,14 @@ pub(super) fn told(
             }
         }),
         false => {
-            let framed = in_frame(call, &request.query, &hits, texts_cap);
+            let framed = in_frame(call, &request.query, (&hits, &corrections), texts_cap);
             text.push_str(&framed.text);
             is_any_cut = framed.is_any_cut;
         }
+    }
+    if hits.is_empty() && !corrections.is_empty() {
+        let framed = in_frame(call, &request.query, (&[], &corrections), texts_cap);
+        text.push_str(&format!("\n{}", framed.text));
     }
     if is_any_cut {
         text.push_str(&format!(
@@ -279,6 +292,12 @@ pub(super) fn told(
     if let Some(next) = next {
         text.push_str(&format!("\nmore: cursor \"{next}\""));
         structured["next_cursor"] = json!(next.to_string());
+    }
+    if !answer.corrections.is_empty() {
+        let short = answer.corrections.into_iter();
+        let short: Vec<_> = short.map(|hit| hit.shortened(CORRECTION_CHARS)).collect();
+        structured["corrections"] = json!(short);
+        clean_value(&mut structured["corrections"]);
     }
     if !answer.often_together.is_empty() {
         let ids = answer.often_together.join(" ");
@@ -303,9 +322,17 @@ struct Framed {
     is_any_cut: bool,
 }
 
-fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Framed {
+fn in_frame(
+    call: &Call<'_>,
+    query: &str,
+    (hits, corrections): (&[Hit], &[String]),
+    cap_bytes: usize,
+) -> Framed {
     let mut frame = Frame::new();
     let mut is_any_cut = false;
+    for told in corrections {
+        frame.item("correction: ", told, "", usize::MAX);
+    }
     for hit in hits {
         let topic = clean_line(&hit.topic);
         let content = hit.content.as_deref().unwrap_or("(withheld)");
@@ -395,6 +422,9 @@ fn links(hit: &Hit) -> String {
     }
     if hit.elsewhere {
         words.push_str(&format!(", elsewhere: {}", clean_line(&hit.scope)));
+    }
+    if let Some(told) = hit.marks.and_then(|marks| marks.told()) {
+        words.push_str(&format!(", {told}"));
     }
     if let Some(repeats) = &hit.says_the_same {
         words.push_str(&format!(", {repeats}"));
@@ -504,6 +534,7 @@ impl Hit {
             also_in: hit.also_in.into_iter().map(cleaned).collect(),
             says_the_same,
             confirmations: memory.confirmations,
+            marks: memory.marks,
         }
     }
 

@@ -82,7 +82,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         markdown: false,
     };
     let context = call.service.recall_context(call.caller, &request)?;
-    let mut text = match (context.results.is_empty(), &context.nearest) {
+    let shows_none = context.results.is_empty() && context.corrections.is_empty();
+    let mut text = match (shows_none, &context.nearest) {
         (true, Some(nearest)) => nothing_fits(&nearest.id, nearest.fit),
         (true, None) => "no memory matches; try other words, or scope all".to_owned(),
         (false, _) => format!("{}\ndays in {}", context.text, call.service.zone_name()),
@@ -107,6 +108,11 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         "left_out": context.left_out,
         "ids": ids,
     });
+    if !context.corrections.is_empty() {
+        // The text has them whole enough.
+        let ids = context.corrections.iter().map(|hit| &hit.feedback.id);
+        structured["corrections"] = json!(ids.collect::<Vec<_>>());
+    }
     if let Some(nearest) = &context.nearest {
         structured["nearest"] = json!(nearest);
     }

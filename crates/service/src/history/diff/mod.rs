@@ -18,7 +18,9 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
-use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
+use icm_api::{
+    Diff, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, Memory, MemoryChange,
+};
 
 /// The fields by which two states of a memory are compared, as in its JSON.
 const FIELDS: [&str; 15] = [
@@ -69,6 +71,7 @@ impl Service {
             linked: Vec::new(),
             unlinked: Vec::new(),
             graph: GraphDiff::default(),
+            feedback: FeedbackDiff::default(),
             faded: 0,
         };
         if let Some(memoir) = &request.memoir {
@@ -85,10 +88,10 @@ impl Service {
         }
         self.compare_memory_links(views, request, &mut diff, [from, to])?;
         let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
-        diff.graph = match request.topic.is_none() && request.session.is_none() {
-            true => self.graph_diff(views, from, to, None)?,
-            false => GraphDiff::default(),
-        };
+        if request.topic.is_none() && request.session.is_none() {
+            diff.graph = self.graph_diff(views, from, to, None)?;
+            diff.feedback = self.feedback_diff(views, [&from, &to])?;
+        }
         diff.added.sort_by(by_topic);
         diff.forgotten.sort_by(by_topic);
         diff.revived.sort_by(by_topic);

@@ -17,7 +17,7 @@ use crate::{columns, text, when};
 ///
 /// First come the memories that were added, changed, forgotten and revived from T1 to T2, by topic. Then come the links
 /// that were added and removed; with `--topic`, one end of the link must be in the topic. Changes of memoirs, their
-/// concepts and links come last, but not with `--topic` or `--session`. Texts are compared word by word. A change that
+/// concepts and links, and feedback, come last, but not with `--topic` or `--session`. Texts are compared word by word. A change that
 /// was taken back before T2 is not shown.
 #[derive(Debug, Args)]
 #[command(after_help = "\

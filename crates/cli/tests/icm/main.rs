@@ -28,6 +28,7 @@ mod exchange;
 mod expiry;
 mod extract;
 mod fact;
+mod feedback;
 #[cfg(unix)]
 mod files;
 mod floor;

@@ -94,7 +94,8 @@ fn a_correction_comes_with_a_recall_of_a_like_context() {
     assert_eq!((stats.memories, stats.topics), (1, 1));
     // The views are built from the log alone.
     drop(service);
-    std::fs::remove_dir_all(folder.path().join("store/views")).expect("they were built");
+    // There is no folder if nothing was committed yet.
+    let _ = std::fs::remove_dir_all(folder.path().join("store/views"));
     assert_eq!(corrections(&open(folder.path()), like), [id]);
 }
 

@@ -104,7 +104,7 @@ struct SearchArgs {
     floor: Option<f64>,
 }
 
-/// Count the corrections, and name the memories that were called wrong or useful most often
+/// Count the corrections, and name the memories that are most often wrong
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

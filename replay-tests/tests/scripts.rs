@@ -151,3 +151,34 @@ fn recalls_are_counted() {
         "#]],
     );
 }
+
+#[test]
+fn a_judgement_makes_no_version_and_is_undone_alone() {
+    check(
+        r#"
+        store $a -t prefs -c "likes green tea"
+        judge $a wrong
+        judge $a wrong
+        judge $a useful
+        history $a
+        undo --last 1
+        judge $a wrong
+        correct "what to order" coffee tea
+        forget $a
+        judge $a wrong
+        list
+        "#,
+        expect![[r#"
+            $a stored @3
+            $a called wrong once @4
+            $a called wrong once @4
+            $a called useful once @6
+            @3..now memory.stored (topic,content,importance,trust) $a prefs "likes green tea"
+            undid 2 events @7
+            $a called wrong once @4
+            corrected @8
+            $a forgotten @9
+            error: memory $a is forgotten
+        "#]],
+    );
+}

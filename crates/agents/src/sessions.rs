@@ -210,7 +210,8 @@ fn take(session: &mut Session, entry: &LogEntry) {
         "memory.stored" => session.stored += 1,
         kind if kind.starts_with("memory.")
             || kind.starts_with("memo")
-            || kind.starts_with("concept.") =>
+            || kind.starts_with("concept.")
+            || kind.starts_with("feedback.") =>
         {
             session.changed += 1;
         }

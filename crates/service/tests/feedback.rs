@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use icm_api::{
-    Caller, ContextRequest, FeedbackRequest, FeedbackSearchRequest, Marks, RecallAnswer,
-    RecallRequest, RedactRequest, StoreRequest, UndoRequest, Verdict,
+    Caller, ContextRequest, FeedbackRequest, FeedbackSearchRequest, LogRequest, Marks,
+    RecallAnswer, RecallRequest, RedactRequest, StoreRequest, UndoRequest, Verdict,
 };
+use icm_log::facts::Front;
 use icm_service::{OpenOptions, Service};
 
 fn opened() -> (tempfile::TempDir, Service) {
@@ -351,6 +352,41 @@ fn a_redacted_memory_takes_its_corrections_with_it() {
         corrections(&service, "a flaky test in the payment pipeline"),
         [other]
     );
+}
+
+#[test]
+fn a_hook_names_the_correction_that_it_showed() {
+    let (_folder, service) = opened();
+    store(&service, "The payment pipeline runs every night");
+    let id = record(&service, &correction());
+    let ask = |without: Vec<String>| {
+        let request = ContextRequest {
+            recall: RecallRequest {
+                front: Front::HOOK,
+                record: true,
+                without,
+                ..RecallRequest::new("a flaky test in the payment pipeline")
+            },
+            budget: 1_000,
+            markdown: false,
+        };
+        let context = service.recall_context(&Caller::default(), &request);
+        service.record_recalls();
+        context.expect("it answers")
+    };
+    assert_eq!(ask(Vec::new()).corrections.len(), 1);
+    let mut shown = Vec::new();
+    let request = LogRequest {
+        kind: Some("memory.recalled".to_owned()),
+        ..LogRequest::default()
+    };
+    let each = &mut |entry: icm_api::LogEntry| {
+        shown.push(entry.facts.to_string());
+        true
+    };
+    service.log(&request, each).expect("it reads");
+    assert!(shown.len() == 1 && shown[0].contains(&id), "{shown:?}");
+    assert!(ask(vec![id]).corrections.is_empty());
 }
 
 #[test]

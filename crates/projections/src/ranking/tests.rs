@@ -158,3 +158,17 @@ fn spans_are_shared_out() {
         [-1.0, 0.0, 2.0 / 3.0, 2.0 / 3.0]
     );
 }
+
+#[test]
+fn marks_count_up_to_a_bound_in_both_directions() {
+    let ranking = Ranking::default();
+    let share = |useful, wrong| ranking.for_marks(useful, wrong);
+    assert_eq!(share(0, 0), 0.0);
+    assert_eq!(share(2, 2), 0.0);
+    assert_eq!(share(1, 0), ranking.for_confirmations(1));
+    assert_eq!(share(0, 1), -share(1, 0));
+    assert!(share(2, 0) > share(1, 0) && share(3, 0) > share(2, 0));
+    assert_eq!(share(50, 0), share(3, 0));
+    assert_eq!(share(0, 50), -share(3, 0));
+    assert_eq!(Ranking::TEXT.for_marks(3, 0), 0.0);
+}

@@ -3,16 +3,34 @@
 use icm_projections::fold::Family;
 use icm_projections::{FactFilter, RecallQuery};
 
-use super::row::hit;
+use super::row::{hit, row};
 use crate::recall::query::{LIMIT_DEFAULT, check_floor};
 use crate::recall::question::notes;
 use crate::recall::scopes::Scopes;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits::RECALL_LIMIT_MAX;
-use icm_api::{Caller, FeedbackSearch, FeedbackSearchRequest};
+use icm_api::{Caller, Feedback, FeedbackSearch, FeedbackSearchRequest};
 
 impl Service {
+    /// Returns one correction, by its whole id.
+    ///
+    /// # Errors
+    /// `NotFound`, also for the id of a memory.
+    pub fn feedback(&self, id: &str) -> Result<Feedback> {
+        self.with_views(|views| {
+            let entity = self.find_any(views, id)?;
+            let version = views.version_at(entity, views.tally().position)?;
+            let version = version.filter(|it| it.is_alive() && it.family() == Family::Feedback);
+            let version = version.ok_or_else(|| ServiceError::NotFound {
+                what: "feedback",
+                id: id.to_owned(),
+                nearest: Vec::new(),
+            })?;
+            Ok(row(&version))
+        })
+    }
+
     /// Returns feedback that fits, by words and meaning, best first. A search is not recorded.
     ///
     /// # Errors

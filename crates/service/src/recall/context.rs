@@ -88,6 +88,7 @@ impl Service {
             let filled = filled.insert(text);
             ShownResults {
                 places: filled.shown.clone(),
+                corrections: filled.corrections,
                 tokens: tokens::estimate(&filled.text),
             }
         })?;

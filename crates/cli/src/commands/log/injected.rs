@@ -50,6 +50,9 @@ pub(super) fn run(request: &LogRequest, app: &App) -> Result<Outcome, CliError> 
     }
 }
 
+/// Characters of each text of a correction.
+const CORRECTION_CHARS: usize = 60;
+
 fn print(ui: &Ui, service: &Service, injection: &Injection, names: &Names) -> Result<(), CliError> {
     let place = ui.paint(BOLD, &format!("@{}", injection.position));
     let words = match &injection.words {
@@ -75,13 +78,18 @@ fn print(ui: &Ui, service: &Service, injection: &Injection, names: &Names) -> Re
         let fit = memory
             .fit
             .map_or("    ".to_owned(), |fit| format!("{fit:.2}"));
-        // A redacted memory has no text to show.
+        // A redacted memory has no text to show. A hook shows corrections, too.
         let known = service.get(&memory.id, None).ok();
-        let text = known.as_ref().and_then(|memory| memory.content.as_deref());
+        let text = known.and_then(|memory| memory.content);
+        let told = || {
+            let correction = service.feedback(&memory.id).ok()?;
+            Some(format!("correction: {}", correction.told(CORRECTION_CHARS)))
+        };
+        let text = text.or_else(told);
         let line = format!(
             "  {fit}  {}  {}",
             memory.id,
-            one_line(text.unwrap_or("(gone)"))
+            one_line(text.as_deref().unwrap_or("(gone)"))
         );
         ui.line(format_args!("{}", cut(&line, ui.columns.unwrap_or(120))))?;
     }

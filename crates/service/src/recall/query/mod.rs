@@ -55,6 +55,8 @@ const TOGETHER_RECALLS: usize = 20;
 pub(crate) struct ShownResults {
     /// Their places in the answer.
     pub(crate) places: Vec<usize>,
+    /// The number of corrections that are shown.
+    pub(crate) corrections: usize,
     /// Tokens of what is shown.
     pub(crate) tokens: usize,
 }
@@ -94,6 +96,7 @@ impl Service {
             };
             ShownResults {
                 places: (0..answer.results.len()).collect(),
+                corrections: answer.corrections.len(),
                 tokens: answer.results.iter().enumerate().map(shown).sum(),
             }
         })
@@ -159,9 +162,16 @@ impl Service {
             ids,
         } = found;
         answer.note = notes(question.note(), answer.note);
-        let ShownResults { places, tokens } = shown(&answer);
-        // A hook asks at every prompt. Its recall is recorded only if something is shown.
-        let is_worth_it = request.front != Front::HOOK || !places.is_empty();
+        let shown = shown(&answer);
+        let (places, tokens) = (shown.places, shown.tokens);
+        // A hook asks at every prompt. Its recall is recorded only if something is shown, also a correction, so that the
+        // session sees each once.
+        let told = match request.front {
+            Front::HOOK => &answer.corrections[..shown.corrections],
+            _ => &[],
+        };
+        let is_worth_it = request.front != Front::HOOK || !places.is_empty() || !told.is_empty();
+        let told_ids = told.iter().filter_map(|hit| id_range(&hit.feedback.id));
         if request.record && is_worth_it && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending_recalls).push(PendingRecall {
                 caller: caller.clone(),
@@ -177,10 +187,11 @@ impl Service {
                 scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
                 moment_ms: at.moment_to_name(),
-                results: places.iter().map(|place| ids[*place]).collect(),
-                fits: places
-                    .iter()
-                    .map(|place| answer.results[*place].fit)
+                results: (places.iter().map(|place| ids[*place]))
+                    .chain(told_ids.map(|(id, _)| id))
+                    .collect(),
+                fits: (places.iter().map(|place| answer.results[*place].fit))
+                    .chain(told.iter().map(|hit| hit.fit))
                     .collect(),
                 tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
                 whole_len: question.whole_len,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{
-    AlertSetRequest, AlertsRequest, Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, FeedbackRequest,
-    LinkRequest, ListRequest, LogRequest, Memory, NoProgress, PruneRequest, RecallRequest, Receipt,
-    StoreRequest, TagFilter, Trust, TurnTopicRequest, UndoRequest, UpdateRequest, Verdict,
+    AlertSetRequest, AlertsRequest, Basis, Caller, ConsolidateRequest, DecayRequest, Dedup,
+    FeedbackRequest, LinkRequest, ListRequest, LogRequest, Memory, NoProgress, PruneRequest,
+    RecallRequest, Receipt, StoreRequest, TagFilter, Trust, TurnTopicRequest, UndoRequest,
+    UpdateRequest, Verdict,
 };
 use icm_log::facts::SessionCause;
 use icm_service::Service;

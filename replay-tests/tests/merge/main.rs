@@ -16,10 +16,11 @@ use std::time::Duration;
 use icm_api::{AlertsRequest, Caller, ListRequest, Memory, NoProgress, Version};
 use icm_log::env::Env;
 use icm_log::facts::{
-    AlertSet, Alive, ClientCode, Condition, Covered, Expiry, FeedbackApplied, FeedbackRecorded, Front, Importance, ImportedRange,
-    LogImported, LogUndone, MemoryConsolidated, MemoryDecayed, MemoryExpired, MemoryLinked,
-    MemoryPinned, MemoryPruned, MemoryRecalled, MemoryStored, MemoryUpdated, Recalled, Relation,
-    Removal, ScopeKind, SessionCause, SessionStarted, Shown, Trust, UndoneRange, Verdict, fields,
+    AlertSet, Alive, ClientCode, Condition, Covered, Expiry, FeedbackApplied, FeedbackRecorded,
+    Front, Importance, ImportedRange, LogImported, LogUndone, MemoryConsolidated, MemoryDecayed,
+    MemoryExpired, MemoryLinked, MemoryPinned, MemoryPruned, MemoryRecalled, MemoryStored,
+    MemoryUpdated, Recalled, Relation, Removal, ScopeKind, SessionCause, SessionStarted, Shown,
+    Trust, UndoneRange, Verdict, fields,
 };
 use icm_log::{
     Cursor, Durability, Event, EventId, Kind, Name, NewEvent, OriginId, Position, ScopeId, Seq,

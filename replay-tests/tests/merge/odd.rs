@@ -39,8 +39,8 @@ pub(super) enum What {
 pub(super) fn odd() -> impl Strategy<Value = Odd> {
     use What::*;
     let all = [
-        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Expire, Session, Judge, Correct, Alert, Delivered,
-        Decay, Prune, Undo,
+        Store, Update, Forget, Cover, Link, Unlink, Recall, Pin, Expire, Session, Judge, Correct,
+        Alert, Delivered, Decay, Prune, Undo,
     ];
     let what = (0..all.len()).prop_map(move |kind| all[kind]);
     let number = || 0..64_usize;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::marks::{Marks, Verdict};
-use super::memory::{Basis, Source, Trust};
+use super::basis::Basis;
+use super::memory::{Source, Trust};
 
 /// A request to record what was predicted and what was right.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -29,6 +29,7 @@ pub(super) fn as_of_a_row(subject: SubjectId, facts: Facts) -> Facts {
             keyword_count: 0,
             name: Name::ZERO,
             scope_id: facts.scope_id,
+            expiry: None,
         }),
         Facts::FeedbackApplied(facts) => match relation_of(facts.verdict) {
             Some(relation) => Facts::Linked(MemoryLinked {

@@ -1,7 +1,7 @@
 //! The search for feedback.
 
 use icm_projections::fold::Family;
-use icm_projections::{FactFilter, RecallQuery};
+use icm_projections::{FactFilter, RecallQuery, TagQuery};
 
 use super::row::{hit, row};
 use crate::recall::query::{LIMIT_DEFAULT, check_floor};
@@ -64,7 +64,8 @@ impl Service {
             let query = RecallQuery {
                 text: &question.text,
                 topic: None,
-                keyword: None,
+                tags: TagQuery::default(),
+                moment: None,
                 scopes: &seen,
                 own: &own,
                 kin: &kin,

@@ -1,7 +1,7 @@
 //! Corrections beside the results of a recall: feedback whose context fits the question.
 
 use icm_projections::fold::Family;
-use icm_projections::{FactFilter, RecallQuery, Views};
+use icm_projections::{FactFilter, RecallQuery, TagQuery, Views};
 
 use crate::feedback::row::hit;
 use crate::history::basis::At;
@@ -26,7 +26,8 @@ pub(super) fn fitting(
     }
     let query = RecallQuery {
         topic: None,
-        keyword: None,
+        tags: TagQuery::default(),
+        moment: None,
         facts: FactFilter {
             family: Family::Feedback,
             ..FactFilter::default()

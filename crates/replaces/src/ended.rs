@@ -128,8 +128,8 @@ impl Pair<'_> {
         })
     }
 
-    /// Returns `true` if the one who writes changed from the word at a place to another: *we use A*, *we switched from A
-    /// to B*; but not *we moved the shop from A to B*.
+    /// Returns `true` if the one who writes changed from the word at a place to another: *we use A*, *we switched from
+    /// A to B*; but not *we moved the shop from A to B*.
     fn is_change_of_speaker(&self, at: usize) -> bool {
         let newer = self.newer;
         let from = newer.words[..at]

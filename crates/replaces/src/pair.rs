@@ -12,30 +12,20 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns `true` if the words before the verb are the same in both, apart from a plural or a genitive: *Paul* and
-    /// *Paula* are forms of one word to [`alike`], and two persons.
+    /// Returns `true` if the words before the verb are the same in both, apart from a plural or a genitive.
+    /// [`alike`] is not enough for names: it takes *Paul* and *Paula* for forms of one word.
     pub(crate) fn keeps_names(&self) -> bool {
         let is_form = |a: &str, b: &str| {
             let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
             let end = long.strip_prefix(short);
             end.is_some_and(|end| ["", "s", "es", "n", "en"].contains(&end))
         };
-        // *My manager* and *his manager* are two persons.
-        let names_person = |words: &[Word]| {
-            let mut words = words.iter();
-            words.any(|word| word.has(Role::Pronoun) || word.has(Role::Definite) && !word.is_the())
-        };
-        let changes_person = self.aligned.hunks.iter().any(|hunk| {
-            hunk.older.end <= self.older.pivot
-                && names_person(&self.older.words[hunk.older.clone()])
-                && names_person(&self.newer.words[hunk.newer.clone()])
-        });
         let mut before = self
             .aligned
             .common
             .iter()
             .filter(|(older, _)| *older < self.older.pivot);
-        !changes_person
+        !self.changes_person()
             && before.all(|(older, newer)| {
                 is_form(
                     &self.older.words[*older].text,
@@ -105,6 +95,29 @@ impl Pair<'_> {
         before.iter().any(|word| {
             word.is_content() && !self.older.has_like(word) && !(dated && word.kind.is_value())
         })
+    }
+
+    /// Returns `true` if a word such as *my* has become another such word: *my manager* and *his manager* are two
+    /// persons.
+    pub(crate) fn changes_person(&self) -> bool {
+        let names_person = |words: &[Word]| {
+            let mut words = words.iter();
+            words.any(|word| word.has(Role::Pronoun) || word.has(Role::Definite) && !word.is_the())
+        };
+        self.aligned.hunks.iter().any(|hunk| {
+            names_person(&self.older.words[hunk.older.clone()])
+                && names_person(&self.newer.words[hunk.newer.clone()])
+        })
+    }
+
+    /// Returns `true` if the verbs have the same tense, as far as endings tell: *used* and *use* are forms of one word.
+    pub(crate) fn keeps_tense(&self) -> bool {
+        const PAST: [&str; 6] = ["ed", "ait", "ais", "aient", "aba", "aban"];
+        let is_past = |of: &Statement| {
+            let verb = of.words.get(of.pivot).filter(|_| of.knows_verb);
+            verb.is_some_and(|verb| PAST.iter().any(|end| verb.text.ends_with(end)))
+        };
+        is_past(self.older) == is_past(self.newer)
     }
 
     /// Returns `true` if the newer statement lacks words that narrow the subject of the older one: *the timeout for

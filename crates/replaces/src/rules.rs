@@ -175,11 +175,12 @@ impl Pair<'_> {
             .words
             .iter()
             .any(|word| word.kind == Kind::Name || std::ptr::eq(word, &self.newer.words[0]));
-        let role = self
-            .older
-            .words
-            .get(self.older.pivot)
-            .is_some_and(|word| word.has(Role::Copula));
+        let verb = self.older.words.get(self.older.pivot);
+        let role = verb.is_some_and(|word| word.has(Role::Copula));
+        // A role in the past says nothing of today, and *our lead* is not *their lead*.
+        if verb.is_some_and(|word| word.has(Role::Past)) || self.changes_person() {
+            return false;
+        }
         let the = self
             .older
             .words
@@ -288,7 +289,8 @@ impl Pair<'_> {
         moved || named > 0 && value && 2 * shared >= all
     }
 
-    /// Returns `true` if the one who writes lived in one place and moved to another: *I live in Bonn*, *I moved to Kiel*.
+    /// Returns `true` if the one who writes lived in one place and moved to another: *I live in Bonn*, *I moved to
+    /// Kiel*.
     fn moves_home(&self) -> bool {
         let mut homes = self.older.words.windows(2);
         let lives =

@@ -76,13 +76,8 @@ impl Pair<'_> {
         };
         let is_behind =
             hunk.older.start >= start(self.older) && hunk.newer.start >= start(self.newer);
-        // *My* and *his* are no content, and yet tell of two persons.
-        let is_same = self.aligned.hunks.iter().all(|other| {
-            let (older, newer) = self.sides(other);
-            let skips = |word: &Word| word.has(Role::Now) || word.is_the();
-            other == hunk || older.iter().chain(newer).all(skips)
-        });
-        if !is_behind || !is_same || !self.keeps_names() || !self.keeps_sign() {
+        let keeps = self.keeps_rest(hunk) && self.keeps_names();
+        if !is_behind || !keeps || !self.keeps_tense() || !self.keeps_sign() {
             return None;
         }
         let older = filler(self.older, hunk.older.clone())?;
@@ -100,6 +95,16 @@ impl Pair<'_> {
         });
         let hunk = with_content.next()?;
         with_content.next().is_none().then_some(hunk)
+    }
+
+    /// Returns `true` if the statements differ beside a hunk in articles and words such as *now* only. *My* and *his*
+    /// are no content, and yet tell of two persons.
+    fn keeps_rest(&self, hunk: &Hunk) -> bool {
+        let skips = |word: &Word| word.has(Role::Now) || word.is_the();
+        self.aligned.hunks.iter().all(|other| {
+            let (older, newer) = self.sides(other);
+            other == hunk || older.iter().chain(newer).all(skips)
+        })
     }
 
     /// Returns the words of a hunk in both statements.
@@ -121,7 +126,7 @@ impl Pair<'_> {
         is_same
             && fits
             && (slot.older.form != slot.newer.form || self.keeps_units(slot.hunk))
-            && slot.hunk.older.start == label.len()
+            && (slot.hunk.older.start == label.len() || is_measured(&slot.older))
             && label.iter().any(|word| word.has(Role::Single))
             && !is_alone(label)
     }
@@ -195,7 +200,8 @@ impl Pair<'_> {
     /// Returns `true` if another person or thing has a role that one has at a time: *Ada is the CTO*, *Bo is the CTO*.
     pub(crate) fn is_held_by_another(&self) -> bool {
         let (older, newer) = (self.older, self.newer);
-        let Some(hunk) = self.only_difference().filter(|_| older.knows_verb) else {
+        let hunk = self.only_difference().filter(|hunk| self.keeps_rest(hunk));
+        let Some(hunk) = hunk.filter(|_| older.knows_verb) else {
             return false;
         };
         let role = &older.words[older.pivot..];

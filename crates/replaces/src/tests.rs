@@ -189,6 +189,9 @@ fn now_with_another_person_relation_or_purpose_replaces_nothing() {
          Anna lives in Berlin. || Anna also lives in Hamburg now.
          Anna also lives in Hamburg. || Anna lives in Berlin.
          Anna lived in Berlin. || Anna lives in Hamburg now.
+         We used SVN. || We use Git now.
+         Tom was the team lead. || Anna is the team lead now.
+         Anna is our team lead. || Tom is their team lead.
          Paul works at Siemens. || Paula works at Bosch now.
          Anna works at Acme. || Anna works from home now.
          Anna lives in Berlin. || Anna lives with Peter.

@@ -24,7 +24,7 @@ impl Pair<'_> {
             return false;
         }
         // The label of a note decides itself.
-        if !self.keeps_names() || older.label > 0 && self.newer.label > 0 {
+        if !self.keeps_names() || !self.keeps_tense() || older.label > 0 && self.newer.label > 0 {
             return false;
         }
         let is_named = subject.clone().any(|word| !word.has(Role::User));

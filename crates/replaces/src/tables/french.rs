@@ -5,20 +5,26 @@ use super::{Role, Rows};
 pub(super) const ROWS: Rows = &[
     (
         Role::Function,
-        "le la les l un une des du de d au aux a dans en sur sous par pour avec sans chez entre vers et ou mais donc or ni car \
-         que qu qui quoi dont ou ce cet cette ces c s se sa son ses leur leurs mon ma mes ton ta tes notre nos votre vos il \
-         elle ils elles on nous vous je j tu y lui eux n ne pas plus tout tous toute toutes tres deja encore aussi si afin \
+        "le la les l un une des du de d au aux a dans en sur sous par pour avec sans chez entre vers et ou mais donc \
+         or ni car \
+         que qu qui quoi dont ou ce cet cette ces c s se sa son ses leur leurs mon ma mes ton ta tes notre nos votre \
+         vos il \
+         elle ils elles on nous vous je j tu y lui eux n ne pas plus tout tous toute toutes tres deja encore aussi \
+         si afin \
          jusqu comme quand lors la_bas maintenant",
     ),
     (
         Role::Copula,
-        "est sont suis sommes ai avons as avez etait etaient sera seront ete a ont avait avaient fut peut peuvent doit doivent",
+        "est sont suis sommes ai avons as avez etait etaient sera seront ete a ont avait avaient fut peut peuvent \
+         doit doivent",
     ),
     (
         Role::Verb,
-        "habit* travaill* utilis* tourne* deploi* heberg* stock* coute* commenc* demarr* redemarr* lieu part_a partent arrive* prend \
+        "habit* travaill* utilis* tourne* deploi* heberg* stock* coute* commenc* demarr* redemarr* lieu part_a \
+         partent arrive* prend \
          prennent mange* boi* appelle* appartient suit suivent mesure* pese* vit vivent fait font mis ecrit \
-         ecrits redige* developp* construit chiffre* limit* ouvre ferme dure* se_trouve loge* reside* compte* roule* etudi*",
+         ecrits redige* developp* construit chiffre* limit* ouvre ferme dure* se_trouve loge* reside* compte* roule* \
+         etudi*",
     ),
     (
         Role::BeforeNoun,
@@ -39,7 +45,8 @@ pub(super) const ROWS: Rows = &[
     (
         Role::End,
         "ne~plus n~plus supprime* resili* annul* ferme_definitivement retire* arret* abandonn* remplac* vendu* \
-         quitt* cess* desinstall* termine* desactiv* interdit* fini* demissionn* dissou* separe* renonce* obsolete* perime* \
+         quitt* cess* desinstall* termine* desactiv* interdit* fini* demissionn* dissou* separe* renonce* obsolete* \
+         perime* \
          ancien ancienne plus_besoin ni_plus mort decede* personne_ne debranche* jete* revoque*",
     ),
     (
@@ -48,12 +55,14 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Change,
-        "demenag* change* pass* bascul* migr* deplac* report* repouss* avanc* augment* baiss* diminu* rallong* prolong* \
+        "demenag* change* pass* bascul* migr* deplac* report* repouss* avanc* augment* baiss* diminu* rallong* \
+         prolong* \
          renomm* repri* remplac* mis_a_jour reecri* converti* devenu* devient transfer* modifi* corrig* double*",
     ),
     (
         Role::Now,
-        "maintenant desormais depuis dorenavant actuellement nouveau nouvelle nouvel a_present a_partir_de aujourd'hui a_compter_du",
+        "maintenant desormais depuis dorenavant actuellement nouveau nouvelle nouvel a_present a_partir_de \
+         aujourd'hui a_compter_du",
     ),
     (Role::Move, "demenag* installe*"),
     (
@@ -65,7 +74,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Pronoun, "je j nous il elle ils elles on"),
     (
         Role::Bounded,
-        "si pendant sauf cette_semaine hier demain lundi_dernier mardi_dernier mercredi_dernier jeudi_dernier vendredi_dernier samedi_dernier dimanche_dernier jusqu exceptionnellement temporairement une_fois tant \
+        "si pendant sauf cette_semaine hier demain lundi_dernier mardi_dernier mercredi_dernier jeudi_dernier \
+         vendredi_dernier samedi_dernier dimanche_dernier jusqu exceptionnellement temporairement une_fois tant \
          lors durant",
     ),
     (Role::Relative, "qui que dont"),
@@ -76,7 +86,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Also, "aussi egalement en_plus en_outre"),
     (
         Role::Kin,
-        "frere* soeur* mere pere parents fils fille cousin cousine oncle tante neveu niece mari femme_de voisin* collegue* \
+        "frere* soeur* mere pere parents fils fille cousin cousine oncle tante neveu niece mari femme_de voisin* \
+         collegue* \
          ami amie belle-mere beau-pere mamie papi adjoint*",
     ),
     (Role::User, "utilisateur utilisatrice"),
@@ -114,7 +125,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Indefinite, "un une"),
     (
         Role::Single,
-        "mari epouse nom titre version couleur langue branche port hote hebergement hebergeur url adresse courriel email \
+        "mari epouse nom titre version couleur langue branche port hote hebergement hebergeur url adresse courriel \
+         email \
          domaine fuseau echeance chef cheffe patron patronne responsable manager directeur directrice proprietaire \
          capitale devise monnaie theme police licence prix budget limite delai seuil format style indentation \
          encodage edition taille age statut etat phase priorite niveau mode region fournisseur base_de_donnees \
@@ -147,7 +159,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Status, "statut etat phase mode"),
     (
         Role::Attribute,
-        "nom titre version branche hote url adresse courriel email domaine port age taille prix statut etat phase proprietaire medecin dentiste mari epouse",
+        "nom titre version branche hote url adresse courriel email domaine port age taille prix statut etat phase \
+         proprietaire medecin dentiste mari epouse",
     ),
     (
         Role::Person,

@@ -5,21 +5,28 @@ use super::{Role, Rows};
 pub(super) const ROWS: Rows = &[
     (
         Role::Function,
-        "der die das des dem den ein eine einer eines einem einen dieser diese dieses jener jede jeder jedes und oder aber denn \
-         weil in im an am auf aus bei beim mit nach von vom zu zum zur fur um durch uber unter vor hinter neben zwischen seit \
-         bis gegen ohne als wie dass es er sie wir ihr ich du man sich sein seine seiner seinem seinen ihre ihrer ihrem ihren \
-         unser unsere unserem unseren mein meine dein nicht kein keine keinen keiner nur noch schon auch sehr immer alle \
+        "der die das des dem den ein eine einer eines einem einen dieser diese dieses jener jede jeder jedes und \
+         oder aber denn \
+         weil in im an am auf aus bei beim mit nach von vom zu zum zur fur um durch uber unter vor hinter neben \
+         zwischen seit \
+         bis gegen ohne als wie dass es er sie wir ihr ich du man sich sein seine seiner seinem seinen ihre ihrer \
+         ihrem ihren \
+         unser unsere unserem unseren mein meine dein nicht kein keine keinen keiner nur noch schon auch sehr immer \
+         alle \
          allem allen da dort hier dann so jetzt nun mehr dorthin uns mich euch",
     ),
     (
         Role::Copula,
-        "ist sind war waren wird werden wurde wurden worden hat haben hatte hatten bin bist gewesen sei darf durfen muss mussen \
+        "ist sind war waren wird werden wurde wurden worden hat haben hatte hatten bin bist gewesen sei darf durfen \
+         muss mussen \
          kann konnen soll sollen will",
     ),
     (
         Role::Verb,
-        "wohn* arbeit* nutz* benutz* verwend* lauf* gehost* hosten hostet deploy* gespeicher* betragt kostet kosten beginn* begann start* ende* lieg* \
-         steh* heisst heissen gehor* sitz* befindet braucht brauchen fahr* trink* isst essen gebaut baut betreib* studier* lern* nimmt \
+        "wohn* arbeit* nutz* benutz* verwend* lauf* gehost* hosten hostet deploy* gespeicher* betragt kostet kosten \
+         beginn* begann start* ende* lieg* \
+         steh* heisst heissen gehor* sitz* befindet braucht brauchen fahr* trink* isst essen gebaut baut betreib* \
+         studier* lern* nimmt \
          nehmen trainier* feier* bleib* geht gehen gilt findet stattfindet dauert macht eingelagert eingereicht \
          schlaft treffen trifft trag* lebt leben wiegt misst zahlt nutzt ablauft kommt",
     ),
@@ -37,14 +44,18 @@ pub(super) const ROWS: Rows = &[
     ),
     (
         Role::Past,
-        "war waren wurde wurden hatte hatten ging kam flog fuhr gepflanzt gelesen gesehen getroffen gekauft bezahlt gegessen",
+        "war waren wurde wurden hatte hatten ging kam flog fuhr gepflanzt gelesen gesehen getroffen gekauft bezahlt \
+         gegessen",
     ),
     (
         Role::End,
-        "nicht~mehr keine~mehr keinen~mehr kein~mehr nie~mehr abgeschaltet entfernt geloscht gekundigt abgesagt entfallt fallt_aus beendet \
+        "nicht~mehr keine~mehr keinen~mehr kein~mehr nie~mehr abgeschaltet entfernt geloscht gekundigt abgesagt \
+         entfallt fallt_aus beendet \
          eingestellt aufgegeben aufgehort aufgelost geschlossen verkauft ausgezogen abgelost ersetzt ausgemustert \
-         hingeschmissen abgebrochen verlassen abgeschafft abgestellt deinstalliert verschrottet stillgelegt ausgelaufen \
-         veraltet verboten gesperrt gestrichen weg niemand fruher* ehemalig* getrennt ausgeschieden umbenannt weggefallen \
+         hingeschmissen abgebrochen verlassen abgeschafft abgestellt deinstalliert verschrottet stillgelegt \
+         ausgelaufen \
+         veraltet verboten gesperrt gestrichen weg niemand fruher* ehemalig* getrennt ausgeschieden umbenannt \
+         weggefallen \
          aufgehoben entfallen raus",
     ),
     (
@@ -54,13 +65,16 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Change,
         "umgezogen zieht gezogen gewechselt wechselt wechselte umgestellt migriert geandert andert verschoben verlegt \
-         vorverlegt erhoht gestiegen steigt gesenkt gesunken verlangert verkurzt umbenannt ubernommen ubernimmt angehoben \
-         ersetzt umgebucht aktualisiert umgeschrieben portiert bestellt_worden ernannt umgesattelt umgeschult korrigiert \
+         vorverlegt erhoht gestiegen steigt gesenkt gesunken verlangert verkurzt umbenannt ubernommen ubernimmt \
+         angehoben \
+         ersetzt umgebucht aktualisiert umgeschrieben portiert bestellt_worden ernannt umgesattelt umgeschult \
+         korrigiert \
          verringert verdoppelt halbiert wurde_zu umgestiegen",
     ),
     (
         Role::Now,
-        "jetzt nun seit ab inzwischen mittlerweile neuerdings stattdessen kunftig neu neue neuen neuer neues aktuell nunmehr \
+        "jetzt nun seit ab inzwischen mittlerweile neuerdings stattdessen kunftig neu neue neuen neuer neues aktuell \
+         nunmehr \
          ab_sofort wieder",
     ),
     (Role::Move, "umgezogen gezogen zieht verzogen"),
@@ -76,7 +90,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Pronoun, "ich wir er sie es man"),
     (
         Role::Bounded,
-        "wenn falls sofern wahrend ausser diese_woche heute morgen gestern letzten_mont* letzten_dienst* letzten_mittw* letzten_donn* letzten_frei* letzten_sams* letzten_sonn* letzte_woche nachste_woche \
+        "wenn falls sofern wahrend ausser diese_woche heute morgen gestern letzten_mont* letzten_dienst* \
+         letzten_mittw* letzten_donn* letzten_frei* letzten_sams* letzten_sonn* letzte_woche nachste_woche \
          vorubergehend ausnahmsweise einmal einmalig bis solange nur_nach vertretung vertritt",
     ),
     (Role::Relative, "welche welcher welches deren dessen"),
@@ -122,7 +137,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Indefinite, "ein eine einen einem einer"),
     (
         Role::Single,
-        "ehefrau ehemann *name name titel *version version *farbe farbe *sprache sprache *branch branch *zweig port *port host \
+        "ehefrau ehemann *name name titel *version version *farbe farbe *sprache sprache *branch branch *zweig port \
+         *port host \
          *host hosting url adresse *adresse domain zeitzone frist *frist abgabetermin chef chefin vorgesetzte* \
          leiter leiterin *leiter *leiterin inhaber inhaberin hauptstadt wahrung schriftart lizenz preis budget limit \
          *limit timeout schwellwert format *format stil *stil einruckung kodierung ausgabe grosse alter status \
@@ -158,7 +174,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Status, "status zustand phase stand modus"),
     (
         Role::Attribute,
-        "name titel version branch zweig host url adresse alter grosse preis status phase stufe arzt zahnarzt hausarzt ehefrau ehemann inhaber",
+        "name titel version branch zweig host url adresse alter grosse preis status phase stufe arzt zahnarzt \
+         hausarzt ehefrau ehemann inhaber",
     ),
     (
         Role::Person,

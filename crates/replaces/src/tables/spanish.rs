@@ -5,18 +5,23 @@ use super::{Role, Rows};
 pub(super) const ROWS: Rows = &[
     (
         Role::Function,
-        "el la los las lo un una unos unas de del a al en con sin por para sobre entre desde hasta hacia segun y e o u pero \
-         porque que quien cual como donde cuando se su sus mi mis tu tus nuestro nuestra nuestros le les nos me te ella ellos \
-         ellas este esta estos estas ese esa eso no ni si ya muy mas tambien todo toda todos todas otro otra ahora sino solo \
+        "el la los las lo un una unos unas de del a al en con sin por para sobre entre desde hasta hacia segun y e o \
+         u pero \
+         porque que quien cual como donde cuando se su sus mi mis tu tus nuestro nuestra nuestros le les nos me te \
+         ella ellos \
+         ellas este esta estos estas ese esa eso no ni si ya muy mas tambien todo toda todos todas otro otra ahora \
+         sino solo \
          cada ninguna ninguno mismo misma",
     ),
     (
         Role::Copula,
-        "es son era eran fue fueron sera ha han he hemos habia esta estan estaba ser sido tiene tienen tenia puede pueden debe deben",
+        "es son era eran fue fueron sera ha han he hemos habia esta estan estaba ser sido tiene tienen tenia puede \
+         pueden debe deben",
     ),
     (
         Role::Verb,
-        "viv* trabaj* usa usan usamos uso utiliz* corre desplieg* despleg* aloj* guard* cuesta cuestan empiez* comienz* sale salen llega llegan toma toman \
+        "viv* trabaj* usa usan usamos uso utiliz* corre desplieg* despleg* aloj* guard* cuesta cuestan empiez* \
+         comienz* sale salen llega llegan toma toman \
          come comen bebe llama pertenec* encarga mide pesa conduce apunta apuntan registr* comunic* hace \
          dura compil* abre cierra lleva necesit* queda estudi*",
     ),
@@ -39,7 +44,8 @@ pub(super) const ROWS: Rows = &[
     (
         Role::End,
         "ya_no ya_nadie nadie elimin* cancel* cerr* retir* abandon* reemplaz* sustituy* vendi* dej* termin* acab* \
-         desinstal* desactiv* prohibi* jubil* dimiti* separ* divorci* obsolet* antigu* revoc* borr* quit* suprimi* caduc* \
+         desinstal* desactiv* prohibi* jubil* dimiti* separ* divorci* obsolet* antigu* revoc* borr* quit* suprimi* \
+         caduc* \
          dado_de_baja baja",
     ),
     (
@@ -49,7 +55,8 @@ pub(super) const ROWS: Rows = &[
     (
         Role::Change,
         "mud* cambi* pas* migr* traslad* aplaz* adelant* retras* subi* sube baj* aument* reduj* reduc* ampli* prorrog* \
-         renombr* asumi* reemplaz* sustitu* actualiz* convirti* convertid* qued* modific* corrig* corregid* anadi* volvi*",
+         renombr* asumi* reemplaz* sustitu* actualiz* convirti* convertid* qued* modific* corrig* corregid* anadi* \
+         volvi*",
     ),
     (
         Role::Now,
@@ -65,7 +72,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Pronoun, "yo nosotros el ella ellos se"),
     (
         Role::Bounded,
-        "durante salvo excepto esta_semana hoy manana ayer lunes_pasado martes_pasado miercoles_pasado jueves_pasado viernes_pasado sabado_pasado domingo_pasado hasta temporalmente excepcionalmente \
+        "durante salvo excepto esta_semana hoy manana ayer lunes_pasado martes_pasado miercoles_pasado jueves_pasado \
+         viernes_pasado sabado_pasado domingo_pasado hasta temporalmente excepcionalmente \
          una_vez mientras",
     ),
     (Role::Relative, "que quien quienes"),
@@ -73,7 +81,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Also, "tambien ademas asimismo"),
     (
         Role::Kin,
-        "hermano* hermana* madre padre padres hijo hija primo prima tio tia sobrino sobrina marido esposa vecino* vecina* \
+        "hermano* hermana* madre padre padres hijo hija primo prima tio tia sobrino sobrina marido esposa vecino* \
+         vecina* \
          colega* amigo amiga suegra suegro abuela suplente",
     ),
     (Role::User, "usuario usuaria"),
@@ -111,7 +120,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Indefinite, "un una"),
     (
         Role::Single,
-        "marido esposa nombre titulo version color idioma lengua rama puerto host alojamiento proveedor url direccion correo \
+        "marido esposa nombre titulo version color idioma lengua rama puerto host alojamiento proveedor url \
+         direccion correo \
          dominio zona_horaria plazo fecha_limite jefe jefa gerente director directora responsable dueno duena \
          propietario capital moneda tema fuente licencia precio presupuesto limite umbral formato estilo sangria \
          codificacion edicion tamano edad estado fase prioridad nivel modo region base_de_datos editor navegador \
@@ -144,7 +154,8 @@ pub(super) const ROWS: Rows = &[
     (Role::Status, "estado fase modo"),
     (
         Role::Attribute,
-        "nombre titulo version rama host url direccion correo dominio puerto edad tamano precio estado fase dueno duena propietario medico dentista marido esposa",
+        "nombre titulo version rama host url direccion correo dominio puerto edad tamano precio estado fase dueno \
+         duena propietario medico dentista marido esposa",
     ),
     (
         Role::Person,

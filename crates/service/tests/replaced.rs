@@ -356,7 +356,7 @@ fn a_value_that_comes_back_counts_again() {
         (
             "We use yarn.",
             "We switched from yarn to bun.",
-            "yarn or bun",
+            "what do we use",
         ),
     ] {
         let (_folder, service) = opened();
@@ -364,8 +364,8 @@ fn a_value_that_comes_back_counts_again() {
             occurred_at: Some(day.to_owned()),
             ..memory(content)
         };
-        let was = store(&service, at(first, "2026-01-05"));
-        let then = store(&service, at(second, "2026-02-05"));
+        let was = store(&service, at(first, "2020-01-05"));
+        let then = store(&service, at(second, "2020-02-05"));
         assert_eq!(named(&then), [&was.id], "{second}");
         let back = store(&service, memory(first));
         assert_eq!(back.action, Action::Stored, "{first}");

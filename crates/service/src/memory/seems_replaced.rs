@@ -5,6 +5,7 @@
 
 use icm_log::Position;
 use icm_projections::Views;
+use icm_projections::fold::Version;
 use icm_replaces::{Judgement, Verdict};
 use serde_json::json;
 
@@ -24,6 +25,8 @@ const NAMED_MAX: usize = 3;
 const ASKED_MAX: usize = 1;
 /// The reason of a pair that the judge decided.
 const JUDGED: &str = "the judge says so";
+/// The reason of a pair whose newer text was said before, until the older one replaced it.
+const BACK: &str = "says again what that one replaced";
 
 impl Service {
     /// Sets the judge of doubtful pairs, which only stores ask. By default there is none.
@@ -78,8 +81,16 @@ impl Service {
         // A repeated request tells of the links that its first attempt knew.
         let then = Position(receipt.position.min(newest.0));
         let (mut replaced, mut doubtful) = (Vec::new(), Vec::new());
-        for (old, version) in candidates {
+        let returns: Vec<bool> = candidates
+            .iter()
+            .map(|(old, _)| returns_from(&new, old, &candidates))
+            .collect();
+        for ((old, version), returns) in candidates.into_iter().zip(returns) {
             let Judgement { verdict, reason } = new.statement.judge(&old.statement);
+            let (verdict, reason) = match verdict {
+                Verdict::No | Verdict::Doubtful if returns => (Verdict::Yes, BACK),
+                verdict => (verdict, reason.text()),
+            };
             let is_told = match verdict {
                 Verdict::Yes => replaced.len() < NAMED_MAX,
                 Verdict::Doubtful => self.settings.judge.is_some() && doubtful.len() < ASKED_MAX,
@@ -95,7 +106,7 @@ impl Service {
                 content: old.content.clone(),
             };
             match verdict == Verdict::Yes {
-                true => replaced.push(named(reason.text())),
+                true => replaced.push(named(reason)),
                 false => doubtful.push(named(JUDGED)),
             }
         }
@@ -138,6 +149,21 @@ impl Service {
         }
         receipt
     }
+}
+
+/// Returns `true` if the text of a new memory was said before, and `old` has replaced that memory. *We use npm* does not
+/// replace *we use pnpm now* by its words, but does so if it was said before.
+fn returns_from(
+    new: &DatedStatement,
+    old: &DatedStatement,
+    candidates: &[(DatedStatement, Version)],
+) -> bool {
+    let mut said_before = candidates
+        .iter()
+        .filter(|(was, _)| was.content == new.content);
+    said_before.any(|(was, _)| {
+        old.may_replace(was) && old.statement.judge(&was.statement).verdict == Verdict::Yes
+    })
 }
 
 /// Returns `true` if the judge says that a text replaces an older one.

@@ -108,6 +108,15 @@ impl Pair<'_> {
         if news(Role::Bounded) && !moves_a_date {
             return true;
         }
+        // *Opens at 9* and *closes at 18* are two times of one thing.
+        let at_edge = |of: &Statement| (of.any(Role::Opens), of.any(Role::Closes));
+        let edges = (at_edge(self.older), at_edge(self.newer));
+        if matches!(
+            edges,
+            ((true, false), (false, true)) | ((false, true), (true, false))
+        ) {
+            return true;
+        }
         self.is_another_in_row() || self.is_another_event()
     }
 
@@ -226,7 +235,7 @@ impl Pair<'_> {
             || !enough
             || is_event && !changes
             || !self.measures_differ()
-            || !changes && (self.is_narrowed() || self.is_widened())
+            || !changes && (self.is_narrowed() || self.is_widened() || !self.keeps_names())
         {
             return false;
         }

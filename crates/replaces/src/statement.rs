@@ -120,7 +120,14 @@ impl Statement {
             return Statement::default();
         }
         let folded: Vec<&str> = raw.iter().map(|raw| raw.folded.as_str()).collect();
-        let (roles, language) = roles_of(&folded);
+        let (mut roles, language) = roles_of(&folded);
+        for (raw, roles) in raw.iter().zip(&mut roles) {
+            // *US* and *IT* are names, *us* and *it* are not.
+            if raw.written.len() == 2 && raw.written.chars().all(char::is_uppercase) {
+                roles.remove(Role::Function);
+                roles.remove(Role::Pronoun);
+            }
+        }
         let mut clause = 0;
         let mut words = Vec::with_capacity(raw.len());
         for (at, raw) in raw.iter().enumerate() {

@@ -316,6 +316,9 @@ fn a_property_one_of_many_or_another_thing_replaces_nothing() {
          The timeout for reads is 5 seconds. || The timeout is 30 seconds.
          The user owns a Golf. || The user owns a Tesla.
          Our customer is Acme. || Our customer is Globex.
+         The EU cluster runs Kubernetes 1.27. || The US cluster runs Kubernetes 1.29 now.
+         The shop opens at 9. || The shop closes at 18.
+         Checkout is at 11:00. || Check-in is at 15:00.
          The movie is Alien. || The movie is Heat.
          The host is zeus. || The host is hera.
          Room Alpha is on floor 1. || Room Alpha seats 8.

@@ -203,4 +203,12 @@ pub(super) const ROWS: Rows = &[
         Role::Person,
         "boss lead leader owner maintainer ceo cto cfo president chair doctor dentist wife husband",
     ),
+    (
+        Role::Opens,
+        "open opens start starts begin begins leave leaves depart departs",
+    ),
+    (
+        Role::Closes,
+        "close closes end ends finish finishes arrive arrives land lands",
+    ),
 ];

@@ -166,4 +166,12 @@ pub(super) const ROWS: Rows = &[
         Role::Person,
         "chef cheffe patron patronne responsable directeur directrice proprietaire medecin dentiste mari epouse",
     ),
+    (
+        Role::Opens,
+        "ouvre ouvrent commence commencent part partent",
+    ),
+    (
+        Role::Closes,
+        "ferme ferment finit finissent arrive arrivent",
+    ),
 ];

@@ -181,4 +181,12 @@ pub(super) const ROWS: Rows = &[
         Role::Person,
         "chef chefin vorgesetzte* *leiter *leiterin inhaber inhaberin arzt hausarzt zahnarzt ehefrau ehemann",
     ),
+    (
+        Role::Opens,
+        "offnet offnen beginnt beginnen startet starten",
+    ),
+    (
+        Role::Closes,
+        "schliesst schliessen endet enden landet landen ankommt",
+    ),
 ];

@@ -80,6 +80,10 @@ pub(crate) enum Role {
     Uses,
     /// A verb whose objects add up, even with *now*: *supports*, *takes*.
     Adds,
+    /// A verb for the beginning of a stay or a time: *opens*, *leaves*.
+    Opens,
+    /// A verb for the end of it: *closes*, *arrives*.
+    Closes,
     /// A noun made from a verb: *speaker*, *deployment*.
     Noun,
     /// Names what has a state as its value: *status*.
@@ -125,6 +129,10 @@ pub(crate) struct Roles(u64);
 impl Roles {
     pub(crate) fn add(&mut self, role: Role) {
         self.0 |= role.bit();
+    }
+
+    pub(crate) fn remove(&mut self, role: Role) {
+        self.0 &= !role.bit();
     }
 
     pub(crate) fn has(self, role: Role) -> bool {

@@ -161,4 +161,12 @@ pub(super) const ROWS: Rows = &[
         Role::Person,
         "jefe jefa gerente director directora responsable dueno duena propietario medico dentista marido esposa",
     ),
+    (
+        Role::Opens,
+        "abre abren empieza empiezan comienza comienzan sale salen",
+    ),
+    (
+        Role::Closes,
+        "cierra cierran termina terminan acaba acaban llega llegan",
+    ),
 ];

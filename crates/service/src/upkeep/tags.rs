@@ -45,8 +45,8 @@ impl Service {
             let expired = Expired::at(self, views, &at);
             let mut counts: BTreeMap<String, Count> = BTreeMap::new();
             views.each_at(ALL_IDS, at.position, false, &mut |_, version| {
-                let sees = scopes.sees(&version.scope_text());
-                if version.is_alive() && sees && !expired.hides(version) {
+                let is_shown = version.is_alive() && !expired.hides(version);
+                if is_shown && scopes.sees(&version.scope_text()) {
                     for tag in tags_of(version) {
                         if filter.is_none_or(|part| keyword_has(part, tag)) {
                             count(&mut counts, tag, version);

@@ -10,6 +10,7 @@ use icm_projections::{Views, topic_fits};
 use super::validity::{FactRow, Statements, subject_of};
 use crate::command::Scope;
 use crate::history::basis::At;
+use crate::memory::expiry::Expired;
 use crate::recall::scopes::{nearest_first, scope_fits};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -43,7 +44,7 @@ impl Service {
         self.with_views(|views| {
             let at = self.at(views, query.at.as_deref(), None)?;
             let valid_ms = self.valid_ms(query.at.as_deref(), query.valid_at.as_deref(), at)?;
-            let kept = self.facts_in(views, &asked.topic, at.position)?;
+            let kept = self.shown_facts_in(views, &asked.topic, &at)?;
             let mut nearest: BTreeMap<String, (usize, Fact)> = BTreeMap::new();
             let mut later: Option<i64> = None;
             for (rank, kept) in asked.seen(&kept) {
@@ -98,7 +99,7 @@ impl Service {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
             let valid_ms = self.valid_ms(request.at.as_deref(), request.valid_at.as_deref(), at)?;
-            let mut kept = self.facts_in(views, FACTS, at.position)?;
+            let mut kept = self.shown_facts_in(views, FACTS, &at)?;
             kept.retain(|kept| {
                 (scope.as_ref()).is_none_or(|asked| scope_fits(asked, &kept.names.scope))
             });
@@ -117,6 +118,15 @@ impl Service {
             }
             Ok(facts)
         })
+    }
+
+    /// Returns the living facts in a topic that are not expired at a basis, as [`Service::facts_in`] does.
+    fn shown_facts_in(&self, views: &Views, topic: &str, at: &At) -> QueryResult<Vec<Kept>> {
+        let expired = Expired::at(self, views, at);
+        let mut kept = self.facts_in(views, topic, at.position)?;
+        kept.retain(|kept| !expired.hides_shown(&kept.row));
+        expired.checked()?;
+        Ok(kept)
     }
 
     /// Returns the living facts in a topic, or below it if it ends with `/`.

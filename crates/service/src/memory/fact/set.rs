@@ -7,6 +7,7 @@ use icm_projections::fold::{EntityId, Version};
 use super::validity::{FactRow, Statement, Statements, subject_of};
 use crate::command::batch::actor_of;
 use crate::command::{Change, Command, RequestKeyOf, ValidatedStore, receipt, turned, unchanged};
+use crate::memory::expiry::Expired;
 use crate::memory::store_over::store_in;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -119,9 +120,17 @@ impl Service {
         );
         let mut seen = row.observed();
         let mut receipt_of_set = None;
-        if !row.is_alive() || !wanted.holds(&statements) {
-            let mut events = vec![stating(row, &wanted.change(), seen.clone())];
-            let action = match row.is_alive() {
+        let expired = Expired::now(self, views);
+        let is_over = expired.is_over(row);
+        expired.checked()?;
+        if !row.is_alive() || is_over || !wanted.holds(&statements) {
+            let change = Change {
+                // Set again, an expired fact is back.
+                expires: is_over.then_some(None),
+                ..wanted.change()
+            };
+            let mut events = vec![stating(row, &change, seen.clone())];
+            let action = match row.is_alive() && !is_over {
                 true => Action::Updated,
                 false => Action::Stored,
             };

@@ -174,7 +174,10 @@ fn a_judgement_makes_no_version_and_is_undone_alone() {
             $a called wrong once @4
             $a called useful once @6
             @3..now memory.stored (topic,content,importance,trust) $a prefs "likes green tea"
-            undid 2 events @7
+            undone 2 @7
+              changed $a links
+                + called wrong→$a
+                - called useful→$a
             $a called wrong once @4
             corrected @8
             $a forgotten @9

@@ -7,6 +7,7 @@ mod client;
 mod conflicts;
 mod ending;
 mod fading;
+mod feedback;
 mod floor;
 mod framed;
 mod fronts;

@@ -229,21 +229,10 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         });
     }
     if has & IS_CONCEPT != 0 {
-        version.graph = Some(GraphRow {
-            memoir: Some(SubjectId(at.take())),
-            confidence_ppm: at.u32(),
-            revision: at.u32(),
-        });
+        version.graph = Some(at.concept());
     }
     if has & IS_FEEDBACK != 0 {
-        let memory = SubjectId(at.take());
-        let [verdict] = at.take();
-        version.feedback = Some(FeedbackRow {
-            memory: (!memory.is_zero()).then_some(memory),
-            verdict,
-            context_len: at.u32(),
-            predicted_len: at.u32(),
-        });
+        version.feedback = Some(at.feedback());
     }
     if writers && has & ONE_WRITER != 0 {
         version.writers.push(Writer {
@@ -286,6 +275,25 @@ impl Reader<'_> {
             time: Time(self.u64()),
             origin: OriginId(self.take()),
             event: EventId(self.take()),
+        }
+    }
+
+    fn concept(&mut self) -> GraphRow {
+        GraphRow {
+            memoir: Some(SubjectId(self.take())),
+            confidence_ppm: self.u32(),
+            revision: self.u32(),
+        }
+    }
+
+    fn feedback(&mut self) -> FeedbackRow {
+        let memory = SubjectId(self.take());
+        let [verdict] = self.take();
+        FeedbackRow {
+            memory: (!memory.is_zero()).then_some(memory),
+            verdict,
+            context_len: self.u32(),
+            predicted_len: self.u32(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use icm_text::word_places;
 use serde::{Serialize, Serializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value, cleaned,
@@ -15,7 +15,8 @@ use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
 use icm_api::{
-    Importance, Marks, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust, Via,
+    FeedbackHit, Importance, Marks, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust,
+    Via,
     shown_bytes,
 };
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
@@ -233,9 +234,7 @@ pub(super) fn told(
         .enumerate()
         .map(Hit::of)
         .collect();
-    let corrections: Vec<String> = (answer.corrections.iter())
-        .map(|hit| hit.feedback.told(CORRECTION_CHARS))
-        .collect();
+    let corrections = correction_lines(&answer.corrections);
     let corrected: usize = corrections.iter().map(String::len).sum();
     let room_bytes = call.room_bytes().saturating_sub(2 * corrected);
     let (texts_cap, fields_cap) = caps(&mut hits, room_bytes);
@@ -295,10 +294,7 @@ pub(super) fn told(
         structured["next_cursor"] = json!(next.to_string());
     }
     if !answer.corrections.is_empty() {
-        let short = answer.corrections.into_iter();
-        let short: Vec<_> = short.map(|hit| hit.shortened(CORRECTION_CHARS)).collect();
-        structured["corrections"] = json!(short);
-        clean_value(&mut structured["corrections"]);
+        structured["corrections"] = shortened(answer.corrections);
     }
     if !answer.often_together.is_empty() {
         let ids = answer.often_together.join(" ");
@@ -306,6 +302,23 @@ pub(super) fn told(
         structured["often_together"] = json!(answer.often_together);
     }
     Reply { text, structured }
+}
+
+/// Returns a line for each correction.
+fn correction_lines(corrections: &[FeedbackHit]) -> Vec<String> {
+    let lines = corrections.iter();
+    lines
+        .map(|hit| hit.feedback.told(CORRECTION_CHARS))
+        .collect()
+}
+
+/// Returns the corrections for the structured content, with texts as short as in the lines.
+fn shortened(corrections: Vec<FeedbackHit>) -> Value {
+    let short = corrections.into_iter();
+    let short: Vec<_> = short.map(|hit| hit.shortened(CORRECTION_CHARS)).collect();
+    let mut value = json!(short);
+    clean_value(&mut value);
+    value
 }
 
 /// Returns the scopes seen, without those below a session, which are implied.

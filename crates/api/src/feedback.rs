@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::marks::{Marks, Verdict};
 use super::basis::Basis;
+use super::marks::{Marks, Verdict};
 use super::memory::{Source, Trust};
 
 /// A request to record what was predicted and what was right.

@@ -16,8 +16,7 @@ use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
 use icm_api::{
     FeedbackHit, Importance, Marks, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust,
-    Via,
-    shown_bytes,
+    Via, shown_bytes,
 };
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;

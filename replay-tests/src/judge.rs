@@ -401,7 +401,10 @@ impl Judge {
 
     /// Returns the answer to a query, at the basis of an earlier answer if one is given.
     pub fn answer(&self, query: &str, at: Option<&RecallAnswer>) -> Option<RecallAnswer> {
-        let at = at.map(|answer| format!("@{}", answer.basis.position));
+        let at = at.map(|answer| match &answer.basis.moment {
+            Some(moment) => moment.clone(),
+            None => format!("@{}", answer.basis.position),
+        });
         self.recall(query, at.as_deref(), None)
     }
 

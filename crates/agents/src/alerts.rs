@@ -4,7 +4,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::tokens;
 use icm_api::when::time_ago;
 use icm_api::{Alert, AlertsAnswer, AlertsRequest, Caller};
-use icm_guard::frame::Frame;
+use icm_guard::frame::{Frame, framed_len};
 use icm_guard::sanitize::clean_line;
 use icm_service::{Delivery, Service};
 use jiff::Timestamp;
@@ -78,10 +78,16 @@ pub fn due_alerts(
 fn framed(alerts: &[Alert], now: Timestamp, most: usize) -> (String, usize) {
     let cap = most.saturating_sub(AROUND_BYTES).max(TEXT_BYTES_MIN);
     let mut frame = Frame::new();
-    let mut shown = 0;
+    let (mut shown, mut used) = (0, 0);
     for alert in alerts {
         let head = format!("alert @{} ", alert.position);
         let tail = format!(" ({})", about(alert, now));
+        let whole = head.len() + framed_len(&alert.text) + tail.len();
+        // Only the first one is cut: a later one waits until it can be shown whole.
+        if shown > 0 && used + whole > cap {
+            break;
+        }
+        used += whole;
         if !frame.item_within((&head, &alert.text, &tail), cap, most) {
             break;
         }

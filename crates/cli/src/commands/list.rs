@@ -17,7 +17,6 @@ const LIMIT_DEFAULT: usize = 50;
 #[command(after_help = "\
 Examples:
   icm list -t payments/ --all
-  icm list --sort weight -l 10    # the ten heaviest memories
   icm list --any-tag api,sdk --not-tag draft --exclude
   icm list --expired    # bring one back with `icm revive`")]
 pub(crate) struct ListArgs {

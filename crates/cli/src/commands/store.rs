@@ -16,7 +16,6 @@ use crate::{input, memory_view};
 Examples:
   icm store -t decisions -c 'Invoices live in PostgreSQL' -i high -k billing,database
   icm store -t meetings -c 'The demo is on Thursday' --expires 'time 7d'
-  icm store -t build -c 'The lock file is pinned by hand' --expires 'file-pristine Cargo.lock'
   git log -1 --format=%B | icm store -t commits --key head -c -")]
 pub(crate) struct StoreArgs {
     /// The topic, for instance `decisions` or `api/errors`

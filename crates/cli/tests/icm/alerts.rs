@@ -32,7 +32,7 @@ fn an_alert_is_shown_once_and_comes_as_an_event() {
     assert_eq!(all["alerts"].texts("text"), ["Look at it"]);
     all["alerts"][0].has(json!({"due": false, "session": "s1"}));
 
-    let log = world.json("log --kind alert");
+    let log = world.events("--kind alert");
     let kinds = log.texts("kind");
     assert_eq!(
         kinds,
@@ -59,7 +59,7 @@ fn one_of_many_processes_shows_an_alert() {
         runs.filter(|run| run.code == 0).count()
     });
     assert_eq!(shown, 1);
-    assert_eq!(world.count("log --kind alert.delivered"), 1);
+    assert_eq!(world.events("--kind alert.delivered").count(), 1);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_hook_puts_due_alerts_first_and_shows_each_once() {
     let (alert, rule) = (woken.find("the parser"), woken.find("on Fridays"));
     assert!(alert < rule && rule.is_some(), "{woken}");
     start("s1", "clear").lacks("the parser");
-    let log = world.json("log --kind alert.delivered");
+    let log = world.events("--kind alert.delivered");
     assert_eq!(log.count(), 1, "{log}");
     assert_eq!(log[0]["actor"], "agent:claude-code");
 }

@@ -29,16 +29,17 @@ fn a_correction_is_found_and_comes_with_a_recall() {
     world.icm("feedback search 'flaky test' -t other").ends(1);
     world.icm("feedback search zebras").ends(1);
 
-    let answer = world.json("recall 'flaky test in the pipeline' --floor 0");
+    // No memory fits, but the correction is shown.
+    let run = world.icm("recall 'flaky test in the pipeline' --json");
+    let answer = run.ends(1).json();
     assert_eq!(answer["corrections"][0]["id"], receipt["id"], "{answer}");
-    let run = world.ok("recall 'flaky test in the pipeline' --floor 0");
+    let run = world.icm("recall 'flaky test in the pipeline'").ends(1);
     run.out.says(
         "correction: \"run it again\" was predicted, \"freeze the clock\" is right; it was the \
          clock (context \"a flaky test in the payment pipeline\")",
     );
     let answer = world.json("recall 'where do invoices live'");
     assert!(answer.get("corrections").is_none(), "{answer}");
-    // No memory fits, but the correction is shown.
     let context = world
         .icm("recall-context 'flaky test in the pipeline'")
         .ends(1);

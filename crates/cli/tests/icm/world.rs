@@ -214,6 +214,12 @@ impl World {
         receipt["id"].as_str().unwrap().to_owned()
     }
 
+    /// Returns the events that `icm log` prints with these arguments.
+    #[track_caller]
+    pub(crate) fn events(&self, args: impl Args) -> Value {
+        self.ok(("log --json", args)).json_lines().into()
+    }
+
     /// Returns the number of the answer's items.
     #[track_caller]
     pub(crate) fn count(&self, args: impl Args) -> usize {

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FactsError;
-use super::memory::fields;
 use super::wire::{Fields, named_codes};
 
 named_codes!(
@@ -75,12 +74,9 @@ impl Expiry {
         out.extend_from_slice(&self.second.to_le_bytes());
     }
 
-    /// Reads the condition at the end of the facts of an event that writes these fields. Returns `None` if the event
-    /// does not write the field, if fewer bytes follow, and for a code that this version does not know.
-    pub(super) fn of_fields(written: u32, at: &mut Fields<'_>) -> Option<Expiry> {
-        if written & fields::EXPIRES == 0 {
-            return None;
-        }
+    /// Reads the condition at the end of facts. Returns `None` if fewer bytes follow, and for a code that this version
+    /// does not know.
+    pub(super) fn at_end(at: &mut Fields<'_>) -> Option<Expiry> {
         let expiry = Expiry::read(at).ok()?;
         expiry.condition.name().map(|_| expiry)
     }
@@ -123,7 +119,9 @@ impl MemoryExpired {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Importance, MemoryStored, MemoryUpdated, Removal, ScopeKind, Trust};
+    use crate::facts::{
+        Importance, MemoryStored, MemoryUpdated, Removal, ScopeKind, Trust, fields,
+    };
     use crate::id::{Name, ScopeId};
 
     fn weekly() -> Expiry {

@@ -200,7 +200,10 @@ impl MemoryStored {
             keyword_count,
             name: Name(at.array()?),
             scope_id: ScopeId(at.array()?),
-            expiry: Expiry::of_fields(fields, &mut at),
+            expiry: match fields & fields::EXPIRES {
+                0 => None,
+                _ => Expiry::at_end(&mut at),
+            },
         })
     }
 }
@@ -362,7 +365,10 @@ impl MemoryUpdated {
             name,
             scope_id,
             removed,
-            expiry: Expiry::of_fields(fields, &mut at),
+            expiry: match fields & fields::EXPIRES {
+                0 => None,
+                _ => Expiry::at_end(&mut at),
+            },
         })
     }
 }

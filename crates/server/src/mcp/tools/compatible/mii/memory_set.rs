@@ -49,7 +49,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             name: "expiration_value",
             kind: Kind::Text,
             required: false,
-            about: "30d or seconds; a count of uses; a path; 2027-01-01..2027-02-01 or mon-fri 09:00-17:00",
+            about: "30d or seconds, number of uses, path, 2027-01-01..2027-02-01, mon-fri 9:00-17:00",
         },
         Param {
             name: "metadata",

@@ -418,9 +418,12 @@ impl Judge {
         let moments: Vec<_> = moments.chain([None]).collect();
         let queries = ["green tea", "running support E0308 the", EVERYWHERE];
         let asked = queries.iter().flat_map(|query| {
-            let answers = moments
-                .iter()
-                .map(|at| self.recall(query, at.as_deref(), None));
+            let answers = moments.iter().map(|at| {
+                let mut answer = self.recall(query, at.as_deref(), None)?;
+                // The moment of an answer for now is the clock's.
+                answer.basis.moment = answer.basis.moment.filter(|_| at.is_some());
+                Some(answer)
+            });
             answers.flatten().collect::<Vec<_>>()
         });
         asked

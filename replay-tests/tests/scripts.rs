@@ -176,8 +176,8 @@ fn a_judgement_makes_no_version_and_is_undone_alone() {
             @3..now memory.stored (topic,content,importance,trust) $a prefs "likes green tea"
             undone 2 @7
               changed $a links
-                + called wrong→$a
                 - called useful→$a
+                + called wrong→$a
             $a called wrong once @4
             corrected @8
             $a forgotten @9

@@ -311,7 +311,7 @@ fn a_forgotten_fact_is_gone_until_it_is_set_again() {
     let id = set(&service, "1.0", Some("2024-01-05T00:00:00Z"))
         .receipt
         .id;
-    let forgotten = service.forget(&Caller::default(), &[id.clone()]);
+    let forgotten = service.forget(&Caller::default(), std::slice::from_ref(&id));
     forgotten.expect("it is forgotten");
     assert!(asked(&service, &query()).is_err());
     assert!(service.fact_history(&Caller::default(), &query()).is_err());

@@ -276,7 +276,7 @@ fn a_tag_is_renamed_in_one_command_that_one_undo_takes_back() {
     let then = recalled_at(&service, &todo, 10, Some(before));
     assert_eq!(
         then,
-        [one.clone()],
+        std::slice::from_ref(&one),
         "the scope of a project is not seen from here"
     );
     let everywhere = |at: Option<u64>| TagsRequest {

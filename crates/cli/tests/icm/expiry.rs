@@ -18,7 +18,7 @@ fn a_memory_expires_once_it_was_recalled() {
     let list = world.json("list");
     assert_eq!(list.texts("id"), [other]);
     let expired = world.json("list --expired");
-    assert_eq!(expired.texts("id"), [id.clone()]);
+    assert_eq!(expired.texts("id"), std::slice::from_ref(&id));
     expired[0].has(json!({"expires": "usage 1", "expired": true}));
     let shown = world.out(format!("get {id}"));
     shown.says("usage 1: hidden now");

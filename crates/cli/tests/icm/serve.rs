@@ -70,12 +70,12 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     };
     let default = tools("", &[]);
     assert_eq!(default.len(), 10);
-    assert_eq!(tools("--toolsets icm", &[]).len(), 19);
+    assert_eq!(tools("--toolsets icm", &[]).len(), 22);
     let sediment = ["forget", "list", "recall", "store"];
     assert_eq!(tools("--toolsets sediment", &[]), sediment);
     let reading = tools("--toolsets mii --read-only", &[]);
     assert_eq!(reading, ["alerts_get", "list_tags", "memory_get"]);
-    assert_eq!(tools("--toolsets all", &[]).len(), 33);
+    assert_eq!(tools("--toolsets all", &[]).len(), 36);
     let core = tools("--toolsets core", &[]);
     assert_eq!(tools("", &[("ICM_TOOLSETS", " core , ")]), core);
     let more = "--toolsets core --tools icm_memory_stats --exclude-tools icm_undo";
@@ -125,8 +125,8 @@ fn the_tools_and_toolsets_are_listed_with_their_tokens() {
     assert_eq!(set("sediment")["tokens"], listed["tokens"]);
     for (name, tools) in [
         ("default", 10),
-        ("icm", 19),
-        ("all", 33),
+        ("icm", 22),
+        ("all", 36),
         ("spec", 6),
         ("mii", 5),
     ] {

@@ -110,10 +110,11 @@ impl DatedStatement {
         // A key has its newest value. Memories of two topics that share one are two memories by name. Two facts are two
         // attributes, or attributes of two subjects.
         let shares_key = self.key.is_some() && self.key == older.key;
+        let are_facts = self.is_fact() && older.is_fact();
         newer
             && !changed
             && !shares_key
-            && !(self.is_fact() && older.is_fact())
+            && !are_facts
             && older.yields_to(self.is_external)
             && self.scope == older.scope
     }

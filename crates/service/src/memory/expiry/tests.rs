@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -115,8 +116,8 @@ fn the_tail_and_the_files_hide_alike() {
     );
     service.rebuild(&icm_api::NoProgress).expect("it builds");
     go_to(&clock, start + 31 * DAY_MS);
-    assert_eq!(recalled(&service), [used.clone()]);
-    assert_eq!(recalled(&service), [used.clone()]);
+    assert_eq!(recalled(&service), from_ref(&used));
+    assert_eq!(recalled(&service), from_ref(&used));
     assert_eq!(recalled(&service), Vec::<String>::new());
     let mut hidden = listed(&service, true);
     hidden.sort();
@@ -128,16 +129,16 @@ fn a_number_of_recalls_hides_a_memory() {
     let (_folder, _clock, service, _) = opened();
     let id = store(&service, TEXT, "usage 2");
     let before = service.basis(None).expect("a basis");
-    assert_eq!(recalled(&service), [id.clone()]);
-    assert_eq!(recalled(&service), [id.clone()]);
+    assert_eq!(recalled(&service), from_ref(&id));
+    assert_eq!(recalled(&service), from_ref(&id));
     assert_hidden(&service, &id, true);
     // At an earlier position fewer recalls had shown it.
     let at = format!("@{}", before.position);
-    assert_eq!(recalled_at(&service, Some(&at)), [id.clone()]);
+    assert_eq!(recalled_at(&service, Some(&at)), from_ref(&id));
     // A new condition counts from now on.
-    let revived = service.revive_with(&Caller::default(), &[id.clone()], Some("usage 1"));
+    let revived = service.revive_with(&Caller::default(), from_ref(&id), Some("usage 1"));
     assert_eq!(revived.expect("it is back")[0].action, Action::Revived);
-    assert_eq!(recalled(&service), [id.clone()]);
+    assert_eq!(recalled(&service), from_ref(&id));
     assert_hidden(&service, &id, true);
 }
 
@@ -176,7 +177,7 @@ fn the_moment_of_an_answer_repeats_it() {
     let moment = basis.moment.expect("answers of this store name it");
     go_to(&clock, start + 40 * DAY_MS);
     assert_eq!(recalled(&service), Vec::<String>::new());
-    assert_eq!(recalled_at(&service, Some(&moment)), [id.clone()]);
+    assert_eq!(recalled_at(&service, Some(&moment)), from_ref(&id));
     let at = format!("@{}", basis.position);
     assert_eq!(recalled_at(&service, Some(&at)), [id]);
 }
@@ -221,7 +222,7 @@ fn an_expired_memory_comes_back_with_another_condition_or_none() {
     go_to(&clock, start + 31 * DAY_MS);
     assert_hidden(&service, &id, true);
     let revive = |expires| {
-        let receipts = service.revive_with(&Caller::default(), &[id.clone()], expires);
+        let receipts = service.revive_with(&Caller::default(), from_ref(&id), expires);
         receipts.expect("it is revived").remove(0).action
     };
     assert_eq!(revive(Some("time 30d")), Action::Revived);
@@ -323,11 +324,11 @@ fn a_file_hides_its_memory_for_good() {
     write(&file, "another");
     // A process that may not write hides the memory and says so.
     let reader = reading(&dir);
-    assert_eq!(recalled(&reader), [other.clone()]);
+    assert_eq!(recalled(&reader), from_ref(&other));
     let notices = reader.take_notices();
     assert!(notices.iter().any(|line| line.contains(&id)), "{notices:?}");
     let before = service.newest_position().expect("a position");
-    assert_eq!(recalled(&service), [other.clone()]);
+    assert_eq!(recalled(&service), from_ref(&other));
     assert_eq!(
         service.newest_position().expect("a position"),
         before + 2,
@@ -341,7 +342,7 @@ fn a_file_hides_its_memory_for_good() {
     assert_eq!(last.kind, "memory.expired");
     assert_eq!(last.changed, ["expired"]);
     let condition = format!("file-exists {}", file.display());
-    let revived = service.revive_with(&Caller::default(), &[id.clone()], Some(&condition));
+    let revived = service.revive_with(&Caller::default(), from_ref(&id), Some(&condition));
     assert_eq!(revived.expect("it is back")[0].action, Action::Revived);
     assert_hidden(&service, &id, false);
     std::fs::remove_file(&file).expect("removed");

@@ -89,6 +89,12 @@ impl Service {
         request: &ReplaceTagRequest,
     ) -> Result<ReplaceTagAnswer> {
         let mut guard = Guard::new(&self.settings.secrets, false);
+        if request.to.contains(',') {
+            return Err(ServiceError::invalid_with(
+                "a tag cannot have a comma, which parts tags",
+                "give one tag",
+            ));
+        }
         let mut to = limits::tag(&request.to)?;
         guard.tag(&mut to)?;
         let warnings = guard.warnings();
@@ -174,7 +180,7 @@ fn count(counts: &mut BTreeMap<String, Count>, tag: &str, version: &Version) {
         None => counts.entry(tag.to_owned()).or_default(),
     };
     count.memories += 1;
-    count.changed_ms = count.changed_ms.max(version.stamp.time.ms());
+    count.changed_ms = count.changed_ms.max(version.updated_ms);
 }
 
 /// Returns the tags of all living memories.

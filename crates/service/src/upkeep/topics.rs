@@ -57,6 +57,22 @@ struct Node<'t> {
     children: usize,
 }
 
+/// Living memories of a topic.
+#[derive(Clone, Copy, Default)]
+struct Members {
+    /// Sum of the weights of those that are not expired.
+    weight_ppm: u64,
+    /// Those that are expired.
+    hidden: u64,
+}
+
+impl Members {
+    fn add(&mut self, other: Members) {
+        self.weight_ppm += other.weight_ppm;
+        self.hidden += other.hidden;
+    }
+}
+
 /// Returns the bytes that topics are sorted by, so that each topic stands right behind the one above it. No topic holds
 /// a zero.
 fn order(topic: &str) -> impl Iterator<Item = u8> {
@@ -72,7 +88,8 @@ impl Service {
             let mut topics = views.topics()?;
             if views.tally().conditions > 0 {
                 // Without expired memories.
-                let sums = self.sums_of_memories(views, None, &|_| true, self.now(views))?;
+                let sums = self.sums(views, None, self.now(views))?;
+                let sums: BTreeMap<String, Sum> = sums.into_iter().collect();
                 topics.retain_mut(|topic| {
                     let sum = sums.get(&topic.topic);
                     topic.memories = sum.map_or(0, |sum| sum.memories);
@@ -113,7 +130,6 @@ impl Service {
         let below = prefix.map(|prefix| format!("{prefix}/"));
         let fits = |topic: &str| below.as_ref().is_none_or(|below| topic_fits(below, topic));
         if at.is_now
-            && views.tally().conditions == 0
             && let Some(sums) = self.sums_of_topics(views, &fits)?
         {
             return Ok(sums);
@@ -131,10 +147,12 @@ impl Service {
         views: &Views,
         fits: &dyn Fn(&str) -> bool,
     ) -> QueryResult<Option<Vec<(String, Sum)>>> {
+        let expired = Expired::now(self, views);
         let topics = views.topics()?;
         let named: u64 = topics.iter().map(|topic| topic.memories).sum();
         let full = |memories: u64| memories * u64::from(FULL_PPM);
-        if named == views.tally().memories && self.all_weigh_full(views)? {
+        let is_counted = named == views.tally().memories && !expired.is_possible();
+        if is_counted && self.all_weigh_full(views)? {
             let topics = topics.into_iter().filter(|topic| fits(&topic.topic));
             let sums = topics.map(|topic| {
                 let sum = Sum::of(&topic, full(topic.memories));
@@ -142,52 +160,67 @@ impl Service {
             });
             return Ok(Some(sums.collect()));
         }
-        // By tag: the weight, and `true` if only one topic has the tag.
-        let mut weights: FxHashMap<u32, (u64, bool)> = FxHashMap::default();
+        // By tag: its living memories, and `true` if only one topic has the tag.
+        let mut by_tag: FxHashMap<u32, (Members, bool)> = FxHashMap::default();
         for topic in &topics {
-            let tag = weights.entry(topic.tag());
+            let tag = by_tag.entry(topic.tag());
             tag.and_modify(|(_, is_one)| *is_one = false)
-                .or_insert((0, true));
+                .or_insert((Members::default(), true));
         }
         let mut withheld = Sum::default();
-        let mut shared: Vec<(Row, u32)> = Vec::new();
+        let mut withheld_in_all = 0;
+        let mut shared: Vec<(Row, Members)> = Vec::new();
         self.each_weighed(views, &mut |row, weight_ppm| {
-            let weight = u64::from(weight_ppm);
+            let of_row = match expired.hides_row(row) {
+                true => Members {
+                    weight_ppm: 0,
+                    hidden: 1,
+                },
+                false => Members {
+                    weight_ppm: u64::from(weight_ppm),
+                    hidden: 0,
+                },
+            };
             if row.home.is_withheld() {
-                withheld.add(Sum {
-                    topics: 0,
-                    memories: 1,
-                    weight_ppm: weight,
-                    changed_ms: row.updated_ms,
-                });
+                withheld_in_all += 1;
+                if of_row.hidden == 0 {
+                    withheld.add(Sum {
+                        topics: 0,
+                        memories: 1,
+                        weight_ppm: of_row.weight_ppm,
+                        changed_ms: row.updated_ms,
+                    });
+                }
                 return;
             }
-            let (of_tag, is_one) = weights.entry(row.topic).or_default();
+            let (of_tag, is_one) = by_tag.entry(row.topic).or_default();
             match is_one {
-                true => *of_tag += weight,
-                false => shared.push((*row, weight_ppm)),
+                true => of_tag.add(of_row),
+                false => shared.push((*row, of_row)),
             }
         })?;
-        if named + withheld.memories != views.tally().memories {
+        expired.checked()?;
+        if named + withheld_in_all != views.tally().memories {
             return Ok(None);
         }
-        let mut by_name: FxHashMap<String, u64> = FxHashMap::default();
-        for (row, weight_ppm) in shared {
+        let mut by_name: FxHashMap<String, Members> = FxHashMap::default();
+        for (row, of_row) in shared {
             let topic = views.version_of_row(&row)?.topic.unwrap_or_default();
-            *by_name.entry(topic).or_default() += u64::from(weight_ppm);
+            by_name.entry(topic).or_default().add(of_row);
         }
         let mut sums = Vec::with_capacity(topics.len() + 1);
         if withheld.memories > 0 && fits("") {
             withheld.topics = 1;
             sums.push((String::new(), withheld));
         }
-        for topic in topics {
-            if fits(&topic.topic) {
-                let weight_ppm = match weights[&topic.tag()] {
-                    (weight_ppm, true) => weight_ppm,
-                    _ => by_name.get(&topic.topic).copied().unwrap_or_default(),
-                };
-                let sum = Sum::of(&topic, weight_ppm);
+        for mut topic in topics {
+            let members = match by_tag[&topic.tag()] {
+                (members, true) => members,
+                _ => by_name.get(&topic.topic).copied().unwrap_or_default(),
+            };
+            topic.memories = topic.memories.saturating_sub(members.hidden);
+            if fits(&topic.topic) && topic.memories > 0 {
+                let sum = Sum::of(&topic, members.weight_ppm);
                 sums.push((topic.topic, sum));
             }
         }
@@ -461,6 +494,42 @@ mod tests {
         let memories: Vec<_> = quick.iter().map(|(_, memories, ..)| *memories).collect();
         assert_eq!(memories, [1, 2, 2]);
         assert!(quick[1].2 < quick[2].2);
+    }
+
+    #[test]
+    fn expired_memories_are_left_out_by_their_rows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (clock, service) = service_at(folder.path());
+        // The last two topics share a tag.
+        let [one, other] = ["topic/ebblgkjwh", "topic/gjunzdtpb"];
+        for (topic, content, expires) in [
+            ("t", "quorl", Some("time 5d")),
+            ("t", "vimble", None),
+            ("gone", "snark", Some("time 5d")),
+            (one, "grue", Some("time 5d")),
+            (other, "boojum", None),
+        ] {
+            let request = StoreRequest {
+                expires: expires.map(str::to_owned),
+                ..StoreRequest::new(topic, content)
+            };
+            service
+                .store(&Caller::default(), request)
+                .expect("it stores");
+        }
+        let topics = || {
+            let (quick, slow) = both(&service);
+            assert_eq!(quick, slow);
+            let told = quick
+                .into_iter()
+                .map(|(topic, memories, ..)| (topic, memories));
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(topics().len(), 4);
+        clock.0.fetch_add(10 * 24 * 3_600_000, Ordering::Relaxed);
+        assert_eq!(topics(), [("t".to_owned(), 1), (other.to_owned(), 1)]);
+        let stats = service.stats(None).expect("it counts");
+        assert_eq!((stats.memories, stats.expired, stats.topics), (2, 3, 1 + 1));
     }
 
     #[test]

@@ -501,3 +501,47 @@ fn names_and_values_that_are_no_good_are_refused() {
     let listed = service.list_facts(&FactListRequest::default());
     assert!(listed.expect("a list").is_empty());
 }
+
+fn redact(service: &Service, target: &str) {
+    let request = icm_api::RedactRequest {
+        targets: vec![target.to_owned()],
+        ..icm_api::RedactRequest::default()
+    };
+    let redacted = service.redact(&Caller::default(), &request);
+    redacted.expect("it redacts");
+}
+
+#[test]
+fn a_fact_can_be_set_again_after_its_names_were_redacted() {
+    let (_folder, service) = opened();
+    let first = set(&service, "1.0", Some("2024-01-05T00:00:00Z"));
+    redact(&service, &format!("@{}", first.receipt.position));
+    let again = set(&service, "2.0", None);
+    assert_eq!(again.receipt.id, first.receipt.id);
+    assert_eq!(current(&service), "2.0");
+    for day in ["2024-01-01", "2024-01-02"] {
+        set(&service, "0.9", Some(&format!("{day}T00:00:00Z")));
+    }
+    let memory = service.get(&first.receipt.id, None).expect("a memory");
+    assert_eq!(memory.content.as_deref(), Some("deploy version: 2.0"));
+    assert_eq!(memory.key.as_deref(), Some("version"));
+}
+
+#[test]
+fn no_other_value_stands_in_for_a_withheld_one() {
+    let (_folder, service) = opened();
+    set(&service, "2.0", Some("2024-01-05T00:00:00Z"));
+    let now = set(&service, "a secret", None);
+    redact(&service, &format!("@{}", now.receipt.position));
+    for from in ["2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] {
+        let request = FactRequest {
+            from: Some(from.to_owned()),
+            ..FactRequest::new("deploy", "version", "1.0")
+        };
+        let refused = service.set_fact(&Caller::default(), request);
+        let message = refused.expect_err("it is refused").to_string();
+        assert!(message.contains("is withheld"), "{message}");
+    }
+    set(&service, "3.0", None);
+    assert_eq!(current(&service), "3.0");
+}

@@ -17,6 +17,8 @@ pub(crate) struct Change {
     pub importance: Option<facts::Importance>,
     pub keywords: Option<Vec<String>>,
     pub scope: Option<Scope>,
+    /// A redaction may have taken the key.
+    pub key: Option<String>,
     pub trust: Option<facts::Trust>,
     pub raw_excerpt: Option<String>,
     pub occurred_at_ms: Option<i64>,
@@ -114,6 +116,9 @@ impl Change {
         ) {
             payload.occurred_at_ms = self.occurred_at_ms;
         }
+        if note(differs(&self.key, &before.key), fields::KEY) {
+            payload.key = self.key.as_deref();
+        }
         if note(differs(&self.metadata, &before.metadata), fields::METADATA) {
             payload.metadata = self.metadata.as_deref();
         }
@@ -210,8 +215,9 @@ impl Change {
 
     /// Returns the name of the memory after the change; zero if it has no key.
     pub(crate) fn name_after(&self, before: &Version) -> Name {
-        let (Some(key), Some(topic)) = (&before.key, self.topic.as_ref().or(before.topic.as_ref()))
-        else {
+        let key = self.key.as_ref().or(before.key.as_ref());
+        let topic = self.topic.as_ref().or(before.topic.as_ref());
+        let (Some(key), Some(topic)) = (key, topic) else {
             return Name::ZERO;
         };
         let (kind, id) = match &self.scope {

@@ -32,6 +32,14 @@ pub(crate) fn store_in(
     let is_over = expired.is_over(&before);
     expired.checked()?;
     let mut change = Change::of_store(checked);
+    if before.key.is_none() {
+        // A redaction took the names; these are the same ones.
+        change.key = checked.key.clone();
+        change.topic = match &before.topic {
+            None => Some(checked.topic.clone()),
+            Some(_) => None,
+        };
+    }
     if is_over {
         // Stored again, an expired memory is back.
         change.expires.get_or_insert(None);

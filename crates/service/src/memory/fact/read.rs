@@ -161,8 +161,11 @@ impl Service {
     fn valid_ms(&self, at: Option<&str>, valid_at: Option<&str>, basis: At) -> Result<i64> {
         let (now, zone) = (self.now_ms(), self.zone());
         if let Some(text) = valid_at {
-            return when::parse_moment(text, now, &zone, DayMeans::End)
-                .map_err(|error| self.without_its_secrets(error));
+            let later = when::to_come(text, now, &zone).ok().flatten();
+            return match (when::parse_moment(text, now, &zone, DayMeans::End), later) {
+                (Err(_), Some(later)) => Ok(i64::try_from(later).unwrap_or(i64::MAX)),
+                (moment, _) => moment.map_err(|error| self.without_its_secrets(error)),
+            };
         }
         let ms = match at {
             None => now,

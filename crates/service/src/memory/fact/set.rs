@@ -14,6 +14,7 @@ use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits::{self, CONTENT_LEN_MAX};
+use icm_api::when::{self, DayMeans};
 use icm_api::{
     Action, Caller, FactReceipt, FactRequest, Receipt, StoreRequest, fact_key, fact_text,
     fact_topic, fact_value,
@@ -46,7 +47,7 @@ impl Service {
             content: fact_text(subject_of(&topic), &key, &request.value),
             topic,
             key: Some(key),
-            occurred_at: request.from,
+            occurred_at: request.from.map(|from| self.moment_to_come(from)),
             scope: request.scope,
             source: request.source,
             trust: request.trust,
@@ -76,6 +77,16 @@ impl Service {
                 ..told
             })
         })
+    }
+
+    /// Returns a time to come, such as `in 2 days`, as RFC 3339; other texts are returned unchanged.
+    fn moment_to_come(&self, text: String) -> String {
+        let (now, zone) = (self.now_ms(), self.zone());
+        let later = when::to_come(&text, now, &zone).ok().flatten();
+        match when::parse_moment(&text, now, &zone, DayMeans::Start) {
+            Err(_) => later.map_or(text, when::rfc3339),
+            Ok(_) => text,
+        }
     }
 
     fn decide_fact(
@@ -112,7 +123,12 @@ impl Service {
         wanted: &Wanted<'_>,
         (entity, row): (EntityId, &Version),
     ) -> QueryResult<FactReceipt> {
-        let mut statements = self.statements_of(views, entity, row, views.tally().position)?;
+        // A redaction may have taken the names.
+        let mut named = row.clone();
+        named.topic = Some(wanted.checked.topic.clone());
+        named.key.clone_from(&wanted.checked.key);
+        let mut statements = self.statements_of(views, entity, &named, views.tally().position)?;
+        wanted.refuse_beside_withheld(&statements)?;
         let names = wanted.names(&id_text(row.id));
         let mut shown = (
             row.content.as_deref().map(|text| names.value_of(text)),
@@ -167,6 +183,27 @@ impl Wanted<'_> {
             .is_some_and(|value| value == self.value)
     }
 
+    /// Checks that the memory can show the current value beside this one.
+    ///
+    /// # Errors
+    /// `Invalid` if the current value is withheld, and this one is not the current one.
+    fn refuse_beside_withheld(&self, statements: &Statements) -> Result<()> {
+        let current = statements
+            .valid_at(self.now_ms)
+            .map(|spell| spell.statement);
+        let is_beside = |current: &Statement| {
+            let is_current = (current.from_ms..=self.now_ms).contains(&self.from_ms);
+            current.value.is_none() && !is_current
+        };
+        match current.is_some_and(is_beside) {
+            true => Err(ServiceError::invalid_with(
+                "the current value of this fact is withheld",
+                "set the current value first, then the earlier or planned one",
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn spell_in<'s>(&self, statements: &'s Statements) -> Option<&'s str> {
         let spell = match self.is_from_given {
             true => statements.valid_from(self.from_ms),
@@ -180,6 +217,7 @@ impl Wanted<'_> {
         Change {
             topic: Some(self.checked.topic.clone()),
             scope: Some(self.checked.scope.clone()),
+            key: self.checked.key.clone(),
             content: Some(self.checked.content.clone()),
             occurred_at_ms: Some(self.from_ms),
             ..Change::default()

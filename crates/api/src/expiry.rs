@@ -18,7 +18,7 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use crate::error::{Result, ServiceError};
 use crate::limits::EXPIRES_LEN_MAX;
-use crate::when::{DayMeans, parse_ms, rfc3339};
+use crate::when::{DayMeans, parse_ms, rfc3339, to_come};
 
 const FORMS: &str = "write `time 30d`, `usage 3`, `file-exists PATH`, `file-pristine PATH`, \
                      `period 2026-01-01..2026-02-01` or `period mon-fri 09:00-17:00`";
@@ -203,8 +203,17 @@ fn end_of(text: &str, now_ms: u64, zone: &TimeZone) -> Result<u64> {
         let start = next.to_zoned(zone.clone()).map_err(|_| no_time())?;
         return Ok(ms_of(start.timestamp()));
     }
-    let ms = parse_ms(text, now_ms, zone, DayMeans::End)?;
-    ms.and_then(|ms| u64::try_from(ms).ok()).ok_or_else(no_time)
+    // A day as an end counts as a whole.
+    if text.eq_ignore_ascii_case("tomorrow") {
+        let then = now(now_ms, zone, text)?.checked_add(1.day());
+        let day = then.map_err(|_| no_time())?.date().to_string();
+        return end_of(&day, now_ms, zone);
+    }
+    let ms = match parse_ms(text, now_ms, zone, DayMeans::End)? {
+        Some(ms) => u64::try_from(ms).ok(),
+        None => to_come(text, now_ms, zone)?,
+    };
+    ms.ok_or_else(no_time)
 }
 
 fn date(text: &str) -> Option<Date> {

@@ -1,6 +1,6 @@
 //! Moments as users write them.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
@@ -171,32 +171,67 @@ pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> 
     })
 }
 
-/// Parses a time to come into milliseconds since the epoch: `in 2h`, `2 days`, `tomorrow`, or any time that
-/// [`parse_moment`] takes. A time that has passed is taken, too.
+/// Parses the time at which a reminder is due, as [`to_come`] does.
+///
+/// # Errors
+/// `Invalid` for a text that is no time.
 pub fn parse_due(text: &str, now_ms: u64, zone: &TimeZone) -> Result<u64> {
-    let wrong = || {
-        let hint = "write `in 2h`, `tomorrow`, a date, or RFC 3339 (2026-11-02T10:00:00Z)";
+    to_come(text, now_ms, zone)?.ok_or_else(|| {
+        let hint = "write `in 2h`, `tomorrow 9:00`, `2026-11-02 10:00`, a date, or RFC 3339 \
+                    (2026-11-02T10:00:00Z)";
         ServiceError::invalid_with(format!("`{text}` is no time to be reminded at"), hint)
-    };
+    })
+}
+
+/// Parses a time to come into milliseconds since the epoch: `in 2h`, `2 days`, `tomorrow`, `tomorrow 9:00`, `9:00` (the
+/// next one), or any time that [`parse_moment`] takes. A time that has passed is taken, too. Returns `None` for a text
+/// that is no time.
+///
+/// # Errors
+/// `Invalid` for a time beyond all calendars.
+pub fn to_come(text: &str, now_ms: u64, zone: &TimeZone) -> Result<Option<u64>> {
     let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX));
-    let now: Zoned = now.map_err(|_| wrong())?.to_zoned(zone.clone());
+    let now: Zoned = now.map_err(|_| invalid(text))?.to_zoned(zone.clone());
     let lower = text.trim().to_ascii_lowercase();
     let span = lower.strip_prefix("in ").unwrap_or(&lower).trim();
-    let ms = if lower == "tomorrow" {
-        let date = now.date().tomorrow().map_err(|_| wrong())?;
+    let ms = if let Some((day, time)) = at_time_of_day(&lower, &now) {
+        let zoned = day.to_datetime(time).to_zoned(zone.clone());
+        zoned
+            .map_err(|_| invalid(text))?
+            .timestamp()
+            .as_millisecond()
+    } else if lower == "tomorrow" {
+        let date = now.date().tomorrow().map_err(|_| invalid(text))?;
         start_of(date, zone, text)?
     } else if let Ok(span) = span.parse::<Span>()
         && !lower.ends_with("ago")
     {
         if span.is_negative() {
-            return Err(wrong());
+            return Ok(None);
         }
-        let then = now.checked_add(span).map_err(|_| wrong())?;
+        let then = now.checked_add(span).map_err(|_| invalid(text))?;
         then.timestamp().as_millisecond()
     } else {
-        parse_ms(text, now_ms, zone, DayMeans::Start)?.ok_or_else(wrong)?
+        match parse_ms(text, now_ms, zone, DayMeans::Start)? {
+            Some(ms) => ms,
+            None => return Ok(None),
+        }
     };
-    u64::try_from(ms).map_err(|_| wrong())
+    Ok(u64::try_from(ms).ok())
+}
+
+/// Returns day and time of `9:00`, `today 9:00`, `tomorrow at 9:00` and `2026-11-02 9:00`. A time alone is the next one.
+fn at_time_of_day(lower: &str, now: &Zoned) -> Option<(Date, Time)> {
+    let (day, time) = lower.rsplit_once(' ').unwrap_or(("", lower));
+    let (hour, minute) = time.split_once(':')?;
+    let time = Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;
+    let day = match day.trim_end().trim_end_matches(" at").trim() {
+        "" if time > now.time() => now.date(),
+        "" | "tomorrow" => now.date().tomorrow().ok()?,
+        "today" => now.date(),
+        date => date.parse().ok()?,
+    };
+    Some((day, time))
 }
 
 /// Returns the day of an RFC 3339 time in `zone`, as `2026-11-02`; a text that is no time comes back unchanged.
@@ -305,6 +340,15 @@ mod tests {
             ("in 2h", "2026-11-21T14:00:00Z"),
             ("2 days", "2026-11-23T12:00:00Z"),
             ("tomorrow", "2026-11-22T00:00:00Z"),
+            ("tomorrow 9:00", "2026-11-22T09:00:00Z"),
+            ("Tomorrow at 09:30", "2026-11-22T09:30:00Z"),
+            ("9:00", "2026-11-22T09:00:00Z"),
+            ("13:00", "2026-11-21T13:00:00Z"),
+            ("2026-12-01 9:00", "2026-12-01T09:00:00Z"),
+            (
+                "tomorrow 25:00",
+                "`tomorrow 25:00` is no time to be reminded at",
+            ),
             ("2026-12-01", "2026-12-01T00:00:00Z"),
             ("2026-12-01T08:00:00Z", "2026-12-01T08:00:00Z"),
             ("1h ago", "2026-11-21T11:00:00Z"),

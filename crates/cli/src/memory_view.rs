@@ -190,11 +190,12 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
         Cell::new(topic(memory).unwrap_or_default())
             .style(TOPIC)
             .at_most(32),
-        Cell::new(if memory.forgotten {
-            "forgotten"
-        } else {
-            memory.importance.name()
+        Cell::new(match &memory.expires {
+            _ if memory.forgotten => "forgotten",
+            Some(condition) if memory.expired => condition,
+            _ => memory.importance.name(),
         })
+        .at_most(40)
         .style(importance_style(memory.importance)),
         Cell::new(when::ago(ui.now, &memory.updated_at)).style(DIM),
         content,

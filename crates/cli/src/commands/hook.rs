@@ -56,8 +56,9 @@ pub(crate) struct HookArgs {
     /// The event in the client's words: `SessionStart`, `UserPromptSubmit`, `BeforeAgent` …
     #[arg(value_name = "EVENT")]
     event: Option<String>,
-    /// Show the memories for this prompt, with reasons; nothing is recorded
-    #[arg(long = "try", value_name = "TEXT")]
+    /// Show the memories for this prompt, or those for the start of a session, with reasons; nothing is recorded.
+    /// `ICM_SESSION` names the session
+    #[arg(long = "try", value_name = "TEXT", num_args = 0..=1, default_missing_value = "")]
     prompt: Option<String>,
     /// With `on` and `off`: only for the project of this folder
     #[arg(long)]

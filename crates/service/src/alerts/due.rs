@@ -7,6 +7,7 @@ use icm_log::facts::{Facts, ScopeKind};
 use icm_log::{Event, EventId, Kind, Position, ScopeId, SessionId, hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::PendingAlert;
+use jiff::Timestamp;
 
 use crate::history::basis::At;
 use crate::service::Service;
@@ -106,6 +107,15 @@ impl Service {
             .iter()
             .filter_map(|alert| Some((alert.at.event, texts.remove(&alert.position)?)))
             .collect();
+        // In the same order on every machine.
+        let time = |at: &str| at.parse::<Timestamp>().ok();
+        found.sort_by_cached_key(|(event, alert)| {
+            (
+                alert.due_at.as_deref().map(time),
+                time(&alert.set_at),
+                *event,
+            )
+        });
         let left_out = found.len().saturating_sub(ALERTS_SHOWN_MAX);
         if !request.all {
             found.truncate(ALERTS_SHOWN_MAX);

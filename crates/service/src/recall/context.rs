@@ -207,6 +207,7 @@ fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
         about.push(found_by(&hit.matched));
     }
     about.extend(hit.passage.as_ref().map(Passage::told));
+    about.extend(memory.marks.and_then(|marks| marks.told()));
     if !hit.contradicts.is_empty() {
         about.push(format!("contradicts {}", hit.contradicts.join(", ")));
     }

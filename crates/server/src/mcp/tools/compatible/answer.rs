@@ -1,7 +1,7 @@
 //! Answers in JSON, with the stored text in a frame.
 
 use icm_api::RecallHit;
-use icm_api::found_by::nothing_fits;
+use icm_api::found_by::fit;
 use icm_api::{Nearest, shown_bytes};
 use icm_guard::frame::{Frame, cut, fair_cap, framed_len};
 use icm_text::word_places;
@@ -71,7 +71,12 @@ pub(super) fn framed(
 /// Returns the answer of a search that found nothing: `said`, and the nearest memory below the floor.
 pub(super) fn nothing(said: &str, nearest: Option<&Nearest>, fields: Value) -> Reply {
     let text = match nearest {
-        Some(nearest) => format!("{said}\n{}", nothing_fits(&nearest.id, nearest.fit)),
+        // These tools have no floor to be lowered.
+        Some(nearest) => format!(
+            "{said}\nnothing fits; nearest: {} ({}); ask with other words",
+            nearest.id,
+            fit(nearest.fit)
+        ),
         None => said.to_owned(),
     };
     Reply {

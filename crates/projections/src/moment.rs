@@ -16,7 +16,7 @@ pub trait LooksCloser {
 pub struct Moment<'a> {
     /// The moment, in milliseconds since the epoch.
     pub ms: u64,
-    /// Looks at the versions that may be expired earlier.
+    /// Decides about the versions whose row facts do not decide.
     pub closer: &'a dyn LooksCloser,
 }
 

@@ -12,8 +12,8 @@ use crate::text;
 
 /// Bring forgotten and expired memories back
 ///
-/// An expired memory gets the new condition, or none. A whole topic is one command, as for `icm forget`. With `--json` the answer for one id is a receipt, for several ids
-/// an array of receipts, for a topic an object with the receipts.
+/// An expired memory gets the new condition, or none. A whole topic is one command, as for `icm forget`. With `--json` the
+/// answer for one id is a receipt, for several ids an array of receipts, for a topic an object with the receipts.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

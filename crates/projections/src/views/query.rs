@@ -271,7 +271,8 @@ impl Views {
     }
 
     /// Returns the number of living memoirs, of living feedback, or of a memoir's living concepts, and the time of their
-    /// last change. `list` is [`MEMOIRS`], [`FEEDBACK`](crate::fold::FEEDBACK) or from [`concepts_of`](crate::fold::concepts_of), by one of the memoir's ids.
+    /// last change. `list` is [`MEMOIRS`], [`FEEDBACK`](crate::fold::FEEDBACK) or from
+    /// [`concepts_of`](crate::fold::concepts_of), by one of the memoir's ids.
     pub fn listed(&self, list: &str) -> Result<(u64, u64)> {
         let (mut count, mut changed_ms) = self.table()?.topic(list)?;
         if let Some(change) = self.tail.folder.kept.topics.get(list) {

@@ -109,8 +109,8 @@ impl Views {
         Ok(())
     }
 
-    /// Calls `each` with every living memory that stands out and is not expired at `moment`, the last changed first. Of other memories it reads only
-    /// the row facts.
+    /// Calls `each` with every living memory that stands out and is not expired at `moment`, the last changed first. Of
+    /// other memories it reads only the row facts.
     ///
     /// # Errors
     /// `Unusable` for a damaged record, or if the table lacks a version; any error of `each`.

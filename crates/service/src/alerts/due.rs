@@ -101,7 +101,6 @@ impl Service {
         if !request.all {
             pending.retain(|alert| alert.due_ms <= now_ms);
         }
-        pending.sort_unstable_by_key(|alert| (alert.due_ms, alert.position));
         let mut texts = self.texts_of(views, &pending, now_ms)?;
         let mut found: Vec<(EventId, Alert)> = pending
             .iter()

@@ -12,7 +12,8 @@ use icm_api::FeedbackHit;
 const CORRECTIONS_MAX: usize = 2;
 
 /// Returns the corrections that fit the question of a recall, best first, two at most. They pass the floor and the
-/// scopes of the recall, and are none of the ids that it leaves out; its other filters are about memories. Only the first page of an answer has any.
+/// scopes of the recall, and are none of the ids that it leaves out; its other filters are about memories. Only the first
+/// page of an answer has any.
 ///
 /// Cost: one search; nothing in a store without feedback.
 pub(super) fn fitting(

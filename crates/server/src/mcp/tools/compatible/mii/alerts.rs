@@ -42,7 +42,7 @@ pub(in crate::mcp::tools) static SET: Tool = Tool {
 pub(in crate::mcp::tools) static GET: Tool = Tool {
     name: "alerts_get",
     title: "Get the alerts",
-    description: "Return the alerts of this session and its parents that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge: use memory_get.",
+    description: "Return the alerts of this session, its parents and the project that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge: use memory_get.",
     hints: Hints {
         read_only: true,
         destructive: false,

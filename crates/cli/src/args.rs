@@ -114,6 +114,8 @@ pub(crate) enum Command {
     #[cfg(feature = "models")]
     Model(c::model::ModelArgs),
     Serve(c::serve::ServeArgs),
+    Explore(c::explore::ExploreArgs),
+    Tui(c::tui::TuiArgs),
     Hook(c::hook::HookArgs),
     Init(c::init::InitArgs),
     Uninstall(c::uninstall::UninstallArgs),
@@ -201,6 +203,8 @@ impl Command {
             #[cfg(feature = "models")]
             Command::Model(args) => c::model::run(args, app),
             Command::Serve(args) => c::serve::run(args, app),
+            Command::Explore(args) => c::explore::run(args, app),
+            Command::Tui(args) => c::tui::run(args, app),
             Command::Hook(args) => c::hook::run(&args, app),
             Command::Init(args) => c::init::run(args, app),
             Command::Uninstall(args) => c::uninstall::run(args, app),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate with the crates of the workspace that it may use. A crate that is not listed may not exist.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("wait", &[]),
     ("event", &[]),
     ("log", &["event", "wait"]),
@@ -50,6 +50,8 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "wait",
         ],
     ),
+    ("explorer", &["agents", "api", "guard", "service", "wait"]),
+    ("tui", &["agents", "api", "guard", "service", "wait"]),
     (
         "cli",
         &[
@@ -58,6 +60,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "bench",
             "clients",
             "embedders",
+            "explorer",
             "extract",
             "guard",
             "log",
@@ -66,6 +69,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "server",
             "service",
             "sync",
+            "tui",
             "vectors",
             "wait",
         ],

@@ -24,6 +24,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::metrics::Metrics;
 use super::names::{LOOPBACK, Origin, host_and_port, host_name};
 use super::refusal::Refusal;
+use super::visits::{Visit, Visits};
 use super::{BODY_MAX_BYTES, HttpOptions, Token};
 use crate::mcp::FollowUp;
 use icm_api::error::{Result, ServiceError};
@@ -40,6 +41,8 @@ pub(super) struct Gate {
     /// Names of this server, without a port, in lower case.
     hosts: Vec<String>,
     origins: Vec<Origin>,
+    /// The one browser that is let in, if the server has pages for a person.
+    visits: Option<Arc<Visits>>,
 }
 
 /// Header in which a browser gives the relation between the page and the server.
@@ -100,7 +103,16 @@ impl Gate {
             token: options.token.clone(),
             hosts,
             origins: origins.collect::<Result<_>>()?,
+            visits: None,
         })
+    }
+
+    /// Lets in one browser alone, and pages of this very server alone.
+    pub(super) fn for_a_browser(self, visits: Arc<Visits>) -> Gate {
+        Gate {
+            visits: Some(visits),
+            ..self
+        }
     }
 
     /// Puts `routes` and `/metrics` behind the gate. `under_way` counts a request until its answer is written.
@@ -142,6 +154,12 @@ impl Gate {
             Ok(origin) => origin,
             Err(refusal) => return refusal.into_response(),
         };
+        if let Some(visits) = &self.visits {
+            match visits.look(&parts) {
+                Visit::Known => {}
+                Visit::Answered(answer) => return *answer,
+            }
+        }
         let may_read =
             origin.is_some_and(|origin| self.origins.iter().any(|known| known.admits(&origin)));
         let page = parts.headers.get(ORIGIN).filter(|_| may_read).cloned();

@@ -18,8 +18,9 @@ mod operations;
 mod refusal;
 mod rest;
 mod token;
+mod visits;
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use axum::Router;
@@ -43,6 +44,7 @@ use gate::Gate;
 use icm_api::Caller;
 use icm_api::error::{Result, ServiceError, plain};
 use icm_service::Service;
+use visits::Visits;
 
 /// Longest body of a request, in bytes. Raised, requests can take more memory.
 const BODY_MAX_BYTES: usize = 1 << 20;
@@ -96,7 +98,41 @@ pub fn serve(
             .merge(mcp_route("/mcp", move || full.clone(), ends))
             .merge(mcp_route("/mcp/readonly", move || reading.clone(), ends))
     };
-    run(&service, mcp, http, routes, ready)
+    run(
+        &service,
+        Some(mcp),
+        Gate::new(&http)?,
+        http.listen,
+        routes,
+        ready,
+    )
+}
+
+/// Serves pages to one browser of this machine until the process is asked to end, and answers the requests received by
+/// then.
+///
+/// `make` gets a token that is cancelled when the process is asked to end. `ready` is called with the address to open
+/// once connections are accepted. Blocks the thread; must not be called inside a tokio runtime.
+///
+/// # Errors
+/// `Invalid` for a port that is taken or not allowed; `Internal` if the system has no random numbers.
+pub fn serve_pages(
+    service: Arc<Service>,
+    port: u16,
+    make: impl FnOnce(CancellationToken) -> Router,
+    ready: impl FnOnce(String),
+) -> Result<()> {
+    let http = HttpOptions {
+        listen: (Ipv4Addr::LOCALHOST, port).into(),
+        token: None,
+        allow_origins: Vec::new(),
+        allow_hosts: Vec::new(),
+    };
+    let visits = Arc::new(Visits::new()?);
+    let gate = Gate::new(&http)?.for_a_browser(Arc::clone(&visits));
+    let routes = |_: &Arc<FollowUp>, ends: &Ends| make(ends.asked.clone());
+    let ready = |listening| ready(visits.address(listening));
+    run(&service, None, gate, http.listen, routes, ready)
 }
 
 /// Checks whether a server could start with these options, as far as this does not depend on the system.
@@ -116,7 +152,15 @@ pub fn serve_handler<H: ServerHandler>(
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
     let routes = move |_: &Arc<FollowUp>, ends: &Ends| mcp_route("/mcp", make, ends);
-    run(&service, McpOptions::default(), http, routes, ready)
+    let owns = Some(McpOptions::default());
+    run(
+        &service,
+        owns,
+        Gate::new(&http)?,
+        http.listen,
+        routes,
+        ready,
+    )
 }
 
 /// The two steps of the end.
@@ -128,15 +172,16 @@ struct Ends {
     come: CancellationToken,
 }
 
+/// Serves behind this gate. With `owns`, the process answers other processes of the store, too, with these options.
 fn run(
     service: &Arc<Service>,
-    mcp: McpOptions,
-    http: HttpOptions,
+    owns: Option<McpOptions>,
+    gate: Gate,
+    listen: SocketAddr,
     routes: impl FnOnce(&Arc<FollowUp>, &Ends) -> Router,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
-    let gate = Gate::new(&http)?;
-    let (listener, address) = bound(http.listen)?;
+    let (listener, address) = bound(listen)?;
     mcp::in_a_runtime(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
             let doing = "listening".into();
@@ -146,7 +191,7 @@ fn run(
         tokio::spawn(mcp::on_signal(ends.asked.clone()));
         let follow_up = Arc::new(FollowUp::default());
         let working = tokio::spawn(Arc::clone(&follow_up).run(Arc::clone(service)));
-        let owning = mcp::own(service, &follow_up, mcp);
+        let owning = owns.map(|mcp| mcp::own(service, &follow_up, mcp));
         let under_way = TaskTracker::new();
         let app = gate.around(
             routes(&follow_up, &ends),
@@ -161,7 +206,9 @@ fn run(
         ready(address);
         listen::until(ends.asked, listener, app, &under_way).await;
         ends.come.cancel();
-        owning.abort();
+        if let Some(owning) = owning {
+            owning.abort();
+        }
         follow_up.finish();
         let worked = working.await;
         worked.map_err(|error| ServiceError::Internal(format!("HTTP follow-up: {error}")))

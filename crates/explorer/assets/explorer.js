@@ -1,0 +1,2 @@
+// Keys and small helps. Each page also works without this file.
+"use strict";

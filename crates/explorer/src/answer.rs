@@ -1,0 +1,140 @@
+//! Answers: a page in its frame, an error as a page, and the headers that each answer has.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use icm_api::error::{Result, ServiceError};
+use icm_guard::sanitize::clean_line;
+use maud::{Markup, html};
+
+use crate::Explorer;
+use crate::ask::Ask;
+use crate::frame;
+
+/// Files of this server alone, no script or style inside a page, no frame around it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// A page without its frame.
+pub(crate) struct Page {
+    /// Title of the window, and the one heading of the page.
+    pub(crate) title: String,
+    /// All below the heading.
+    pub(crate) main: Markup,
+    /// Names of files in `/assets` that this page needs beside the usual ones.
+    pub(crate) scripts: &'static [&'static str],
+}
+
+impl Page {
+    pub(crate) fn new(title: impl Into<String>, main: Markup) -> Page {
+        Page {
+            title: title.into(),
+            main,
+            scripts: &[],
+        }
+    }
+}
+
+/// A function that makes a page.
+pub(crate) type Make = fn(&Explorer, &Ask) -> Result<Page>;
+
+/// Answers a request for a page.
+pub(crate) async fn page(
+    make: Make,
+    State(explorer): State<Arc<Explorer>>,
+    Query(params): Query<Vec<(String, String)>>,
+    uri: Uri,
+) -> Response {
+    let answer = move || {
+        let made = Ask::of(&explorer, &uri, params).and_then(|ask| {
+            let page = make(&explorer, &ask)?;
+            Ok((ask, page))
+        });
+        match made {
+            Ok((ask, page)) => {
+                let whole = frame::around(&explorer, &ask, page);
+                whole.map_or_else(
+                    |error| failed(&error),
+                    |whole| html_answer(StatusCode::OK, whole),
+                )
+            }
+            Err(error) => failed(&error),
+        }
+    };
+    in_background(answer).await
+}
+
+/// Runs what asks the store on a thread that may block.
+pub(crate) async fn in_background(work: impl FnOnce() -> Response + Send + 'static) -> Response {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(response) => response,
+        Err(error) => {
+            tracing::error!(%error, "a page panicked");
+            let error = ServiceError::Internal("this page; details are in the log of icm".into());
+            failed(&error)
+        }
+    }
+}
+
+/// Answers with an error as a page.
+pub(crate) fn failed(error: &ServiceError) -> Response {
+    let message = clean_line(&error.to_string()).to_string();
+    let hint = error.hint().map(|hint| clean_line(&hint).to_string());
+    html_answer(
+        status(error),
+        frame::bare(
+            "This did not work",
+            &html! {
+                p.error role="alert" { (message) }
+                @if let Some(hint) = hint { p.hint { (hint) } }
+                p { a href="/" { "To the first page" } }
+            },
+        ),
+    )
+}
+
+/// Returns the status for an error.
+fn status(error: &ServiceError) -> StatusCode {
+    match error {
+        ServiceError::Invalid { .. } | ServiceError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
+        ServiceError::Secret { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        ServiceError::Nothing { .. } | ServiceError::NotFound { .. } => StatusCode::NOT_FOUND,
+        ServiceError::OtherPlan | ServiceError::Conflict { .. } => StatusCode::CONFLICT,
+        ServiceError::ReadOnly { .. } => StatusCode::FORBIDDEN,
+        ServiceError::NoSpace { .. } => StatusCode::INSUFFICIENT_STORAGE,
+        ServiceError::Busy { .. } | ServiceError::Stopped { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Answers with HTML. A page can change at any time, so no browser keeps it.
+pub(crate) fn html_answer(status: StatusCode, page: Markup) -> Response {
+    let kind = [(CONTENT_TYPE, "text/html; charset=utf-8")];
+    let mut response = (status, kind, page.into_string()).into_response();
+    guarded(response.headers_mut());
+    response
+}
+
+/// Adds the headers that bound what a browser does with an answer.
+pub(crate) fn guarded(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (REFERRER_POLICY, "same-origin"),
+        (CACHE_CONTROL, "no-store"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}

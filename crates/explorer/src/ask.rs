@@ -1,0 +1,115 @@
+//! A request for a page: its path, its parameters and its moment.
+
+use axum::http::Uri;
+use icm_api::Basis;
+use icm_api::error::Result;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::Explorer;
+
+/// Characters of a path's part or a parameter that are written as they are.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Writes a text so that it can stand in a path or a query.
+pub(crate) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, PLAIN).to_string()
+}
+
+/// A request for a page.
+pub(crate) struct Ask {
+    /// Its path, as it was written.
+    pub(crate) path: String,
+    /// The parameters of the query, in their order, without empty ones and without `at`.
+    params: Vec<(String, String)>,
+    /// The moment of the page, as `--at`; `None` for now.
+    pub(crate) at: Option<String>,
+    /// The event that the moment means.
+    pub(crate) basis: Basis,
+}
+
+impl Ask {
+    /// Reads path and query, and resolves the moment.
+    ///
+    /// # Errors
+    /// `Invalid` for a moment that is none, or lies before the first event.
+    pub(crate) fn of(explorer: &Explorer, uri: &Uri, params: Vec<(String, String)>) -> Result<Ask> {
+        let mut at = None;
+        let mut kept = Vec::new();
+        for (name, value) in params {
+            match name.as_str() {
+                _ if value.trim().is_empty() => {}
+                "at" => at = Some(value),
+                _ => kept.push((name, value)),
+            }
+        }
+        let basis = explorer.service.basis(at.as_deref())?;
+        Ok(Ask {
+            path: uri.path().to_owned(),
+            params: kept,
+            at,
+            basis,
+        })
+    }
+
+    /// Returns the first value of a parameter.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let mut named = self.params.iter().filter(|(key, _)| key == name);
+        named.next().map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the values of a parameter.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.params.iter().filter(move |(key, _)| key == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns all parameters but `at`.
+    pub(crate) fn params(&self) -> &[(String, String)] {
+        &self.params
+    }
+
+    /// Returns a link to another page at the same moment.
+    pub(crate) fn link(&self, path: &str, params: &[(&str, &str)]) -> String {
+        address(path, params.iter().copied(), self.at.as_deref())
+    }
+
+    /// Returns a link to this page with other values of these parameters; an empty value removes one.
+    pub(crate) fn link_with(&self, changed: &[(&str, &str)]) -> String {
+        let is_kept = |name: &str| changed.iter().all(|(key, _)| *key != name);
+        let kept = self.params.iter().filter(|(name, _)| is_kept(name));
+        let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));
+        let changed = changed
+            .iter()
+            .copied()
+            .filter(|(_, value)| !value.is_empty());
+        address(&self.path, kept.chain(changed), self.at.as_deref())
+    }
+
+    /// Returns a link to this page at another moment; `None` for now.
+    pub(crate) fn link_at(&self, at: Option<&str>) -> String {
+        let params = self.params.iter();
+        let params = params.map(|(name, value)| (name.as_str(), value.as_str()));
+        address(&self.path, params, at)
+    }
+}
+
+fn address<'a>(
+    path: &str,
+    params: impl Iterator<Item = (&'a str, &'a str)>,
+    at: Option<&'a str>,
+) -> String {
+    let mut text = path.to_owned();
+    let mut sign = '?';
+    for (name, value) in params.chain(at.map(|at| ("at", at))) {
+        text.push(sign);
+        text.push_str(&encoded(name));
+        text.push('=');
+        text.push_str(&encoded(value));
+        sign = '&';
+    }
+    text
+}

@@ -1,0 +1,209 @@
+//! Lets one browser in: the key in the address is spent by its first use, and a strict cookie stands for it afterwards.
+
+use std::net::SocketAddr;
+use std::sync::Mutex;
+
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
+    SET_COOKIE,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{Html, IntoResponse, Response};
+
+use icm_api::error::{Result, ServiceError};
+
+/// Random bytes of a key and of a cookie.
+const RANDOM_LEN: usize = 32;
+
+/// The parameter of the address with the key.
+const KEY: &str = "key";
+
+/// The key in the address, and the cookie that its use sets.
+pub(super) struct Visits {
+    /// The key, until it is spent.
+    key: Mutex<Option<String>>,
+    cookie: String,
+}
+
+impl std::fmt::Debug for Visits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Visits(…)")
+    }
+}
+
+/// The decision about a request.
+pub(super) enum Visit {
+    /// It goes on.
+    Known,
+    /// It is answered at once: a redirect with the cookie, or a refusal.
+    Answered(Box<Response>),
+}
+
+impl Visits {
+    /// Returns a new key and a new cookie.
+    ///
+    /// # Errors
+    /// `Internal` if the system has no random numbers.
+    pub(super) fn new() -> Result<Visits> {
+        Ok(Visits {
+            key: Mutex::new(Some(random()?)),
+            cookie: random()?,
+        })
+    }
+
+    /// Returns the address to open, once.
+    pub(super) fn address(&self, listening: SocketAddr) -> String {
+        let key = self.key.lock().unwrap_or_else(|held| held.into_inner());
+        let key = key.as_deref().unwrap_or_default();
+        format!("http://{listening}/?{KEY}={key}")
+    }
+
+    /// Decides about a request whose `Host` names this server.
+    pub(super) fn look(&self, parts: &Parts) -> Visit {
+        // A browser counts each port of this machine as the same site, so the cookie alone does not tell pages apart.
+        if !is_own_origin(&parts.headers) {
+            let why = "Pages of other servers get no answer.";
+            return refused(StatusCode::FORBIDDEN, why);
+        }
+        let name = cookie_name(&parts.headers);
+        let mut cookies = cookies(&parts.headers);
+        if cookies.any(|(key, value)| key == name && is_same(value, &self.cookie)) {
+            return Visit::Known;
+        }
+        if parts.method == Method::GET && self.is_spent_by(parts.uri.query().unwrap_or_default()) {
+            let cookie = format!("{name}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie);
+            let headers = [
+                (LOCATION, parts.uri.path().to_owned()),
+                (SET_COOKIE, cookie),
+                (CACHE_CONTROL, "no-store".to_owned()),
+                (REFERRER_POLICY, "no-referrer".to_owned()),
+            ];
+            return Visit::Answered(Box::new((StatusCode::SEE_OTHER, headers).into_response()));
+        }
+        let why = "The address that <code>icm explore</code> prints opens once, in one browser. Start it again for a new one.";
+        refused(StatusCode::UNAUTHORIZED, why)
+    }
+
+    /// Returns `true` if the query has the key. The key is spent by that.
+    fn is_spent_by(&self, query: &str) -> bool {
+        let mut given = query.split('&').filter_map(|part| part.split_once('='));
+        let Some((_, given)) = given.find(|(name, _)| *name == KEY) else {
+            return false;
+        };
+        let mut key = self.key.lock().unwrap_or_else(|held| held.into_inner());
+        key.take_if(|key| is_same(given, key)).is_some()
+    }
+}
+
+fn random() -> Result<String> {
+    let mut random = [0; RANDOM_LEN];
+    getrandom::fill(&mut random)
+        .map_err(|error| ServiceError::Internal(format!("no random numbers: {error}")))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Compares in a time that does not tell how much is equal.
+fn is_same(given: &str, wanted: &str) -> bool {
+    blake3::hash(given.as_bytes()) == blake3::hash(wanted.as_bytes())
+}
+
+/// Returns `true` if the request comes from a page of this very host and port, or from no page.
+fn is_own_origin(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    headers.get_all(ORIGIN).iter().all(|origin| {
+        let origin = origin.to_str().ok();
+        let named = origin.and_then(|origin| origin.strip_prefix("http://"));
+        named.is_some() && named == host
+    })
+}
+
+/// Returns the name of the cookie. Cookies do not know ports, so its name has the port of this server.
+fn cookie_name(headers: &HeaderMap) -> String {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let port = host.and_then(|host| Some(host.rsplit_once(':')?.1));
+    format!("icm-explore-{}", port.unwrap_or("80"))
+}
+
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let lines = headers.get_all(COOKIE).iter();
+    let lines = lines.filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';'));
+    pairs.filter_map(|pair| pair.trim().split_once('='))
+}
+
+fn refused(status: StatusCode, why: &str) -> Visit {
+    let page = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>icm</title><h1>Not admitted</h1><p>{why}</p></html>"
+    );
+    let headers = [
+        (CONTENT_SECURITY_POLICY, "default-src 'none'"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    Visit::Answered(Box::new((status, headers, Html(page)).into_response()))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    fn ask(visits: &Visits, uri: &str, headers: &[(&str, &str)]) -> Option<Response> {
+        let mut request = Request::get(uri).header(HOST, "127.0.0.1:7000");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).expect("a request").into_parts();
+        match visits.look(&parts) {
+            Visit::Known => None,
+            Visit::Answered(answer) => Some(*answer),
+        }
+    }
+
+    #[test]
+    fn the_key_opens_once_and_the_cookie_stays() {
+        let visits = Visits::new().expect("random numbers");
+        let address = visits.address(([127, 0, 0, 1], 7000).into());
+        let with_key = address
+            .strip_prefix("http://127.0.0.1:7000")
+            .expect("an address");
+        for refused in ["/", "/?key=", "/?key=0", "/?other=1"] {
+            let answer = ask(&visits, refused, &[]).expect("an answer");
+            assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{refused}");
+        }
+        let answer = ask(&visits, with_key, &[]).expect("an answer");
+        assert_eq!(answer.status(), StatusCode::SEE_OTHER);
+        assert_eq!(answer.headers()[LOCATION], "/");
+        let cookie = answer.headers()[SET_COOKIE].to_str().expect("ASCII");
+        assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+        let pair = cookie.split(';').next().expect("a pair").to_owned();
+        let again = ask(&visits, with_key, &[]).expect("an answer");
+        assert_eq!(again.status(), StatusCode::UNAUTHORIZED);
+        for known in [pair.clone(), format!("other=1; {pair}")] {
+            assert!(ask(&visits, "/log", &[("cookie", &known)]).is_none());
+        }
+        let of_another_port = pair.replace("7000", "7001");
+        for (cookie, status) in [(of_another_port, 401), (format!("{pair}0"), 401)] {
+            let answer = ask(&visits, "/log", &[("cookie", &cookie)]).expect("an answer");
+            assert_eq!(answer.status(), status);
+        }
+    }
+
+    #[test]
+    fn pages_of_other_ports_and_hosts_get_nothing_even_with_the_cookie() {
+        let visits = Visits::new().expect("random numbers");
+        let cookie = format!("icm-explore-7000={}", visits.cookie);
+        for (origin, admitted) in [
+            ("http://127.0.0.1:7000", true),
+            ("http://127.0.0.1:7001", false),
+            ("http://localhost:7000", false),
+            ("https://127.0.0.1:7000", false),
+            ("null", false),
+            ("http://example.org", false),
+        ] {
+            let answer = ask(&visits, "/", &[("cookie", &cookie), ("origin", origin)]);
+            assert_eq!(answer.is_none(), admitted, "{origin}");
+        }
+    }
+}

@@ -36,14 +36,14 @@ async function fill(store) {
   await claude.stop();
   rows.old = store.store('versions', 'The frontend is built with webpack');
   rows.new = store.store('versions', 'The frontend is built with vite now');
-  store.icm(['link', rows.new.id, 'supersedes', rows.old.id]);
-  store.icm(['memoir', 'create', 'shop', '--description', 'How the shop works']);
+  store.icm(['link', rows.new.id, rows.old.id, '-r', 'supersedes']);
+  store.icm(['memoir', 'create', '-n', 'shop', '-d', 'How the shop works']);
   for (const [name, text] of [['cart', 'Holds what a customer wants to buy'], ['invoice', 'Asks for money'], ['ledger', 'Keeps what was paid']]) {
-    store.icm(['memoir', 'add', 'shop', name, '-d', text, '--labels', 'domain:money']);
+    store.icm(['memoir', 'add-concept', '-m', 'shop', '-n', name, '-d', text, '-L', 'domain:money']);
   }
-  store.icm(['memoir', 'link', 'shop', 'cart', 'depends_on', 'invoice']);
+  store.icm(['memoir', 'link', '-m', 'shop', '--from', 'cart', '--to', 'invoice', '-r', 'depends_on']);
   store.icm(['fact', 'set', 'deploy', 'version', '2.1']);
-  store.icm(['alert', 'set', 'Look at the queue']);
+  store.icm(['alert', 'set', '--session', 's1', 'Look at the queue']);
   return rows;
 }
 
@@ -77,8 +77,8 @@ await step('each page has one heading, landmarks, and its own content', async ()
   for (const at of PAGES) {
     assert.equal(await open(at), 200, at);
     assert.equal(await page.locator('h1').count(), 1, at);
-    for (const landmark of ['banner', 'navigation', 'main', 'search']) {
-      assert.equal(await page.getByRole(landmark).count(), 1, `${landmark} of ${at}`);
+    for (const landmark of ['banner', 'main', 'navigation', 'search']) {
+      assert.ok(await page.getByRole(landmark).count() >= 1, `${landmark} of ${at}`);
     }
     assert.ok((await main()).length > 40, `${at} is empty`);
   }
@@ -112,8 +112,7 @@ await step('the moment before an update shows the old text, and the address reop
 
 await step('an undo on the page equals the one of the command line', async () => {
   const twin = store.copy('twin');
-  const change = store.json(['log', '--id', rows.database.id, '--kind', 'memory.updated', '-l', '1']);
-  const event = (change.events ?? change)[0].event;
+  const [{ event }] = store.log('--id', rows.database.id, '--kind', 'memory.updated', '-l', '1');
   const plan = twin.json(['undo', event, '--dry-run']);
   await open(`/undo?event=${event}`);
   for (const word of ['Invoices live in MySQL now', 'Invoices live in PostgreSQL 15']) assert.match(await main(), new RegExp(word));

@@ -34,6 +34,11 @@ export class Store {
     return JSON.parse(this.icm(['--json', ...args], options));
   }
 
+  /** The events that `icm log` lists. */
+  log(...args) {
+    return this.icm(['--json', 'log', ...args]).split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  }
+
   store(topic, text, ...more) {
     return this.json(['store', '-t', topic, '-c', text, ...more]);
   }

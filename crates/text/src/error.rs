@@ -82,3 +82,46 @@ impl<T, E: Into<TantivyError>> Doing<T> for Result<T, E> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_tantivy_are_told_without_quotes() {
+        let file = || PathBuf::from("view/meta.json");
+        let full = || io::Error::other("the disk is full");
+        for (source, told) in [
+            (
+                TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(file())),
+                "view/meta.json is missing",
+            ),
+            (
+                TantivyError::OpenReadError(OpenReadError::IoError {
+                    io_error: Arc::new(full()),
+                    filepath: file(),
+                }),
+                "view/meta.json: the disk is full",
+            ),
+            (
+                TantivyError::OpenWriteError(OpenWriteError::IoError {
+                    io_error: Arc::new(full()),
+                    filepath: file(),
+                }),
+                "view/meta.json: the disk is full",
+            ),
+            (TantivyError::IoError(Arc::new(full())), "the disk is full"),
+            (
+                TantivyError::SystemError("the \"writer\" ended.".to_owned()),
+                "System error: 'the writer ended",
+            ),
+        ] {
+            let error = Err::<(), _>(source).doing("opening").expect_err("an error");
+            assert_eq!(error.to_string(), format!("opening: {told}"));
+        }
+    }
+}

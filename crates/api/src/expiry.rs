@@ -18,7 +18,7 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use crate::error::{Result, ServiceError};
 use crate::limits::EXPIRES_LEN_MAX;
-use crate::when::{DayMeans, parse_ms, rfc3339, to_come};
+use crate::when::{DayMeans, local, parse_ms, past_or_to_come, rfc3339};
 
 const FORMS: &str = "write `time 30d`, `usage 3`, `file-exists PATH`, `file-pristine PATH`, \
                      `period 2026-01-01..2026-02-01` or `period mon-fri 09:00-17:00`";
@@ -130,6 +130,89 @@ pub fn settled(text: &str, folder: &Path, zone: &TimeZone) -> String {
     }
 }
 
+/// Returns a condition that [`to_text`] wrote with its times in a zone, to the minute: `time 2026-12-24`. A day stands for
+/// the whole of it, as in a condition of a user. Another text is returned unchanged.
+pub fn in_zone(text: &str, zone: &TimeZone) -> String {
+    let Ok(GivenExpiry { facts, .. }) = parse(text, 0, zone) else {
+        return text.to_owned();
+    };
+    match facts.condition {
+        Condition::TIME => format!("time {}", end_in(facts.first, zone)),
+        Condition::PERIOD => {
+            let from = match facts.first {
+                0 => String::new(),
+                ms => start_in(ms, zone),
+            };
+            let until = match facts.second {
+                u64::MAX => String::new(),
+                ms => end_in(ms, zone),
+            };
+            format!("period {from}..{until}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns what a condition that [`to_text`] wrote means for a memory, for people, with times in a zone: `expires after 3
+/// recalls`, `expires 2026-12-27 09:00`, `is shown mon-fri 09:00-17:00 Europe/Berlin`.
+pub fn told(text: &str, zone: &TimeZone) -> String {
+    let Ok(GivenExpiry { facts, path, .. }) = parse(text, 0, zone) else {
+        return format!("expires: {text}");
+    };
+    let path = path.unwrap_or_default();
+    match facts.condition {
+        Condition::TIME => format!("expires {}", told_end(facts.first, zone)),
+        Condition::USAGE => match facts.first {
+            1 => "expires after 1 recall".to_owned(),
+            recalls => format!("expires after {recalls} recalls"),
+        },
+        Condition::FILE_EXISTS => format!("expires once {path} is gone"),
+        Condition::FILE_PRISTINE => format!("expires once {path} is changed or gone"),
+        Condition::PERIOD => {
+            let mut words = vec!["is shown".to_owned()];
+            if facts.first > 0 {
+                words.push(format!("from {}", start_in(facts.first, zone)));
+            }
+            if facts.second < u64::MAX {
+                let end = told_end(facts.second, zone);
+                words.push(format!("until {}", end.trim_start_matches("at ")));
+            }
+            words.join(" ")
+        }
+        // As in names of zones elsewhere, UTC is no place.
+        _ => {
+            let hours = text.trim_start_matches("period ");
+            format!("is shown {}", hours.replace(" Etc/UTC", " UTC"))
+        }
+    }
+}
+
+/// Returns the start of a period in a zone: a day if the start is its first moment.
+fn start_in(ms: u64, zone: &TimeZone) -> String {
+    let time = local(ms, zone);
+    time.strip_suffix(" 00:00").unwrap_or(&time).to_owned()
+}
+
+/// Returns an end in a zone: the day before if the end is the first moment of a day.
+fn end_in(ms: u64, zone: &TimeZone) -> String {
+    let time = local(ms, zone);
+    let day = time
+        .strip_suffix(" 00:00")
+        .and_then(|day| day.parse::<Date>().ok());
+    match day.and_then(|day| day.yesterday().ok()) {
+        Some(day) => day.to_string(),
+        None => time,
+    }
+}
+
+fn told_end(ms: u64, zone: &TimeZone) -> String {
+    let end = end_in(ms, zone);
+    match end.contains(' ') {
+        true => end,
+        false => format!("at the end of {end}"),
+    }
+}
+
 /// Returns a condition as [`parse`] reads it.
 pub fn to_text(facts: &Expiry, path: Option<&str>, zone: Option<&str>) -> String {
     let path = path.unwrap_or("(withheld)");
@@ -209,11 +292,8 @@ fn end_of(text: &str, now_ms: u64, zone: &TimeZone) -> Result<u64> {
         let day = then.map_err(|_| no_time())?.date().to_string();
         return end_of(&day, now_ms, zone);
     }
-    let ms = match parse_ms(text, now_ms, zone, DayMeans::End)? {
-        Some(ms) => u64::try_from(ms).ok(),
-        None => to_come(text, now_ms, zone)?,
-    };
-    ms.ok_or_else(no_time)
+    let ms = past_or_to_come(text, now_ms, zone, DayMeans::End)?;
+    ms.and_then(|ms| u64::try_from(ms).ok()).ok_or_else(no_time)
 }
 
 fn date(text: &str) -> Option<Date> {
@@ -467,6 +547,59 @@ mod tests {
         assert_eq!(settle("period mon"), "period mon -08:00");
         assert_eq!(settle("time 3d"), "time 3d");
         assert_eq!(settle("nonsense"), "nonsense");
+    }
+
+    #[test]
+    fn conditions_are_told_in_the_zone_of_the_reader() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-8));
+        for (text, shown, meaning) in [
+            (
+                "time 2026-12-24T09:30:12.345Z",
+                "time 2026-12-24 01:30",
+                "expires 2026-12-24 01:30",
+            ),
+            (
+                "time 2026-12-24T08:00:00Z",
+                "time 2026-12-23",
+                "expires at the end of 2026-12-23",
+            ),
+            ("usage 3", "usage 3", "expires after 3 recalls"),
+            ("usage 1", "usage 1", "expires after 1 recall"),
+            (
+                "file-exists /a b",
+                "file-exists /a b",
+                "expires once /a b is gone",
+            ),
+            (
+                "file-pristine /a",
+                "file-pristine /a",
+                "expires once /a is changed or gone",
+            ),
+            (
+                "period 2027-01-01T08:00:00Z..2027-02-01T08:00:00Z",
+                "period 2027-01-01..2027-01-31",
+                "is shown from 2027-01-01 until the end of 2027-01-31",
+            ),
+            (
+                "period 2027-01-01T09:00:00Z..",
+                "period 2027-01-01 01:00..",
+                "is shown from 2027-01-01 01:00",
+            ),
+            (
+                "period mon 08:00-09:00 Europe/Berlin",
+                "period mon 08:00-09:00 Europe/Berlin",
+                "is shown mon 08:00-09:00 Europe/Berlin",
+            ),
+            (
+                "period mon Etc/UTC",
+                "period mon Etc/UTC",
+                "is shown mon UTC",
+            ),
+            ("condition 9", "condition 9", "expires: condition 9"),
+        ] {
+            assert_eq!(in_zone(text, &zone), shown);
+            assert_eq!(told(text, &zone), meaning);
+        }
     }
 
     #[test]

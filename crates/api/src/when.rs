@@ -165,10 +165,32 @@ pub fn rfc3339_signed(ms: i64) -> String {
 
 /// Like [`parse_ms`], with an error for texts that are no time.
 pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<i64> {
-    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| {
-        let message = format!("`{text}` is no point in time");
-        ServiceError::invalid_with(message, MOMENTS)
-    })
+    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| no_moment(text))
+}
+
+/// Parses a moment that lies in the past or in the future: a time of [`parse_ms`], else a time of [`to_come`]. `day` is
+/// the moment of a day that a date stands for. Returns `None` for a text that is no time.
+///
+/// # Errors
+/// As [`parse_ms`] and [`to_come`].
+pub fn past_or_to_come(
+    text: &str,
+    now_ms: u64,
+    zone: &TimeZone,
+    day: DayMeans,
+) -> Result<Option<i64>> {
+    match parse_ms(text, now_ms, zone, day)? {
+        Some(ms) => Ok(Some(ms)),
+        None => {
+            let later = to_come(text, now_ms, zone)?;
+            Ok(later.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)))
+        }
+    }
+}
+
+/// Returns the error for a text that is no moment.
+pub fn no_moment(text: &str) -> ServiceError {
+    ServiceError::invalid_with(format!("`{text}` is no point in time"), MOMENTS)
 }
 
 /// Parses the time at which a reminder is due, as [`to_come`] does.
@@ -240,6 +262,24 @@ pub fn day(at: &str, zone: &TimeZone) -> String {
         Ok(time) => time.to_zoned(zone.clone()).date().to_string(),
         Err(_) => at.to_owned(),
     }
+}
+
+/// Returns a moment in a time zone, to the minute: `2026-11-02 10:00`. [`parse_ms`] reads it again.
+pub fn local(ms: u64, zone: &TimeZone) -> String {
+    match Timestamp::from_millisecond(i64::try_from(ms).unwrap_or(i64::MAX)) {
+        Ok(time) => time
+            .to_zoned(zone.clone())
+            .strftime("%Y-%m-%d %H:%M")
+            .to_string(),
+        Err(_) => "?".to_owned(),
+    }
+}
+
+/// Returns an RFC 3339 time as [`local`] does; a text that is no time comes back unchanged.
+pub fn local_time(at: &str, zone: &TimeZone) -> String {
+    let ms = at.parse::<Timestamp>().ok();
+    let ms = ms.and_then(|time| u64::try_from(time.as_millisecond()).ok());
+    ms.map_or_else(|| at.to_owned(), |ms| local(ms, zone))
 }
 
 /// Returns the name of a time zone for people: `Europe/Berlin`, `UTC` (also for `Etc/UTC`), or its offset at `now_ms`
@@ -358,6 +398,37 @@ mod tests {
         ] {
             assert_eq!(due(text), expect, "{text}");
         }
+    }
+
+    #[test]
+    fn a_moment_may_be_past_or_to_come() {
+        let day = |text: &str, day| match past_or_to_come(text, NOW, &TimeZone::UTC, day) {
+            Ok(ms) => ms.map_or_else(|| "none".to_owned(), rfc3339_signed),
+            Err(error) => error.to_string(),
+        };
+        for (text, expect) in [
+            ("2026-11-02", "2026-11-02T00:00:00Z"),
+            ("yesterday", "2026-11-20T00:00:00Z"),
+            ("2h ago", "2026-11-21T10:00:00Z"),
+            ("1969-01-01", "1969-01-01T00:00:00Z"),
+            ("in 2h", "2026-11-21T14:00:00Z"),
+            ("tomorrow", "2026-11-22T00:00:00Z"),
+            ("13:00", "2026-11-21T13:00:00Z"),
+            ("soon", "none"),
+        ] {
+            assert_eq!(day(text, DayMeans::Start), expect, "{text}");
+        }
+        assert_eq!(day("2026-11-02", DayMeans::End), "2026-11-02T23:59:59.999Z");
+    }
+
+    #[test]
+    fn a_local_time_is_read_as_it_was_written() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-8));
+        let told = local_time("2026-11-21T12:00:00Z", &zone);
+        assert_eq!(told, "2026-11-21 04:00");
+        let read = parse_ms(&told, NOW, &zone, DayMeans::End);
+        assert_eq!(read.expect("a time"), i64::try_from(NOW).ok());
+        assert_eq!(local_time("soon", &zone), "soon");
     }
 
     #[test]

@@ -161,11 +161,9 @@ impl Service {
     fn valid_ms(&self, at: Option<&str>, valid_at: Option<&str>, basis: At) -> Result<i64> {
         let (now, zone) = (self.now_ms(), self.zone());
         if let Some(text) = valid_at {
-            let later = when::to_come(text, now, &zone).ok().flatten();
-            return match (when::parse_moment(text, now, &zone, DayMeans::End), later) {
-                (Err(_), Some(later)) => Ok(i64::try_from(later).unwrap_or(i64::MAX)),
-                (moment, _) => moment.map_err(|error| self.without_its_secrets(error)),
-            };
+            let moment = when::past_or_to_come(text, now, &zone, DayMeans::End);
+            let moment = moment.and_then(|ms| ms.ok_or_else(|| when::no_moment(text)));
+            return moment.map_err(|error| self.without_its_secrets(error));
         }
         let ms = match at {
             None => now,

@@ -82,10 +82,9 @@ impl Service {
     /// Returns a time to come, such as `in 2 days`, as RFC 3339; other texts are returned unchanged.
     fn moment_to_come(&self, text: String) -> String {
         let (now, zone) = (self.now_ms(), self.zone());
-        let later = when::to_come(&text, now, &zone).ok().flatten();
-        match when::parse_moment(&text, now, &zone, DayMeans::Start) {
-            Err(_) => later.map_or(text, when::rfc3339),
-            Ok(_) => text,
+        match when::past_or_to_come(&text, now, &zone, DayMeans::Start) {
+            Ok(Some(ms)) => when::rfc3339_signed(ms),
+            _ => text,
         }
     }
 

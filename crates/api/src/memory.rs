@@ -242,6 +242,9 @@ pub struct Receipt {
     pub action: Action,
     /// The topic of the memory.
     pub topic: String,
+    /// The condition under which the memory expires now, if the command set one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expires: Option<String>,
     /// A memory of the topic that says nearly the same: the new one was linked to it, or it was updated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub similar: Option<Similar>,

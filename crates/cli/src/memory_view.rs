@@ -191,9 +191,9 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
             .style(TOPIC)
             .at_most(32),
         Cell::new(match &memory.expires {
-            _ if memory.forgotten => "forgotten",
-            Some(condition) if memory.expired => condition,
-            _ => memory.importance.name(),
+            _ if memory.forgotten => "forgotten".to_owned(),
+            Some(condition) if memory.expired => when::condition(condition),
+            _ => memory.importance.name().to_owned(),
         })
         .at_most(40)
         .style(importance_style(memory.importance)),
@@ -223,6 +223,9 @@ pub(crate) fn print_stored(ui: &Ui, receipt: &Receipt, content: &str) -> Result<
         text::one_line(&receipt.id),
         ui.paint(DIM, &format!("@{}", receipt.position)),
     ))?;
+    if let Some(condition) = &receipt.expires {
+        ui.line(format_args!("{}", when::expires(condition)))?;
+    }
     if let Some(similar) = receipt.similar_alone() {
         print_similar(ui, receipt, similar, content)?;
     }

@@ -1,7 +1,7 @@
 //! Shows times to people.
 
-use icm_api::when;
 use icm_api::when::time_ago;
+use icm_api::{expiry, when};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -14,6 +14,21 @@ pub(crate) fn ago(now: Timestamp, at: &str) -> String {
 /// Returns the local day of an RFC 3339 time.
 pub(crate) fn day(at: &str) -> String {
     when::day(at, &TimeZone::system())
+}
+
+/// Returns an RFC 3339 time as the local day and the minute: `2026-11-02 10:00`.
+pub(crate) fn local(at: &str) -> String {
+    crate::text::one_line(&when::local_time(at, &TimeZone::system()))
+}
+
+/// Returns what a condition to expire means, with local times.
+pub(crate) fn expires(condition: &str) -> String {
+    crate::text::one_line(&expiry::told(condition, &TimeZone::system()))
+}
+
+/// Returns a condition to expire as it is given on the command line, with local times.
+pub(crate) fn condition(condition: &str) -> String {
+    crate::text::one_line(&expiry::in_zone(condition, &TimeZone::system()))
 }
 
 /// Returns the time and its age.

@@ -96,7 +96,7 @@ pub(crate) fn set(args: AlertArgs, app: &App) -> Result<Outcome, CliError> {
     }
     let whom = whom(receipt.session.as_deref(), receipt.project.as_deref());
     let from = match &receipt.due_at {
-        Some(due) => format!(", from {due}"),
+        Some(due) => format!(", from {}", when::local(due)),
         None => String::new(),
     };
     let line = format!("set an alert {whom}{from} @{}", receipt.position);
@@ -140,7 +140,7 @@ pub(crate) fn show(args: AlertsArgs, app: &App) -> Result<Outcome, CliError> {
 fn print(ui: &Ui, alert: &Alert) -> Result<(), CliError> {
     let text = cleaned(alert.text.trim_end()).replace('\n', "\n    ");
     let due = match &alert.due_at {
-        Some(due) if !alert.due => format!(", due {due}"),
+        Some(due) if !alert.due => format!(", due {}", when::local(due)),
         _ => String::new(),
     };
     let about = format!(

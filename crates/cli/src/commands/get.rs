@@ -119,10 +119,10 @@ fn conflicts(memory: &Memory) -> String {
 fn expires(memory: &Memory) -> String {
     match (&memory.expires, memory.expired) {
         (None, _) => String::new(),
-        (Some(condition), false) => text::one_line(condition),
+        (Some(condition), false) => when::condition(condition),
         (Some(condition), true) => {
             let id = text::one_line(&memory.id);
-            let condition = text::one_line(condition);
+            let condition = when::condition(condition);
             format!("{condition}: hidden now (`icm revive {id}` brings it back)")
         }
     }

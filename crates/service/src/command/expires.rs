@@ -9,7 +9,7 @@ use icm_projections::fold::{Expiry, Version};
 use super::file_state::FileState;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
-use icm_api::expiry::{GivenExpiry, parse, refuse_passed};
+use icm_api::expiry::{GivenExpiry, parse, refuse_passed, to_text};
 
 /// A condition that an event will set.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,12 @@ impl NewExpiry {
         (texts != payload::ExpiresText::default()).then_some(texts)
     }
 
+    /// Returns the condition as users write it.
+    pub(crate) fn to_text(&self) -> String {
+        let GivenExpiry { facts, path, zone } = &self.given;
+        to_text(facts, path.as_deref(), zone.as_deref())
+    }
+
     /// Returns `true` if the number of recalls decides.
     pub(crate) fn counts_recalls(&self) -> bool {
         self.given.facts.condition == Condition::USAGE
@@ -64,6 +70,16 @@ impl NewExpiry {
         }
         self
     }
+}
+
+/// Returns the condition of a version as users write it.
+pub(crate) fn condition_text(version: &Version) -> Option<String> {
+    let expiry = version.expiry.as_deref()?;
+    Some(to_text(
+        &expiry.facts,
+        expiry.path.as_deref(),
+        expiry.zone.as_deref(),
+    ))
 }
 
 /// Returns `true` if a row has this condition already, and it has not come true.

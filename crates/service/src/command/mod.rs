@@ -34,7 +34,7 @@ pub(crate) use author::Author;
 pub(crate) use batch::{Command, actor_of, check_caller};
 pub(crate) use change::{Change, next_length, retagged, turned};
 pub(crate) use choice::{Choice, settled, still_forgotten};
-pub(crate) use expires::NewExpiry;
+pub(crate) use expires::{NewExpiry, condition_text};
 pub(crate) use file_state::came_true;
 pub(crate) use receipt::{earlier_receipt, first_receipt, receipt, stored_receipt, unchanged};
 pub(crate) use request::{RequestKeyOf, digest_of, request_shape, update_shape};

@@ -6,7 +6,7 @@ use icm_log::{Appended, Cursor, EventId, Kind, Log, Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
-use super::{Command, RequestKeyOf};
+use super::{Command, RequestKeyOf, condition_text};
 use crate::peer::{Attempt, SIGN_OF_LIFE};
 use crate::snapshot::QueryResult;
 use icm_api::error::ServiceError;
@@ -26,6 +26,7 @@ fn receipt_of(
         position: position.0,
         action,
         topic,
+        expires: None,
         similar: None,
         seems_to_replace: Vec::new(),
         to_be_judged: Vec::new(),
@@ -126,7 +127,7 @@ pub(crate) fn earlier_receipt(
     again(views, subject, kind, written).map(Some)
 }
 
-/// Returns the receipt of an event that is already in the log.
+/// Returns the receipt of an event that is already in the log, with the condition that its memory had after it.
 fn again(
     views: &Views,
     subject: SubjectId,
@@ -135,6 +136,7 @@ fn again(
 ) -> QueryResult<Receipt> {
     let entity = views.resolve(subject)?;
     let version = views.version_at(entity, written.1)?;
+    let expires = version.as_ref().and_then(condition_text);
     let topic = version
         .and_then(|version| version.topic)
         .unwrap_or_default();
@@ -149,6 +151,7 @@ fn again(
     };
     Ok(Receipt {
         confirmed: kind == Kind::MEMORY_LINKED,
+        expires,
         ..receipt_of(subject, written, action, topic)
     })
 }

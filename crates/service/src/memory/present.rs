@@ -6,7 +6,7 @@ use icm_log::{Kind, Position, SubjectId};
 use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
-use crate::memory::expiry::condition_text;
+use crate::command::condition_text;
 use crate::memory::link::{Links, confirmations, marks};
 use crate::service::{Service, locked};
 use crate::snapshot::{QueryError, QueryResult};

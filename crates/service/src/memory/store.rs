@@ -11,8 +11,8 @@ use crate::command::batch::Command;
 use crate::command::secrets::Guard;
 use crate::command::transaction::{CommandIdentity, Uncommitted};
 use crate::command::{
-    Change, RequestKeyOf, Scope, ValidatedStore, digest_of, earlier_receipt, first_receipt,
-    receipt, request_shape, unchanged, update_shape,
+    Change, NewExpiry, RequestKeyOf, Scope, ValidatedStore, digest_of, earlier_receipt,
+    first_receipt, receipt, request_shape, unchanged, update_shape,
 };
 use crate::peer::{Attempt, Forwarded};
 use crate::service::{LOCK_LOOK, Service, Write, locked};
@@ -36,6 +36,16 @@ pub struct Prepared {
 enum ValidatedWrite {
     Store(Box<ValidatedStore>),
     Update { id: String, change: Box<Change> },
+}
+
+impl ValidatedWrite {
+    /// Returns the condition to expire that the write sets.
+    fn expires(&self) -> Option<&NewExpiry> {
+        match self {
+            ValidatedWrite::Store(checked) => checked.expires.as_ref(),
+            ValidatedWrite::Update { change, .. } => change.expires.as_ref()?.as_ref(),
+        }
+    }
 }
 
 /// The receipts of writes that were decided together; see [`Service::decide_all`].
@@ -226,7 +236,10 @@ impl Service {
                 self.decide_update(command, views, id, change, prepared.request())
             }
         }?;
+        let set = prepared.what.expires().map(NewExpiry::to_text);
         Ok(Receipt {
+            // The receipt of an earlier attempt has the condition that it set.
+            expires: set.map(|set| receipt.expires.unwrap_or(set)),
             warnings: prepared.warnings.clone(),
             ..receipt
         })

@@ -7,8 +7,8 @@ use icm_log::{ActorId, Event, EventId, Kind};
 use icm_projections::fold::{Family, Stamp, Version, Writer, as_written, changed, written_by};
 use serde_json::{Map, Value};
 
+use crate::command::condition_text;
 use crate::memoir as graph;
-use crate::memory::expiry::condition_text;
 use icm_api::when::rfc3339_signed;
 
 /// The fields of a memory that can be settled. A name is never in conflict, as it makes one memory of two. A source

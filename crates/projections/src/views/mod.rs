@@ -17,6 +17,7 @@ mod parts;
 mod past;
 mod query;
 mod recall;
+mod recalls;
 mod steps;
 mod tail;
 mod walk;

@@ -1,14 +1,12 @@
 //! The weight of a memory as of a position, computed on demand.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use icm_log::facts::Facts;
-use icm_log::{Log, Position, SubjectId};
+use icm_log::{Log, Position};
 
 use super::Views;
 use crate::error::Result;
-use crate::fold::{EntityId, InChain, Schedule, Tick, Version, day_of};
+use crate::fold::{EntityId, Schedule, Tick, Version, day_of};
 
 impl Views {
     /// Returns the weight of a version at `position`, in parts per million. Costs nothing without ticks. With ticks,
@@ -87,72 +85,13 @@ impl Views {
     /// Returns the UTC days of the recalls in force at `position` that showed a memory, ascending.
     fn recall_days(&self, log: &Log, entity: EntityId, position: Position) -> Result<Vec<u32>> {
         let ids = self.ids_at(entity, position)?;
-        let mut times = Vec::new();
-        for id in &ids {
-            if !self.recall_times(*id, position, &mut times)? {
-                return self.recall_days_in_force(log, &ids, position);
+        let mut days: Vec<u32> = match self.recall_times(&ids, position)? {
+            Some(times) => times.iter().map(|(_, ms)| day_of(*ms)).collect(),
+            None => {
+                let times = self.recall_times_in_force(log, &ids, position)?;
+                times.into_iter().map(|time| day_of(time.ms())).collect()
             }
-        }
-        // A recall that showed several ids of the memory showed it once.
-        times.sort_unstable();
-        times.dedup_by_key(|(position, _)| *position);
-        let mut days: Vec<u32> = times.iter().map(|(_, ms)| day_of(*ms)).collect();
-        days.sort_unstable();
-        Ok(days)
-    }
-
-    /// Adds position and time of the recalls up to `position` that showed an id. Returns `false` if an undo affects
-    /// which of them count.
-    fn recall_times(
-        &self,
-        id: SubjectId,
-        position: Position,
-        times: &mut Vec<(Position, u64)>,
-    ) -> Result<bool> {
-        let mut take = |at, ms| times.push((at, ms));
-        if self.files.base.tally.events > 0
-            && !self.table()?.access_times(id, position, &mut take)?
-        {
-            return Ok(false);
-        }
-        let newer = self.tail.folder.kept.accesses.get(&id);
-        for access in newer.into_iter().flatten() {
-            if access.position > position {
-                continue;
-            }
-            if access.counted.is_some() {
-                return Ok(false);
-            }
-            take(access.position, access.at_ms);
-        }
-        Ok(true)
-    }
-
-    /// Returns the same days, read from the log.
-    fn recall_days_in_force(
-        &self,
-        log: &Log,
-        ids: &[SubjectId],
-        position: Position,
-    ) -> Result<Vec<u32>> {
-        let mut positions = BTreeSet::new();
-        for id in ids {
-            positions.extend(self.positions_of(*id, position, usize::MAX)?);
-        }
-        let positions: Vec<Position> = positions.into_iter().collect();
-        let undos = self.undos()?.as_of(position);
-        let mut days = Vec::new();
-        self.events_at(log, &positions, &mut |event| {
-            let Ok(Facts::Recalled(facts)) = Facts::of(&event.head) else {
-                return;
-            };
-            if undos.is_undone(&InChain::of(event)) {
-                return;
-            }
-            if facts.results.iter().any(|shown| ids.contains(&shown.id)) {
-                days.push(day_of(event.head.time().ms()));
-            }
-        })?;
+        };
         days.sort_unstable();
         Ok(days)
     }

@@ -5,8 +5,8 @@
 
 use std::cell::RefCell;
 
-use icm_log::facts::{Condition, MemoryExpired};
-use icm_log::{Kind, NewEvent, Position, SubjectId, payload};
+use icm_log::facts::{self, Condition, MemoryExpired};
+use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
 use icm_projections::fold::{EntityId, Expiry, Version};
 use icm_projections::{LooksCloser, Moment, Row, Views};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,7 +16,7 @@ use crate::history::basis::At;
 use crate::service::{PendingExpiry, Service, locked};
 use crate::snapshot::{QueryError, QueryResult};
 use icm_api::Caller;
-use icm_api::expiry::{is_within_week, to_text};
+use icm_api::expiry::is_within_week;
 use icm_api::ids::id_text;
 
 /// The memories that are expired at a basis. A store without conditions pays nothing.
@@ -145,20 +145,44 @@ impl<'a> Expired<'a> {
     }
 
     fn look(&self, version: &Version) -> QueryResult<bool> {
-        let Some(Expiry { facts, zone, .. }) = version.expiry.as_deref() else {
+        let Some(Expiry {
+            facts,
+            zone,
+            set_by,
+            ..
+        }) = version.expiry.as_deref()
+        else {
             return Ok(false);
         };
         Ok(match facts.condition {
             Condition::PERIOD => self.at.moment_ms < facts.first,
             Condition::WEEKLY => !is_within_week(facts, zone.as_deref(), self.at.moment_ms),
-            Condition::USAGE => {
-                let entity = self.views.resolve(version.id)?;
-                let log = &self.service.log;
-                let (recalls, _) = self.views.accesses_at(log, entity, self.at.position)?;
-                recalls >= facts.second.saturating_add(facts.first)
-            }
+            Condition::USAGE => self.is_used_up(version, facts, *set_by)?,
             _ => self.gone.borrow().contains(&version.id),
         })
+    }
+
+    /// Returns `true` if enough recalls showed a memory since its condition was set: recalls that the author of the
+    /// condition did not know, with a later time. An earlier recall of another machine may be learnt at any time.
+    fn is_used_up(
+        &self,
+        version: &Version,
+        facts: &facts::Expiry,
+        set_by: EventId,
+    ) -> QueryResult<bool> {
+        let entity = self.views.resolve(version.id)?;
+        let (log, position) = (&self.service.log, self.at.position);
+        let (recalls, _) = self.views.accesses_at(log, entity, position)?;
+        if recalls < facts.second.saturating_add(facts.first) {
+            return Ok(false);
+        }
+        let mut writers = version.writers.iter();
+        let Some(writer) = writers.find(|writer| writer.stamp.event == set_by) else {
+            return Ok(true);
+        };
+        let since = writer.stamp.time;
+        let later = self.views.recalls_after(log, entity, position, since)?;
+        Ok(later >= facts.first)
     }
 
     fn look_up(&self, entity: EntityId, from: Position) -> QueryResult<bool> {
@@ -177,16 +201,6 @@ impl LooksCloser for Expired<'_> {
         self.look_up(entity, from)
             .unwrap_or_else(|error| self.fail(error))
     }
-}
-
-/// Returns the condition of a version as users write it.
-pub(crate) fn condition_text(version: &Version) -> Option<String> {
-    let expiry = version.expiry.as_deref()?;
-    Some(to_text(
-        &expiry.facts,
-        expiry.path.as_deref(),
-        expiry.zone.as_deref(),
-    ))
 }
 
 impl Service {

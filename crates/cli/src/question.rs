@@ -1,9 +1,8 @@
-//! Parses questions that contain words like options: `icm recall what does --force do`.
+//! Parses the arguments, and explains unknown options in questions: `icm recall what does --force do`.
 //!
-//! The parser decides first. An option that it does not know becomes a word of the question, but only after a plain
-//! word, and only if it is no misspelt known option. `--` still ends options.
+//! Words of a question need no quotes, so an option behind them may be meant as a word, or as an option that the command
+//! does not have. Taken as a word, a filter would be lost without notice, so it is an error that names the fix.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -17,7 +16,7 @@ const QUESTION: &str = "query";
 /// Parses the arguments, of which the first is the program's name.
 ///
 /// # Errors
-/// The parser's errors, after options within the question were taken as words.
+/// The parser's errors. An unknown option of a command that takes a question is told how to become a word of it.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
     let mut error = match Cli::try_parse_from(arguments) {
         Ok(cli) => return Ok(cli),
@@ -37,25 +36,22 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
             .try_get_matches_from(arguments)
             .and_then(|matches| Cli::from_arg_matches(&matches));
     }
-    let Some((question, at)) = question_in(&whole, arguments) else {
-        return Err(error);
-    };
-    let mut words = BTreeSet::new();
-    // Each round turns one more argument into a word.
-    while let Some(option) = unknown_option(&error)
-        && let Some(word) = behind_a_word(question, &arguments[at..], &words, &option)
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(question) = question_in(&whole, arguments)
+        && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
     {
-        words.insert(word);
-        error = match Cli::try_parse_from(with_words_last(question, arguments, at, &words)) {
-            Ok(cli) => return Ok(cli),
-            Err(error) => error,
-        };
+        let name = question.get_bin_name().unwrap_or("icm recall");
+        let tip = format!(
+            "if '{option}' is a word of the question, put '--' before the question: '{name} -- …'"
+        );
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
     }
     Err(error)
 }
 
-/// Returns the command that takes a question, and the index of its first argument.
-fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<(&'c Command, usize)> {
+/// Returns the command of these arguments if it takes a question.
+fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<&'c Command> {
     let mut command = whole;
     let mut at = 1;
     while command.has_subcommands() {
@@ -73,7 +69,7 @@ fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<(&'c Co
     let asks = command
         .get_positionals()
         .any(|argument| argument.get_id() == QUESTION);
-    asks.then_some((command, at))
+    asks.then_some(command)
 }
 
 /// The role of an argument for a command.
@@ -132,85 +128,6 @@ fn read(command: &Command, argument: &OsStr) -> Read {
     Read::Option { takes_next: false }
 }
 
-/// Most letters in which a misspelt option differs from a known one. The parser also suggests options that only begin
-/// alike, such as `--format` for `--force`. Raised, fewer unknown options become words of a question.
-const MISSPELT_MAX: usize = 2;
-
-/// Returns the option that the parser does not know; `None` for a misspelt known one.
-fn unknown_option(error: &Error) -> Option<String> {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let is_misspelt = match error.get(ContextKind::SuggestedArg) {
-        Some(ContextValue::String(known)) => {
-            strsim::damerau_levenshtein(option, known) <= MISSPELT_MAX
-        }
-        other => other.is_some(),
-    };
-    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
-    (is_unknown && !is_misspelt).then(|| option.clone())
-}
-
-/// Returns the index of an unknown option that stands after a plain word and is not in `words`.
-fn behind_a_word(
-    question: &Command,
-    arguments: &[OsString],
-    words: &BTreeSet<usize>,
-    option: &str,
-) -> Option<usize> {
-    let mut seen_word = false;
-    let mut at = 0;
-    while let Some(argument) = arguments.get(at) {
-        match read(question, argument) {
-            Read::Plain => seen_word = true,
-            Read::Option { takes_next: true } => at += 1,
-            Read::Option { .. } => {}
-            Read::Unknown => {
-                // For combined letters and for an option with a value the error names only the first part.
-                let named = argument.to_string_lossy().starts_with(option);
-                if seen_word && named && !words.contains(&at) {
-                    return Some(at);
-                }
-            }
-            Read::End => break,
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Returns the arguments with the words of the question after `--`, in their order, including those in `words`.
-fn with_words_last(
-    question: &Command,
-    arguments: &[OsString],
-    from: usize,
-    words: &BTreeSet<usize>,
-) -> Vec<OsString> {
-    let (before, rest) = arguments.split_at(from);
-    let mut options = before.to_vec();
-    let mut last = vec![OsString::from("--")];
-    let mut at = 0;
-    while let Some(argument) = rest.get(at) {
-        match read(question, argument) {
-            Read::Plain => last.push(argument.clone()),
-            Read::Unknown if words.contains(&at) => last.push(argument.clone()),
-            Read::Option { takes_next: true } => {
-                options.push(argument.clone());
-                at += 1;
-                options.extend(rest.get(at).cloned());
-            }
-            Read::Option { .. } | Read::Unknown => options.push(argument.clone()),
-            Read::End => {
-                last.extend(rest[at + 1..].iter().cloned());
-                break;
-            }
-        }
-        at += 1;
-    }
-    options.extend(last);
-    options
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,69 +138,68 @@ mod tests {
     }
 
     #[test]
-    fn words_that_look_like_options_belong_to_the_question() {
-        for (line, same) in [
+    fn an_unknown_option_in_a_question_is_an_error_with_the_fix() {
+        for (line, option, fix) in [
             (
-                "icm recall what does --force do",
-                "icm recall -- what does --force do",
+                "icm recall who is on call --valid-at 2026-01-01",
+                "'--valid-at'",
+                "'icm recall -- …'",
             ),
             (
-                "icm --db x recall -l 1 what does --force do --explain -t a",
-                "icm --db x recall -l 1 --explain -t a -- what does --force do",
+                "icm --db x recall -l 1 what does --force do",
+                "'--force'",
+                "'icm recall -- …'",
             ),
+            ("icm recall tar -xzf a", "'-x'", "'icm recall -- …'"),
+            ("icm recall is -1", "'-1'", "'icm recall -- …'"),
             (
-                "icm recall tar -xzf --zstd=9 a",
-                "icm recall -- tar -xzf --zstd=9 a",
-            ),
-            (
-                "icm recall is --force --force-with -1",
-                "icm recall -- is --force --force-with -1",
-            ),
-            (
-                "icm recall is --force -- --explain",
-                "icm recall -- is --force --explain",
-            ),
-            (
-                "icm recall-context why --amend --budget 300",
-                "icm recall-context --budget 300 -- why --amend",
-            ),
-            (
-                "icm recall-context what does --force do",
-                "icm recall-context -- what does --force do",
-            ),
-            (
-                "icm recall what does --version print",
-                "icm recall -- what does --version print",
+                "icm recall-context why --amend",
+                "'--amend'",
+                "'icm recall-context -- …'",
             ),
             (
                 "icm replay --at @3 why --amend",
-                "icm replay --at @3 -- why --amend",
+                "'--amend'",
+                "'icm replay -- …'",
             ),
             (
                 "icm memoir search -m a what is --amend",
-                "icm memoir search -m a -- what is --amend",
+                "'--amend'",
+                "'icm memoir search -- …'",
             ),
             (
                 "icm memoir search-all what is --amend",
-                "icm memoir search-all -- what is --amend",
+                "'--amend'",
+                "'icm memoir search-all -- …'",
             ),
         ] {
-            assert_eq!(
-                parsed(line).expect(line),
-                parsed(same).expect(same),
-                "{line}"
-            );
+            let error = parsed(line).expect_err(line).to_string();
+            assert!(error.contains(option), "{line}: {error}");
+            assert!(error.contains(fix), "{line}: {error}");
+        }
+        let misspelt = parsed("icm recall invoices --explian").expect_err("misspelt");
+        let misspelt = misspelt.to_string();
+        for tip in ["'--explain'", "'icm recall -- …'"] {
+            assert!(misspelt.contains(tip), "{misspelt}");
         }
     }
 
     #[test]
-    fn a_misspelt_option_is_named_and_other_commands_take_no_words() {
+    fn words_behind_two_dashes_belong_to_the_question() {
+        for line in [
+            "icm recall -- what does --force do",
+            "icm --db x recall -l 1 -t a -- what does --force do",
+            "icm recall what does -- --force -1",
+            "icm memoir search -m a -- what is --amend",
+        ] {
+            parsed(line).expect(line);
+        }
+    }
+
+    #[test]
+    fn other_commands_take_no_words() {
         for (line, named) in [
-            ("icm recall invoices --explian", "--explain"),
-            ("icm recall --explian invoices", "--explain"),
-            ("icm recall what does --force do --explian", "--explain"),
             ("icm recall --force", "--force"),
-            ("icm recall --force do", "--force"),
             ("icm recall x --limit nine", "nine"),
             ("icm recall x --topic", "--topic"),
             ("icm store -t a -c b --force", "--force"),
@@ -292,5 +208,7 @@ mod tests {
             let error = parsed(line).expect_err(line).to_string();
             assert!(error.contains(named), "{line}: {error}");
         }
+        let plain = parsed("icm store -t a -c b --force").expect_err("no such option");
+        assert!(!plain.to_string().contains("question"), "{plain}");
     }
 }

@@ -24,7 +24,7 @@ Examples:
   icm recall retry policy -t payments/ --at yesterday
   icm recall deploys on a Friday --tag ops --not-tag draft --since 2026-08-01")]
 pub(crate) struct RecallArgs {
-    /// Words to search for; no quotes needed; `-` reads stdin
+    /// Words to search for; no quotes needed; `-` reads stdin; words that begin with a dash go behind `--`
     #[arg(required = true)]
     query: Vec<String>,
     /// Only this topic; `a/` for `a` and everything below it

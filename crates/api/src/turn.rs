@@ -21,6 +21,8 @@ pub struct TurnTopicRequest {
     pub topic: String,
     /// The direction.
     pub to: Turn,
+    /// The condition under which revived memories expire from now on.
+    pub expires: Option<String>,
     /// Only return which memories would change.
     pub dry_run: bool,
     /// The `plan` of an earlier answer: do exactly that.

@@ -46,10 +46,14 @@ impl Service {
         ids: &[String],
         expires: Option<&str>,
     ) -> Result<Vec<Receipt>> {
+        let expires = self.condition_to_set(expires)?;
+        self.turn_named(caller, ids, Turn::Revive, expires.as_ref())
+    }
+
+    fn condition_to_set(&self, expires: Option<&str>) -> Result<Option<NewExpiry>> {
         let mut guard = Guard::new(&self.settings.secrets, false);
         guard.condition(expires)?;
-        let expires = expires.map(|text| self.new_expiry(text)).transpose()?;
-        self.turn_named(caller, ids, Turn::Revive, expires.as_ref())
+        expires.map(|text| self.new_expiry(text)).transpose()
     }
 
     fn turn_named(
@@ -90,8 +94,9 @@ impl Service {
         })
     }
 
-    /// Forgets all living memories of a topic, or revives all forgotten ones, in one command; or returns the plan of
-    /// that. Up to 16,384 of them (32 MiB of events) turn together or not at all. More are done in several such steps.
+    /// Forgets all living memories of a topic, or revives all forgotten and expired ones, in one command; or returns the
+    /// plan of that. Memories that come back by themselves, outside of their hours or before their period, are no expired
+    /// ones here. Up to 16,384 of them (32 MiB of events) turn together or not at all. More are done in several such steps.
     ///
     /// # Errors
     /// `OtherPlan` if the plan differs from the one that was shown.
@@ -102,6 +107,7 @@ impl Service {
     ) -> Result<TurnTopicAnswer> {
         // With a `/` at its end the text may be longer than a topic.
         text("the topic", &request.topic, TOPIC_LEN_MAX + 1)?;
+        let expires = self.condition_to_set(request.expires.as_deref())?;
         let look = |views: &Views| -> QueryResult<_> {
             let topic = self.topic_filter(views, &request.topic)?;
             let request = &TurnTopicRequest {
@@ -109,10 +115,14 @@ impl Service {
                 ..request.clone()
             };
             let mut versions = newest_of_topic(views, &request.topic)?;
-            versions.retain(match request.to {
-                Turn::Forget => Version::is_alive,
-                Turn::Revive => Version::is_forgotten,
+            let expired = Expired::now(self, views);
+            versions.retain(|version| match request.to {
+                Turn::Forget => version.is_alive(),
+                Turn::Revive => {
+                    version.is_forgotten() || version.is_alive() && expired.is_over(version)
+                }
             });
+            expired.checked()?;
             versions.sort_by_key(|version| version.id);
             let answer = self.turning(views, request, &versions)?;
             Ok((answer, versions))
@@ -126,7 +136,7 @@ impl Service {
             if request.plan.as_ref().is_some_and(other) {
                 return Err(ServiceError::OtherPlan.into());
             }
-            answer.receipts = turn_all(command, views, &versions, request.to, None)?;
+            answer.receipts = turn_all(command, views, &versions, request.to, expires.as_ref())?;
             if let Some(last) = answer.receipts.last() {
                 answer.event = Some(last.event.clone());
                 answer.position = Some(last.position);
@@ -172,7 +182,7 @@ impl Service {
     }
 }
 
-/// Forgets or revives memories. Memories that are in that state already stay as they are.
+/// Forgets or revives memories, which get the condition `expires`. Memories that are in that state already stay as they are.
 fn turn_all(
     command: &mut Command<'_>,
     views: &Views,
@@ -191,11 +201,16 @@ fn turn_all(
     for version in versions {
         let before = events.len();
         let turns = version.is_alive() == alive;
-        let is_back = turns || expired.hides(version);
+        // A forgotten memory keeps the hours in which it is shown.
+        let is_expired = match turns {
+            true => expired.is_over(version),
+            false => expired.hides(version),
+        };
+        let is_back = turns || is_expired;
         if turns {
             events.push(turned(version, kind));
         }
-        if to == Turn::Revive && (expires.is_some() || expired.hides(version)) {
+        if to == Turn::Revive && (expires.is_some() || is_expired) {
             let change = Change {
                 expires: Some(expires.cloned()),
                 ..Change::default()
@@ -210,9 +225,13 @@ fn turn_all(
     let receipts = versions.iter().zip(counts);
     let receipts = receipts.map(|(version, (count, action))| {
         let last = appended.by_ref().take(count).last();
-        match last {
+        let receipt = match last {
             Some(event) => receipt(version, event, action, None),
             None => unchanged(version),
+        };
+        Receipt {
+            expires: expires.map(NewExpiry::to_text),
+            ..receipt
         }
     });
     Ok(receipts.collect())

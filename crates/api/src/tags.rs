@@ -88,8 +88,11 @@ pub struct Tags {
 pub struct TagCount {
     /// The tag, as it is written.
     pub tag: String,
-    /// Living memories that have it.
+    /// Living memories that have it and are shown.
     pub memories: u64,
+    /// Expired memories that have it.
+    #[serde(default, skip_serializing_if = "crate::memory::is_zero")]
+    pub expired: u64,
     /// Newest change of one of these memories, RFC 3339.
     pub updated_at: String,
 }
@@ -122,8 +125,11 @@ pub struct ReplaceTagAnswer {
     pub from: String,
     /// The tag that takes its place.
     pub to: String,
-    /// Number of memories that change.
+    /// Number of memories that change, expired ones among them.
     pub memories: u64,
+    /// Number of the expired ones.
+    #[serde(default, skip_serializing_if = "crate::memory::is_zero")]
+    pub expired: u64,
     /// Their ids, the oldest first.
     pub ids: Vec<String>,
     /// The newest of them.

@@ -21,8 +21,8 @@ const SHOWN: usize = 10;
 
 /// List the tags, with their numbers of memories
 ///
-/// Tags are the keywords of memories. The living memories of the scopes that a recall here sees are counted. `icm
-/// recall` and `icm list` filter by tags: `--tag`, `--any-tag`, `--not-tag`. Exits with 1 if there is no tag.
+/// Tags are the keywords of memories. The living memories of the scopes that a recall here sees are counted, expired ones
+/// apart. `icm recall` and `icm list` filter by tags: `--tag`, `--any-tag`, `--not-tag`. Exits with 1 if there is no tag.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -59,9 +59,9 @@ struct Filters {
 
 /// Give a tag another name
 ///
-/// Changes every living memory that has the tag, in every scope, in one command; `icm undo` takes it back. The memories
-/// are shown first and you are asked; without a terminal give `--yes`. The new name must not exist yet: `icm tags
-/// merge` puts one tag in the place of another. Forgotten memories keep their tags.
+/// Changes every living memory that has the tag, also expired ones, in every scope, in one command; `icm undo` takes it
+/// back. The memories are shown first and you are asked; without a terminal give `--yes`. The new name must not exist yet:
+/// `icm tags merge` puts one tag in the place of another. Forgotten memories keep their tags.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -81,9 +81,9 @@ struct RenameArgs {
 
 /// Put one tag in the place of another
 ///
-/// Changes every living memory that has the first tag, in every scope, in one command; `icm undo` takes it back. The
-/// memories are shown first and you are asked; without a terminal give `--yes`. Both tags must exist. Forgotten memories
-/// keep their tags.
+/// Changes every living memory that has the first tag, also expired ones, in every scope, in one command; `icm undo` takes
+/// it back. The memories are shown first and you are asked; without a terminal give `--yes`. Both tags must exist. Forgotten
+/// memories keep their tags.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -154,12 +154,21 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
 }
 
 fn print(app: &App, found: &Tags) -> Result<(), CliError> {
+    let is_any_expired = found.tags.iter().any(|tag| tag.expired > 0);
     let rows = found.tags.iter().map(|tag| {
-        vec![
+        let mut row = vec![
             Cell::new(&tag.tag).style(TOPIC),
             Cell::new(tag.memories.to_string()).right(),
             Cell::new(when::ago(app.ui.now, &tag.updated_at)).style(DIM),
-        ]
+        ];
+        if is_any_expired {
+            let expired = match tag.expired {
+                0 => String::new(),
+                expired => format!("{expired} expired"),
+            };
+            row.push(Cell::new(expired).style(DIM));
+        }
+        row
     });
     columns::print(&app.ui, &rows.collect::<Vec<_>>())?;
     let more = found.total - found.tags.len() as u64;
@@ -269,5 +278,9 @@ impl Previewed for Replacing {
 }
 
 fn memories(answer: &ReplaceTagAnswer) -> String {
-    count(answer.memories, "memory", "memories")
+    let memories = count(answer.memories, "memory", "memories");
+    match answer.expired {
+        0 => memories,
+        expired => format!("{memories}, {expired} of them expired"),
+    }
 }

@@ -25,12 +25,13 @@ use icm_api::{Caller, ReplaceTagAnswer, ReplaceTagRequest, TagCount, Tags, TagsR
 #[derive(Default)]
 struct Count {
     memories: u64,
+    expired: u64,
     changed_ms: u64,
 }
 
 impl Service {
-    /// Returns the tags of the living memories in the scopes that the caller sees, by name, as of a moment. Reads every
-    /// memory.
+    /// Returns the tags of the living memories in the scopes that the caller sees, by name, as of a moment. Expired
+    /// memories are counted apart. Reads every memory.
     pub fn tags(&self, caller: &Caller, request: &TagsRequest) -> Result<Tags> {
         for (what, given, max) in [
             ("the filter", &request.filter, KEYWORD_LEN_MAX),
@@ -45,11 +46,11 @@ impl Service {
             let expired = Expired::at(self, views, &at);
             let mut counts: BTreeMap<String, Count> = BTreeMap::new();
             views.each_at(ALL_IDS, at.position, false, &mut |_, version| {
-                let is_shown = version.is_alive() && !expired.hides(version);
-                if is_shown && scopes.sees(&version.scope_text()) {
+                if version.is_alive() && scopes.sees(&version.scope_text()) {
+                    let is_expired = expired.hides(version);
                     for tag in tags_of(version) {
                         if filter.is_none_or(|part| keyword_has(part, tag)) {
-                            count(&mut counts, tag, version);
+                            count(&mut counts, tag, version, is_expired);
                         }
                     }
                 }
@@ -65,6 +66,7 @@ impl Service {
             let tags = left.by_ref().take(limit).map(|(tag, count)| TagCount {
                 tag,
                 memories: count.memories,
+                expired: count.expired,
                 updated_at: rfc3339(count.changed_ms),
             });
             Ok(Tags {
@@ -77,7 +79,7 @@ impl Service {
         })
     }
 
-    /// Puts one tag in the place of another in all living memories of all scopes, in one command; or returns the plan
+    /// Puts one tag in the place of another in all living memories of all scopes, also expired ones, in one command; or returns the plan
     /// of that. Up to 16,384 memories change together or not at all. More are done in several such steps.
     ///
     /// # Errors
@@ -89,12 +91,7 @@ impl Service {
         request: &ReplaceTagRequest,
     ) -> Result<ReplaceTagAnswer> {
         let mut guard = Guard::new(&self.settings.secrets, false);
-        if request.to.contains(',') {
-            return Err(ServiceError::invalid_with(
-                "a tag cannot have a comma, which parts tags",
-                "give one tag",
-            ));
-        }
+        limits::refuse_comma(&request.to)?;
         let mut to = limits::tag(&request.to)?;
         guard.tag(&mut to)?;
         let warnings = guard.warnings();
@@ -142,6 +139,12 @@ impl Service {
             Ok(true)
         })?;
         tagged.sort_by_key(|version| version.id);
+        let expired = Expired::now(self, views);
+        let hidden = tagged
+            .iter()
+            .filter(|version| expired.hides(version))
+            .count();
+        expired.checked()?;
         let mut plan = blake3::Hasher::new();
         for name in [&from, &to] {
             plan.update(name.as_bytes()).update(&[0]);
@@ -159,6 +162,7 @@ impl Service {
             from,
             to,
             memories: tagged.len() as u64,
+            expired: hidden as u64,
             ids: tagged.iter().map(|version| id_text(version.id)).collect(),
             newest: shown?,
             warnings: warnings.to_vec(),
@@ -174,12 +178,13 @@ fn tags_of(version: &Version) -> BTreeSet<&str> {
     keywords_of(version).collect()
 }
 
-fn count(counts: &mut BTreeMap<String, Count>, tag: &str, version: &Version) {
+fn count(counts: &mut BTreeMap<String, Count>, tag: &str, version: &Version, is_expired: bool) {
     let count = match counts.get_mut(tag) {
         Some(count) => count,
         None => counts.entry(tag.to_owned()).or_default(),
     };
-    count.memories += 1;
+    count.memories += u64::from(!is_expired);
+    count.expired += u64::from(is_expired);
     count.changed_ms = count.changed_ms.max(version.updated_ms);
 }
 

@@ -39,6 +39,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let tags: Vec<Value> = found
         .tags
         .iter()
+        .filter(|tag| tag.memories > 0)
         .map(|tag| json!({"tag": tag.tag, "count": tag.memories}))
         .collect();
     Ok(match tags.is_empty() {

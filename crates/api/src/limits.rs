@@ -132,7 +132,8 @@ pub fn topic(given: &str) -> Result<String> {
     }
 }
 
-/// Checks and normalises keywords: trimmed, in order, without empty and repeated ones.
+/// Checks and normalises keywords: trimmed, in order, without empty and repeated ones. Commas are allowed, because older
+/// memories have some; see [`refuse_comma`].
 pub fn keywords(given: &[String]) -> Result<Vec<String>> {
     words("keyword", given)
 }
@@ -140,6 +141,38 @@ pub fn keywords(given: &[String]) -> Result<Vec<String>> {
 /// Checks and normalises one tag.
 pub fn tag(given: &str) -> Result<String> {
     visible_name("the tag", given, KEYWORD_LEN_MAX)
+}
+
+/// Refuses new keywords with commas, as [`refuse_comma`] does.
+///
+/// # Errors
+/// `Invalid` for the first one with a comma.
+pub fn refuse_commas(keywords: &[String]) -> Result<()> {
+    keywords
+        .iter()
+        .try_for_each(|keyword| refuse_comma(keyword))
+}
+
+/// Refuses a new tag with a comma: the filters of the command line take a comma for the end of a tag.
+///
+/// # Errors
+/// `Invalid`, with the tags that were probably meant.
+pub fn refuse_comma(tag: &str) -> Result<()> {
+    if !tag.contains(',') {
+        return Ok(());
+    }
+    let parts = tag
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let parts: Vec<String> = parts.map(|part| format!("`{part}`")).collect();
+    Err(ServiceError::invalid_with(
+        format!("the tag `{tag}` has a comma, which parts tags"),
+        match parts.as_slice() {
+            [] => "give a tag without a comma".to_owned(),
+            parts => format!("give {} each by itself", parts.join(" and ")),
+        },
+    ))
 }
 
 /// Like [`keywords`], for words that messages call `called`.

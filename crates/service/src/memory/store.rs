@@ -192,6 +192,7 @@ impl Service {
         match write {
             Write::Store(mut request) => {
                 let warnings = self.guard_store(&mut request)?;
+                limits::refuse_commas(&request.keywords)?;
                 let checked = self.check_store(caller, &request)?;
                 Ok(Prepared {
                     what: ValidatedWrite::Store(Box::new(checked)),
@@ -203,6 +204,7 @@ impl Service {
             Write::Update(mut request) => {
                 let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
                 guard.update(&mut request)?;
+                limits::refuse_commas(request.keywords.as_deref().unwrap_or_default())?;
                 let change = self.check_update(&request)?;
                 Ok(Prepared {
                     what: ValidatedWrite::Update {

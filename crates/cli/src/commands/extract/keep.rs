@@ -4,7 +4,7 @@ mod duplicates;
 
 use std::io::BufRead;
 
-use icm_api::{Caller, ImportedLine, Memory, NoProgress};
+use icm_api::{Caller, ImportedLine, Memory, NoProgress, limits};
 use icm_extract::{Found, Importance};
 use icm_guard::secrets::{Action, Policy};
 use icm_service::Service;
@@ -185,7 +185,10 @@ fn importance_of(found: &Found) -> icm_api::Importance {
 
 /// Returns the keywords that fit into a memory.
 fn keywords_of(found: &Found) -> Vec<String> {
-    let fits = |word: &&String| icm_api::limits::keywords(std::slice::from_ref(*word)).is_ok();
+    let fits = |word: &&String| {
+        let is_allowed = limits::keywords(std::slice::from_ref(*word)).is_ok();
+        is_allowed && limits::refuse_comma(word).is_ok()
+    };
     found.keywords.iter().filter(fits).cloned().collect()
 }
 

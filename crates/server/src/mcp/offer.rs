@@ -68,15 +68,19 @@ const CARE: [&str; 3] = [
     "icm_memory_stats",
 ];
 /// Tools that ICM does not have.
-const NEWER: [&str; 8] = [
+const NEWER: [&str; 12] = [
     "icm_memoir_describe",
     "icm_memoir_export",
     "icm_memoir_forget",
     "icm_memory_decay",
     "icm_memory_forget_topic",
     "icm_memory_link",
+    "icm_memory_list",
     "icm_memory_prune",
     "icm_memory_recall_context",
+    "icm_memory_rename_tag",
+    "icm_memory_revive",
+    "icm_memory_tags",
 ];
 
 fn is_of(name: &str, family: &str) -> bool {

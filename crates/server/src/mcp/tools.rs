@@ -15,6 +15,7 @@ mod forget;
 mod forget_topic;
 mod health;
 mod link;
+mod list;
 mod list_topics;
 pub(crate) mod log;
 mod memoir;
@@ -22,8 +23,11 @@ mod prune;
 mod recall;
 mod recall_context;
 mod receipt;
+mod rename_tag;
+mod revive;
 mod stats;
 mod store;
+mod tags;
 mod undo;
 mod update;
 mod wake_up;
@@ -39,12 +43,12 @@ use super::schema;
 use super::schema::{Args, Kind, Param};
 pub(super) use compatible::{FRONTS, as_named};
 use icm_api::error::ServiceError;
-use icm_api::{Basis, Caller, Progress};
+use icm_api::{Basis, Caller, Progress, TagFilter, expiry, when};
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
 /// All tools under names of icm, sorted by name.
-pub(super) static TOOLS: [&Tool; 36] = [
+pub(super) static TOOLS: [&Tool; 40] = [
     &alerts::SET,
     &alerts::DUE,
     &conflicts::TOOL,
@@ -72,12 +76,16 @@ pub(super) static TOOLS: [&Tool; 36] = [
     &forget_topic::TOOL,
     &health::TOOL,
     &link::TOOL,
+    &list::TOOL,
     &list_topics::TOOL,
     &prune::TOOL,
     &recall::TOOL,
     &recall_context::TOOL,
+    &rename_tag::TOOL,
+    &revive::TOOL,
     &stats::TOOL,
     &store::TOOL,
+    &tags::TOOL,
     &update::TOOL,
     &undo::TOOL,
     &wake_up::TOOL,
@@ -165,6 +173,22 @@ impl Call<'_> {
         self.service.day(time)
     }
 
+    /// Returns a time to the minute with the service's zone, as `2026-11-02 10:00 Europe/Berlin`.
+    fn time(&self, time: &str) -> String {
+        let local = when::local_time(time, &self.service.zone());
+        format!("{local} {}", self.service.zone_name())
+    }
+
+    /// Returns what a condition to expire means, with times in the service's zone.
+    fn expires(&self, condition: &str) -> String {
+        let told = clean_line(&expiry::told(condition, &self.service.zone())).into_owned();
+        let is_period = condition.starts_with("period ") && condition.contains("..");
+        match condition.starts_with("time ") || is_period {
+            true => format!("{told} {}", self.service.zone_name()),
+            false => told,
+        }
+    }
+
     /// Returns how the model reads a memory whole; if no tool on offer does that, the command for the user.
     fn way_to_the_whole(&self) -> &'static str {
         match offered(self.options).any(|tool| tool.name == log::TOOL.name) {
@@ -217,11 +241,11 @@ impl Tool {
     /// Returns the metadata of a tool that Claude Code reads.
     fn meta(&self, options: McpOptions) -> MetaObject {
         let mut meta = MetaObject::new();
-        if ALWAYS_LOADED.contains(&compatible::own_name(self.name)) {
-            meta.0.insert("anthropic/alwaysLoad".into(), true.into());
-        }
-        meta.0
-            .insert("anthropic/searchHint".into(), self.search_hint.into());
+        match ALWAYS_LOADED.contains(&compatible::own_name(self.name)) {
+            true => meta.0.insert("anthropic/alwaysLoad".into(), true.into()),
+            // A model searches for the other tools.
+            false => (meta.0).insert("anthropic/searchHint".into(), self.search_hint.into()),
+        };
         if self.hints.read_only {
             // Claude Code keeps longer answers in a file, which the model has to open.
             let most = options.answer_max_bytes;
@@ -359,6 +383,60 @@ pub(crate) fn clean_value(value: &mut Value) {
     }
 }
 
+/// A condition to expire. Its forms are those of [`icm_api::expiry`].
+const EXPIRES: Param = Param {
+    name: "expires",
+    kind: Kind::Text,
+    required: false,
+    about: "time 30d, usage 3, file-exists PATH, file-pristine PATH, period FROM..UNTIL",
+};
+
+const TOPIC: Param = Param {
+    name: "topic",
+    kind: Kind::Text,
+    required: false,
+    about: "only this topic; a/ for all below a",
+};
+
+/// Keywords that memories have, all of them.
+const KEYWORD: Param = Param {
+    name: "keyword",
+    kind: Kind::Words,
+    required: false,
+    about: "only with this keyword; with commas: with all",
+};
+
+const ANY_TAGS: Param = Param {
+    name: "any_tags",
+    kind: Kind::Words,
+    required: false,
+    about: "only with one of these keywords",
+};
+
+const NOT_TAGS: Param = Param {
+    name: "not_tags",
+    kind: Kind::Words,
+    required: false,
+    about: "with one of these keywords last",
+};
+
+const EXCLUDE: Param = Param {
+    name: "exclude",
+    kind: Kind::Flag,
+    required: false,
+    about: "leave those of not_tags out",
+};
+
+/// Takes the filter of [`KEYWORD`], [`ANY_TAGS`], [`NOT_TAGS`] and [`EXCLUDE`].
+fn tag_filter(args: &mut Args) -> TagFilter {
+    TagFilter {
+        all: args.texts("keyword").unwrap_or_default(),
+        any: args.texts("any_tags").unwrap_or_default(),
+        not: args.texts("not_tags").unwrap_or_default(),
+        exclude: args.flag("exclude"),
+    }
+}
+
 /// The least fit of the results shown.
 pub(crate) const FLOOR: Param = Param {
     name: "floor",
@@ -371,14 +449,14 @@ const SINCE: Param = Param {
     name: "since",
     kind: Kind::Text,
     required: false,
-    about: "only what happened then or later: date or 2h ago",
+    about: "happened then or later: date or 2h ago",
 };
 
 const UNTIL: Param = Param {
     name: "until",
     kind: Kind::Text,
     required: false,
-    about: "only what happened then or earlier",
+    about: "happened then or earlier",
 };
 
 const AS_OF: Param = Param {

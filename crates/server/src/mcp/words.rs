@@ -6,6 +6,8 @@ use super::tools::Tool;
 use icm_api::error::ServiceError;
 use icm_guard::sanitize::clean_line;
 
+/// The tool whose hints name commands for tags.
+const RENAME_TAG: &str = "icm_memory_rename_tag";
 /// Longest line of an error, in bytes. Raised, errors repeat more of a wrong argument.
 const LINE_MAX_BYTES: usize = 1_000;
 
@@ -87,6 +89,10 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             "consolidate" => "icm_memory_consolidate".to_owned(),
             "health" => "icm_memory_health".to_owned(),
             "embed" => "icm_memory_embed_all".to_owned(),
+            "tags" if tool.name == RENAME_TAG => match rest.split(' ').next() {
+                Some("merge") => format!("{RENAME_TAG} (merge: true)"),
+                _ => "icm_memory_tags".to_owned(),
+            },
             _ => for_the_user(word),
         };
         return in_the_set(said, word, tool);

@@ -6,6 +6,7 @@ mod attach;
 mod client;
 mod conflicts;
 mod ending;
+mod expiry;
 mod fading;
 mod feedback;
 mod floor;

@@ -110,6 +110,8 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
             "icm_undo" => "name an event",
             "icm_memory_consolidate" => "only one living memory",
             "icm_memory_link" => "itself",
+            "icm_memory_rename_tag" => "no living memory has the tag",
+            "icm_memory_update" => "nothing to change is given",
             "icm_memoir_refine" => "nothing to refine",
             "icm_memoir_search" | "icm_memoir_search_all" => "label",
             _ => "",
@@ -121,7 +123,7 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
         }
         called += 1;
     }
-    assert_eq!(called, 36);
+    assert_eq!(called, 40);
 }
 
 #[tokio::test]

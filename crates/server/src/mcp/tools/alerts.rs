@@ -78,7 +78,7 @@ pub(super) fn set(call: &Call<'_>, request: AlertSetRequest) -> Result<Reply, Se
         _ => "for this project".to_owned(),
     };
     let from = match &receipt.due_at {
-        Some(due) => format!(", from {due}"),
+        Some(due) => format!(", from {}", call.time(due)),
         None => String::new(),
     };
     let mut text = format!("set an alert {whom}{from} @{}", receipt.position);

@@ -31,7 +31,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "summary",
             kind: Kind::Text,
             required: false,
-            about: "everything worth keeping; else rules make it of their sentences",
+            about: "everything worth keeping; else rules choose sentences",
         },
         Param {
             name: "scope",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count};
+use super::{Call, Hints, Reply, TOPIC, Tool, clean_value, count};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{FindingItem, FindingKind, HealthRequest};
@@ -12,7 +12,7 @@ use icm_guard::sanitize::clean_line;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_health",
     title: "Memory health",
-    description: "Count what wants a look: stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts: use icm_memory_recall.",
+    description: "Count stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts: use icm_memory_recall.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -20,12 +20,7 @@ pub(super) static TOOL: Tool = Tool {
     },
     search_hint: "duplicates, stale, clean up",
     leaves_work: false,
-    params: &[Param {
-        name: "topic",
-        kind: Kind::Text,
-        required: false,
-        about: "only this topic; a/ for all below a",
-    }],
+    params: &[TOPIC],
     output: None,
     run,
 };

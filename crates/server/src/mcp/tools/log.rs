@@ -25,7 +25,7 @@ const RECALL_BYTES: usize = 350;
 pub(crate) static TOOL: Tool = Tool {
     name: "icm_log",
     title: "Read the event log",
-    description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: where one memory came from, its versions, and the recalls that showed it. Call it to explain or audit a memory. Not for finding facts: use icm_memory_recall.",
+    description: "Read what happened, newest first: who stored, changed or forgot what. With id: the source of one memory, its versions and its recalls. Call it to explain or audit a memory. Not for finding facts: use icm_memory_recall.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -44,7 +44,7 @@ pub(crate) static TOOL: Tool = Tool {
             name: "kind",
             kind: Kind::Text,
             required: false,
-            about: "event kind, e.g. memory.stored, or family, e.g. memory",
+            about: "e.g. memory.stored, or a family such as memory",
         },
         Param {
             name: "topic",
@@ -74,7 +74,7 @@ pub(crate) static TOOL: Tool = Tool {
                 max: u64::MAX,
             },
             required: false,
-            about: "what the reply before said after `more`",
+            about: "from the reply before, after `more`",
         },
     ],
     output: None,

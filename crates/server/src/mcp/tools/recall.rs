@@ -7,16 +7,16 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{
-    AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value, cleaned,
-    offered_as,
+    ANY_TAGS, AS_OF, Call, EXCLUDE, FLOOR, Hints, KEYWORD, Kind, NOT_TAGS, Param, Reply, SINCE,
+    TOPIC, Tool, UNTIL, clean_value, cleaned, offered_as, tag_filter,
 };
 use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits, repeats};
 use icm_api::{
-    FeedbackHit, Importance, Marks, Passage, RecallHit, RecallRequest, Source, TagFilter, Trust,
-    Via, shown_bytes,
+    FeedbackHit, Importance, Marks, Passage, RecallHit, RecallRequest, Source, Trust, Via,
+    shown_bytes,
 };
 use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use icm_guard::sanitize::clean_line;
@@ -39,7 +39,7 @@ const TEXT_MIN_BYTES: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall",
     title: "Recall memories",
-    description: "Search the memories and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing: use icm_memory_list_topics or icm_log.",
+    description: "Return the memories that match best, with ids. Call it before a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing: use icm_memory_list_topics or icm_log.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -54,18 +54,11 @@ pub(super) static TOOL: Tool = Tool {
             required: true,
             about: "a few plain words; no query syntax",
         },
-        Param {
-            name: "topic",
-            kind: Kind::Text,
-            required: false,
-            about: "only this topic; a/ for all below a",
-        },
-        Param {
-            name: "keyword",
-            kind: Kind::Text,
-            required: false,
-            about: "only memories with this keyword",
-        },
+        TOPIC,
+        KEYWORD,
+        ANY_TAGS,
+        NOT_TAGS,
+        EXCLUDE,
         Param {
             name: "limit",
             kind: Kind::Limit {
@@ -81,13 +74,13 @@ pub(super) static TOOL: Tool = Tool {
             name: "cursor",
             kind: Kind::Text,
             required: false,
-            about: "what the reply before said after `more`",
+            about: "from the reply before, after `more`",
         },
         Param {
             name: "scope",
             kind: Kind::Text,
             required: false,
-            about: "as seen from it, or all; default: global, this project and session",
+            about: "seen from it, or all; default: global, this project and session",
         },
         AS_OF,
         FLOOR,
@@ -192,7 +185,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let request = RecallRequest {
         query: args.required_text("query"),
         topic: args.text("topic"),
-        tags: TagFilter::all(args.text("keyword")),
+        tags: tag_filter(&mut args),
         scope: call.caller.scope(args.text("scope"))?,
         since: args.text("since"),
         until: args.text("until"),

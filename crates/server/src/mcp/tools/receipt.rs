@@ -33,6 +33,7 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
         position,
         action,
         topic,
+        expires,
         confirmed,
         warnings,
         crowded,
@@ -56,6 +57,12 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
         "action": done,
         "topic": clean(topic),
     });
+    if let Some(condition) = expires {
+        structured["expires"] = json!(clean(condition));
+        if !call.options.compact {
+            text.push_str(&format!("; it {}", call.expires(condition)));
+        }
+    }
     tell_others(call, receipt, stored, (&mut text, &mut structured));
     if *confirmed {
         structured["confirmed"] = json!(true);

@@ -1,6 +1,6 @@
 //! The tool `icm_memory_store`: stores a memory.
 
-use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
+use super::{ALLOW_SECRET, Call, EXPIRES, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{StoreRequest, Trust};
@@ -8,7 +8,7 @@ use icm_api::{StoreRequest, Trust};
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_store",
     title: "Store a memory",
-    description: "Store one fact for later sessions. Call it when a decision is taken, a preference is stated, an error is fixed or a convention is learned: one fact per call. Not for secrets, whole files or what only this task needs; to correct a memory use icm_memory_update.",
+    description: "Store one fact for later sessions. Call it after a decision, a stated preference, a fixed error or a learned convention. Not for secrets, whole files or what only this task needs; to correct a memory use icm_memory_update.",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -51,8 +51,9 @@ pub(super) static TOOL: Tool = Tool {
             name: "occurred_at",
             kind: Kind::Text,
             required: false,
-            about: "when it happened, if not now: date, time or 2h ago",
+            about: "when it happened: date, time or 2h ago",
         },
+        EXPIRES,
         super::SCOPE_TO_STORE,
         ALLOW_SECRET,
     ],
@@ -69,6 +70,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         raw_excerpt: args.text("raw_excerpt"),
         occurred_at: args.text("occurred_at"),
         scope: call.caller.scope(args.text("scope"))?,
+        expires: args.text("expires"),
         trust: Trust::Agent,
         allow_secret: args.flag("allow_secret"),
         ..StoreRequest::default()

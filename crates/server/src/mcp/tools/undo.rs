@@ -58,13 +58,13 @@ pub(super) static TOOL: Tool = Tool {
             name: "topic",
             kind: Kind::Text,
             required: false,
-            about: "what was done to memories of this topic",
+            about: "changes of memories of this topic",
         },
         Param {
             name: "memoir",
             kind: Kind::Text,
             required: false,
-            about: "what was done to this memoir and in it",
+            about: "changes of this memoir and in it",
         },
         Param {
             name: "since",

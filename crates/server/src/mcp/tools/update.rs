@@ -8,7 +8,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_update",
     title: "Update a memory",
-    description: "Replace the content of one memory, and its importance or keywords if given. Call it when a memory is wrong or out of date; what it said stays in icm_log. Not for new facts: use icm_memory_store.",
+    description: "Change one memory: give what is new. Call it when it is wrong or out of date; what it said stays in icm_log. Not for new facts: use icm_memory_store.",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -26,7 +26,7 @@ pub(super) static TOOL: Tool = Tool {
         Param {
             name: "content",
             kind: Kind::Text,
-            required: true,
+            required: false,
             about: "the whole new text",
         },
         Param {
@@ -39,7 +39,13 @@ pub(super) static TOOL: Tool = Tool {
             name: "keywords",
             kind: Kind::Texts,
             required: false,
-            about: "replace all keywords; left out or empty: they stay",
+            about: "replace all; left out or empty: they stay",
+        },
+        Param {
+            name: "expires",
+            kind: Kind::Text,
+            required: false,
+            about: "as for icm_memory_store, or none",
         },
         ALLOW_SECRET,
     ],
@@ -48,14 +54,31 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let expires = args
+        .text("expires")
+        .map(|condition| match condition.trim() {
+            "none" => String::new(),
+            _ => condition,
+        });
     let request = UpdateRequest {
         id: args.required_text("id"),
         content: args.text("content"),
         importance: args.one_of("importance"),
         keywords: args.texts("keywords"),
+        expires,
         allow_secret: args.flag("allow_secret"),
         ..UpdateRequest::default()
     };
+    let named = request.content.is_some()
+        || request.importance.is_some()
+        || request.keywords.is_some()
+        || request.expires.is_some();
+    if !named {
+        return Err(ServiceError::invalid_with(
+            "nothing to change is given",
+            "give content, importance, keywords or expires",
+        ));
+    }
     let receipt = call.service.update(call.caller, request)?;
     Ok(super::receipt::changed(call, receipt, false))
 }

@@ -1,0 +1,170 @@
+//! The tool `icm_memory_list`: lists memories in pages, newest first.
+
+use serde_json::{Value, json};
+
+use super::{
+    ANY_TAGS, AS_OF, Call, EXCLUDE, Hints, KEYWORD, Kind, NOT_TAGS, Param, Reply, TOPIC, Tool,
+    clean_value, dated, tag_filter,
+};
+use crate::mcp::schema::Args;
+use icm_api::cursor::Cursor;
+use icm_api::error::ServiceError;
+use icm_api::{ListRequest, Memory};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
+
+const LIMIT_DEFAULT: u64 = 20;
+const LIMIT_MAX: u64 = 100;
+/// Bytes of the text of each memory, 300. Raised, a page holds fewer memories.
+const TEXT_MAX_BYTES: usize = 300;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_list",
+    title: "List memories",
+    description: "List memories, newest first, or the expired ones, which nothing else shows. Call it to look through a topic or a keyword, or for what icm_memory_revive can bring back. Not for finding a fact: use icm_memory_recall.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    search_hint: "browse, expired, by keyword, by tag",
+    leaves_work: true,
+    params: &[
+        TOPIC,
+        KEYWORD,
+        ANY_TAGS,
+        NOT_TAGS,
+        EXCLUDE,
+        Param {
+            name: "expired",
+            kind: Kind::Flag,
+            required: false,
+            about: "true: only expired memories",
+        },
+        Param {
+            name: "scope",
+            kind: Kind::Text,
+            required: false,
+            about: "only this scope; default all",
+        },
+        Param {
+            name: "limit",
+            kind: Kind::Limit {
+                min: 1,
+                max: LIMIT_MAX,
+            },
+            required: false,
+            about: "default 20",
+        },
+        Param {
+            name: "cursor",
+            kind: Kind::Text,
+            required: false,
+            about: "from the reply before, after `more`",
+        },
+        AS_OF,
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let cursor = match args.text("cursor") {
+        Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a list")?),
+        None => None,
+    };
+    let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
+    let offset = cursor.map_or(0, |cursor| cursor.offset);
+    let as_of = cursor.map(Cursor::at).or_else(|| args.text("as_of"));
+    let scope = args.text("scope").filter(|scope| scope.trim() != "all");
+    // All pages are as of one position, so that no memory moves from one page to another.
+    let basis = call.service.basis(as_of.as_deref())?;
+    let request = ListRequest {
+        topic: args.text("topic"),
+        tags: tag_filter(&mut args),
+        // One more memory shows whether there is a next page.
+        limit: Some(offset.saturating_add(limit + 1)),
+        scope: call.caller.scope(scope)?,
+        expired: args.flag("expired"),
+        at: as_of.clone(),
+        ..ListRequest::default()
+    };
+    let all = call.service.list(&request)?;
+    let mut frame = Frame::new();
+    let mut shown = Vec::new();
+    for memory in all.iter().skip(offset).take(limit) {
+        if frame.len_bytes() > call.room_bytes() / 2 {
+            break;
+        }
+        let topic = clean_line(&memory.topic);
+        let content = memory.content.as_deref().unwrap_or("(withheld)");
+        let head = format!("{} [{topic}] ", memory.id);
+        frame.item(
+            &head,
+            &clean_line(content),
+            &about(call, memory),
+            TEXT_MAX_BYTES,
+        );
+        shown.push(item(memory));
+    }
+    let mut text = match (shown.is_empty(), request.expired) {
+        (false, _) => format!("{}\ndays in {}", frame.finish(), call.service.zone_name()),
+        (true, _) if offset > 0 => "no more memories".to_owned(),
+        (true, true) => "no memory is expired".to_owned(),
+        (true, false) => "no memories there".to_owned(),
+    };
+    text = dated(text, &basis, as_of.is_some());
+    let next = offset + shown.len();
+    let mut structured = json!({"basis": basis, "memories": shown});
+    if all.len() > next && next > offset {
+        let cursor = Cursor {
+            position: basis.position,
+            offset: next,
+        };
+        text.push_str(&format!("\nmore: cursor \"{cursor}\""));
+        structured["next_cursor"] = json!(cursor.to_string());
+    }
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}
+
+/// Returns what stands behind the text of a memory.
+fn about(call: &Call<'_>, memory: &Memory) -> String {
+    let mut words = vec![
+        call.day(memory.occurred_at.as_ref().unwrap_or(&memory.created_at)),
+        memory.importance.name().to_owned(),
+    ];
+    if !memory.keywords.is_empty() {
+        words.push(format!(
+            "keywords {}",
+            clean_line(&memory.keywords.join(", "))
+        ));
+    }
+    if memory.expired {
+        words.push("expired".to_owned());
+    }
+    words.extend(
+        memory
+            .expires
+            .as_deref()
+            .map(|condition| call.expires(condition)),
+    );
+    format!(" ({})", words.join("; "))
+}
+
+fn item(memory: &Memory) -> Value {
+    let mut item = json!({
+        "id": memory.id,
+        "topic": memory.topic,
+        "importance": memory.importance,
+        "keywords": memory.keywords,
+        "scope": memory.scope,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+    });
+    if let Some(condition) = &memory.expires {
+        item["expires"] = json!(condition);
+        item["expired"] = json!(memory.expired);
+    }
+    item
+}

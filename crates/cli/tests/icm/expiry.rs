@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::exchange::carry;
-use crate::world::{Look, Says, World};
+use crate::world::{Look, Says, World, run};
 
 #[test]
 fn a_memory_expires_once_it_was_recalled() {
@@ -129,4 +129,114 @@ fn the_file_of_another_machine_is_not_looked_at() {
     a.icm("recall 'who keeps the lock file'")
         .out
         .lacks("by hand");
+}
+
+#[test]
+fn receipts_tell_the_condition() {
+    let world = World::new();
+    let path = world.write("lock", "one");
+    let path = path.to_str().unwrap();
+    for (expires, told) in [
+        ("usage 3".to_owned(), "expires after 3 recalls".to_owned()),
+        (
+            "time 2090-12-27".to_owned(),
+            "expires at the end of 2090-12-27".to_owned(),
+        ),
+        (
+            "time 2090-12-27T09:30:00Z".to_owned(),
+            "expires 2090-12-27 09:30".to_owned(),
+        ),
+        (
+            format!("file-exists {path}"),
+            format!("expires once {path} is gone"),
+        ),
+        (
+            format!("file-pristine {path}"),
+            format!("expires once {path} is changed or gone"),
+        ),
+        (
+            "period 2090-01-01..2090-02-01".to_owned(),
+            "is shown from 2090-01-01 until the end of 2090-02-01".to_owned(),
+        ),
+        (
+            "period mon-fri 09:00-17:00".to_owned(),
+            "is shown mon-fri 09:00-17:00 UTC".to_owned(),
+        ),
+    ] {
+        let content = format!("It holds under {expires}");
+        let store = ["store", "-t", "t", "-c", &content, "--expires", &expires];
+        let stored = world.icm(store).ok();
+        assert_eq!(stored.out.lines().nth(1), Some(&*told), "{}", stored.out);
+    }
+    let id = world.stored("-t t -c 'The office has three floors'");
+    let receipt = world.json(format!("update {id} --expires 'usage 2'"));
+    receipt.has(json!({"action": "updated", "expires": "usage 2"}));
+    let shown = world.out(format!("revive {id} --expires 'usage 1'"));
+    shown.says("\nexpires after 1 recall\n");
+    let receipt = world.json(format!("update {id} -i high"));
+    assert!(receipt.get("expires").is_none(), "{receipt}");
+}
+
+#[test]
+fn times_of_conditions_and_alerts_are_shown_as_local_times() {
+    let world = World::new();
+    let local = |line: &str| {
+        let mut command = world.command(line);
+        run(command.env("TZ", "Asia/Tokyo"), b"").ok().out
+    };
+    let out = local("store -t t -c 'The demo is near' --expires 'time 2090-01-05'");
+    out.says("\nexpires at the end of 2090-01-05\n");
+    let id = world.json("list")[0]["id"].as_str().unwrap().to_owned();
+    let memory = world.json(format!("get {id}"));
+    assert_eq!(memory["expires"], "time 2090-01-05T15:00:00Z");
+    local(&format!("get {id}")).says("expires   time 2090-01-05\n");
+    let out = local(&format!("update {id} --expires 'time 2090-01-05 09:00'"));
+    out.says("\nexpires 2090-01-05 09:00\n");
+    local(&format!("get {id}")).says("expires   time 2090-01-05 09:00\n");
+    let id = world.stored("-t t -c 'The office is shut' --expires 'period 2090-01-05..'");
+    local("list --expired").says("period 2090-01-05 09:00..");
+    local(&format!("get {id}")).says("period 2090-01-05 09:00..: hidden now");
+
+    let set = local("alert set --session s1 --due '2090-01-05 09:00' 'Look at it'");
+    set.says("from 2090-01-05 09:00 @");
+    local("alerts --all").says("due 2090-01-05 09:00)");
+}
+
+#[test]
+fn a_topic_is_revived_with_its_expired_memories() {
+    let world = World::new();
+    let used = world.stored("-t demo -c 'The demo is on Thursday' --expires 'usage 1'");
+    world.out("recall 'when is the demo'").says("Thursday");
+    let forgotten = world.stored("-t demo -c 'The office has three floors'");
+    world.ok(format!("forget {forgotten}"));
+    let out = world.out("revive -t demo --expires 'usage 2'");
+    for id in [&used, &forgotten] {
+        out.says(format!("revived {id} in demo"));
+        assert_eq!(world.json(format!("get {id}"))["expires"], "usage 2");
+    }
+    out.says("expires after 2 recalls");
+    let none = world.icm("revive -t demo").ends(1);
+    none.err.says("nothing in `demo` is forgotten or expired");
+}
+
+#[test]
+fn tags_count_expired_memories_apart() {
+    let world = World::new();
+    world.ok("store -t demo -c 'The demo is on Thursday' -k draft,demo --expires 'usage 1'");
+    world.ok("store -t office -c 'The office has three floors' -k draft");
+    world
+        .out("recall 'when is the demo' -t demo")
+        .says("Thursday");
+    let tags = world.json("tags");
+    tags.has(json!({
+        "/0/tag": "demo", "/0/memories": 0, "/0/expired": 1,
+        "/1/tag": "draft", "/1/memories": 1, "/1/expired": 1,
+    }));
+    let shown = world.out("tags");
+    shown.says("draft  1  just now  1 expired");
+    let done = world.out("tags rename draft old --yes");
+    done.says("renamed `draft` to `old` in 2 memories, 1 of them expired @");
+    world
+        .json("tags")
+        .has(json!({"/1/tag": "old", "/1/memories": 1, "/1/expired": 1}));
 }

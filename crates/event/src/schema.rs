@@ -21,112 +21,47 @@ fn schema_of<T: JsonSchema>() -> Value {
         .to_value()
 }
 
+/// Returns the schemas of facts and payload of these types.
+fn pair<F: JsonSchema, P: JsonSchema>() -> (Value, Value) {
+    (schema_of::<F>(), schema_of::<P>())
+}
+
 /// Returns the schemas of a kind's facts and payload.
 fn parts(name: &str) -> Option<(Value, Value)> {
     Some(match name {
-        "memory.stored" => (
-            schema_of::<facts::MemoryStored>(),
-            schema_of::<payload::MemoryStored>(),
-        ),
-        "memory.consolidated" => (
-            schema_of::<facts::MemoryConsolidated>(),
-            schema_of::<payload::MemoryStored>(),
-        ),
-        "memory.decayed" => (schema_of::<facts::MemoryDecayed>(), schema_of::<NoFacts>()),
-        "memory.pruned" => (schema_of::<facts::MemoryPruned>(), schema_of::<NoFacts>()),
-        "memory.updated" => (
-            schema_of::<facts::MemoryUpdated>(),
-            schema_of::<payload::MemoryUpdated>(),
-        ),
-        "memory.recalled" => (
-            schema_of::<facts::MemoryRecalled>(),
-            schema_of::<payload::MemoryRecalled>(),
-        ),
-        "memory.pinned" => (
-            schema_of::<facts::MemoryPinned>(),
-            schema_of::<payload::MemoryForgotten>(),
-        ),
-        "memory.unpinned" => (
-            schema_of::<NoFacts>(),
-            schema_of::<payload::MemoryForgotten>(),
-        ),
-        "memory.expired" => (schema_of::<facts::MemoryExpired>(), schema_of::<NoFacts>()),
-        "session.started" => (
-            schema_of::<facts::SessionStarted>(),
-            schema_of::<payload::SessionStarted>(),
-        ),
-        "session.ended" => (schema_of::<facts::SessionEnded>(), schema_of::<NoFacts>()),
-        "alert.set" => (
-            schema_of::<facts::AlertSet>(),
-            schema_of::<payload::AlertSet>(),
-        ),
-        "alert.delivered" => (schema_of::<NoFacts>(), schema_of::<NoFacts>()),
-        "feedback.recorded" => (
-            schema_of::<facts::FeedbackRecorded>(),
-            schema_of::<payload::FeedbackRecorded>(),
-        ),
-        "feedback.applied" => (
-            schema_of::<facts::FeedbackApplied>(),
-            schema_of::<payload::MemoryForgotten>(),
-        ),
-        "memory.linked" | "concept.linked" => (
-            schema_of::<facts::MemoryLinked>(),
-            schema_of::<payload::MemoryLinked>(),
-        ),
-        "memory.unlinked" | "concept.unlinked" => (
-            schema_of::<NoFacts>(),
-            schema_of::<payload::MemoryForgotten>(),
-        ),
+        "memory.stored" => pair::<facts::MemoryStored, payload::MemoryStored>(),
+        "memory.consolidated" => pair::<facts::MemoryConsolidated, payload::MemoryStored>(),
+        "memory.decayed" => pair::<facts::MemoryDecayed, NoFacts>(),
+        "memory.pruned" => pair::<facts::MemoryPruned, NoFacts>(),
+        "memory.updated" => pair::<facts::MemoryUpdated, payload::MemoryUpdated>(),
+        "memory.recalled" => pair::<facts::MemoryRecalled, payload::MemoryRecalled>(),
+        "memory.pinned" => pair::<facts::MemoryPinned, payload::MemoryForgotten>(),
+        "memory.unpinned" => pair::<NoFacts, payload::MemoryForgotten>(),
+        "memory.expired" => pair::<facts::MemoryExpired, NoFacts>(),
+        "session.started" => pair::<facts::SessionStarted, payload::SessionStarted>(),
+        "session.ended" => pair::<facts::SessionEnded, NoFacts>(),
+        "alert.set" => pair::<facts::AlertSet, payload::AlertSet>(),
+        "alert.delivered" => pair::<NoFacts, NoFacts>(),
+        "feedback.recorded" => pair::<facts::FeedbackRecorded, payload::FeedbackRecorded>(),
+        "feedback.applied" => pair::<facts::FeedbackApplied, payload::MemoryForgotten>(),
+        "memory.linked" | "concept.linked" => pair::<facts::MemoryLinked, payload::MemoryLinked>(),
+        "memory.unlinked" | "concept.unlinked" => pair::<NoFacts, payload::MemoryForgotten>(),
         "memory.forgotten" | "memory.revived" | "memoir.forgotten" | "memoir.revived"
-        | "concept.forgotten" | "concept.revived" => (
-            schema_of::<facts::Alive>(),
-            schema_of::<payload::MemoryForgotten>(),
-        ),
-        "memoir.created" => (
-            schema_of::<facts::MemoirCreated>(),
-            schema_of::<payload::MemoirCreated>(),
-        ),
-        "memoir.described" => (
-            schema_of::<facts::MemoirDescribed>(),
-            schema_of::<payload::MemoirDescribed>(),
-        ),
-        "concept.added" => (
-            schema_of::<facts::ConceptAdded>(),
-            schema_of::<payload::ConceptAdded>(),
-        ),
-        "concept.refined" => (
-            schema_of::<facts::ConceptRefined>(),
-            schema_of::<payload::ConceptRefined>(),
-        ),
-        "concept.labelled" => (
-            schema_of::<facts::ConceptLabelled>(),
-            schema_of::<payload::ConceptLabelled>(),
-        ),
-        "concept.unlabelled" => (
-            schema_of::<facts::ConceptUnlabelled>(),
-            schema_of::<payload::MemoryForgotten>(),
-        ),
-        "log.origin_started" => (
-            schema_of::<facts::LogOriginStarted>(),
-            schema_of::<payload::LogOriginStarted>(),
-        ),
-        "log.actor_named" => (
-            schema_of::<NoFacts>(),
-            schema_of::<payload::LogActorNamed>(),
-        ),
-        "log.imported" => (schema_of::<facts::LogImported>(), schema_of::<NoFacts>()),
-        "log.redacted" => (
-            schema_of::<facts::LogRedacted>(),
-            schema_of::<payload::LogRedacted>(),
-        ),
-        "log.repaired" => (
-            schema_of::<facts::LogRepaired>(),
-            schema_of::<payload::LogRepaired>(),
-        ),
-        "log.undone" => (
-            schema_of::<facts::LogUndone>(),
-            schema_of::<payload::LogUndone>(),
-        ),
+        | "concept.forgotten" | "concept.revived" => {
+            pair::<facts::Alive, payload::MemoryForgotten>()
+        }
+        "memoir.created" => pair::<facts::MemoirCreated, payload::MemoirCreated>(),
+        "memoir.described" => pair::<facts::MemoirDescribed, payload::MemoirDescribed>(),
+        "concept.added" => pair::<facts::ConceptAdded, payload::ConceptAdded>(),
+        "concept.refined" => pair::<facts::ConceptRefined, payload::ConceptRefined>(),
+        "concept.labelled" => pair::<facts::ConceptLabelled, payload::ConceptLabelled>(),
+        "concept.unlabelled" => pair::<facts::ConceptUnlabelled, payload::MemoryForgotten>(),
+        "log.origin_started" => pair::<facts::LogOriginStarted, payload::LogOriginStarted>(),
+        "log.actor_named" => pair::<NoFacts, payload::LogActorNamed>(),
+        "log.imported" => pair::<facts::LogImported, NoFacts>(),
+        "log.redacted" => pair::<facts::LogRedacted, payload::LogRedacted>(),
+        "log.repaired" => pair::<facts::LogRepaired, payload::LogRepaired>(),
+        "log.undone" => pair::<facts::LogUndone, payload::LogUndone>(),
         _ => return None,
     })
 }

@@ -10,12 +10,7 @@ use icm_api::when::rfc3339;
 
 /// Returns an event in one line.
 pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
-    let text = |field: &str| {
-        payload
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or("(withheld)")
-    };
+    let text = |field: &str| text_in(payload, field);
     match facts {
         Facts::Stored(_) if payload.is_null() => "(withheld)".to_owned(),
         Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
@@ -26,6 +21,74 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
             text("content")
         ),
         Facts::Updated(facts) => update_summary(facts, payload, text),
+        Facts::Recalled(facts) => match facts.shown.map(|shown| shown.front) {
+            Some(Front::WAKE_UP) => format!("woken up with {}", facts.results.len()),
+            Some(Front::HOOK) => format!("a hook showed {}", facts.results.len()),
+            _ => format!("\"{}\" showed {}", text("query"), facts.results.len()),
+        },
+        Facts::Pinned(facts) => match facts.until_ms {
+            0 => String::new(),
+            until_ms => format!("until {}", rfc3339(until_ms)),
+        },
+        Facts::Expired(facts) => {
+            let condition = facts.condition.name();
+            condition
+                .unwrap_or("a condition that this version does not know")
+                .to_owned()
+        }
+        Facts::Decayed(facts) => format!(
+            "to {}, {} % a day",
+            day_text(facts.as_of_day),
+            decimal(facts.rate_ppm) * 100.0
+        ),
+        Facts::Pruned(facts) => {
+            let memories = match facts.covers.len() {
+                1 => "1 memory".to_owned(),
+                memories => format!("{memories} memories"),
+            };
+            format!("{memories} below {}", decimal(facts.threshold_ppm))
+        }
+        Facts::Linked(facts) => {
+            let relation = (facts.relation.name()).unwrap_or_else(|| text("relation"));
+            format!("{relation} {}", id_text(facts.other))
+        }
+        Facts::Forgotten(_) | Facts::Revived(_) | Facts::Unlinked | Facts::Unpinned => payload
+            .get("reason")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        Facts::MemoirCreated(_)
+        | Facts::MemoirDescribed(_)
+        | Facts::ConceptAdded(_)
+        | Facts::ConceptRefined(_)
+        | Facts::ConceptLabelled(_)
+        | Facts::ConceptUnlabelled(_) => of_graph(facts, payload),
+        Facts::SessionStarted(_)
+        | Facts::SessionEnded(_)
+        | Facts::AlertSet(_)
+        | Facts::AlertDelivered
+        | Facts::FeedbackRecorded(_)
+        | Facts::FeedbackApplied(_) => of_session(facts, payload),
+        Facts::OriginStarted(_)
+        | Facts::ActorNamed
+        | Facts::Imported(_)
+        | Facts::Repaired(_)
+        | Facts::Redacted(_)
+        | Facts::Undone(_)
+        | Facts::Opaque => of_log(facts, payload),
+    }
+}
+
+/// Returns a text of a payload.
+fn text_in<'p>(payload: &'p Value, field: &str) -> &'p str {
+    let text = payload.get(field).and_then(Value::as_str);
+    text.unwrap_or("(withheld)")
+}
+
+/// Returns an event about a memoir or a concept in one line.
+fn of_graph(facts: &Facts, payload: &Value) -> String {
+    let text = |field: &str| text_in(payload, field);
+    match facts {
         Facts::MemoirCreated(_) if payload.is_null() => "(withheld)".to_owned(),
         Facts::MemoirCreated(_) => format!("[{}] {}", text("name"), text("description")),
         Facts::MemoirDescribed(_) => format!("description: {}", text("description")),
@@ -47,21 +110,14 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
             1 => "labels: 1 taken away".to_owned(),
             removed => format!("labels: {removed} taken away"),
         },
-        Facts::Recalled(facts) => match facts.shown.map(|shown| shown.front) {
-            Some(Front::WAKE_UP) => format!("woken up with {}", facts.results.len()),
-            Some(Front::HOOK) => format!("a hook showed {}", facts.results.len()),
-            _ => format!("\"{}\" showed {}", text("query"), facts.results.len()),
-        },
-        Facts::Pinned(facts) => match facts.until_ms {
-            0 => String::new(),
-            until_ms => format!("until {}", rfc3339(until_ms)),
-        },
-        Facts::Expired(facts) => {
-            let condition = facts.condition.name();
-            condition
-                .unwrap_or("a condition that this version does not know")
-                .to_owned()
-        }
+        _ => String::new(),
+    }
+}
+
+/// Returns an event about a session, an alert or feedback in one line.
+fn of_session(facts: &Facts, payload: &Value) -> String {
+    let text = |field: &str| text_in(payload, field);
+    match facts {
         Facts::SessionStarted(facts) => {
             let cause = facts
                 .cause
@@ -100,27 +156,14 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
             Some(verdict) => verdict.to_owned(),
             None => "a verdict that this version does not know".to_owned(),
         },
-        Facts::Decayed(facts) => format!(
-            "to {}, {} % a day",
-            day_text(facts.as_of_day),
-            decimal(facts.rate_ppm) * 100.0
-        ),
-        Facts::Pruned(facts) => {
-            let memories = match facts.covers.len() {
-                1 => "1 memory".to_owned(),
-                memories => format!("{memories} memories"),
-            };
-            format!("{memories} below {}", decimal(facts.threshold_ppm))
-        }
-        Facts::Linked(facts) => {
-            let relation = (facts.relation.name()).unwrap_or_else(|| text("relation"));
-            format!("{relation} {}", id_text(facts.other))
-        }
-        Facts::Forgotten(_) | Facts::Revived(_) | Facts::Unlinked | Facts::Unpinned => payload
-            .get("reason")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Returns an event about the log in one line.
+fn of_log(facts: &Facts, payload: &Value) -> String {
+    let text = |field: &str| text_in(payload, field);
+    match facts {
         Facts::OriginStarted(_) => text("program").to_owned(),
         Facts::ActorNamed => text("name").to_owned(),
         Facts::Imported(facts) => match facts.count() {
@@ -144,6 +187,7 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
             }
         }
         Facts::Opaque => "a kind that this version does not know".to_owned(),
+        _ => String::new(),
     }
 }
 

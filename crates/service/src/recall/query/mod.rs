@@ -280,31 +280,7 @@ impl Service {
             |version: &Version| scopes.sees(&version.scope_text()) && !expired.hides(version);
         let page = self.page(views, &query, request.offset, at.position, &sees)?;
         let found = &page.found;
-        let mut shown = Vec::with_capacity(found.hits.len());
-        for (place, hit) in found.hits.iter().enumerate() {
-            let links = self.links_of(views, &hit.version, at.position, &sees)?;
-            let memory = self.memory_with(views, &hit.version, &links, at.position)?;
-            let voices = voices::shares(&query.ranking, &memory);
-            shown.push(Shown {
-                hit: RecallHit {
-                    score: f64::from(hit.score)
-                        + voices.iter().map(|(_, share)| share).sum::<f64>(),
-                    fit: thousandths(hit.fit),
-                    matched: hit.matched.clone(),
-                    passage: hit
-                        .passage
-                        .and_then(|number| Passage::of(memory.content.as_deref()?, number)),
-                    elsewhere: scopes.is_elsewhere(&memory.scope),
-                    ..page.naming_repeats(place, memory)
-                },
-                id: hit.version.id,
-                linked: links.others,
-                found: Some(place),
-            });
-        }
-        // Results of one score keep the order in which they were found.
-        shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
-        shown.sort_by_key(|shown| is_last(&shown.hit.memory, &query.tags));
+        let mut shown = self.shown_of(&page, &query, scopes, (views, &at), &sees)?;
         if !request.no_links {
             let expansion = LinkExpansion {
                 service: self,
@@ -333,15 +309,9 @@ impl Service {
             .explain
             .then(|| explain(found, &shown, &query, views, &at));
         let ids = shown.iter().map(|shown| shown.id).collect();
-        let often_together = match shown.first().filter(|_| request.together) {
-            Some(first) => {
-                let is_new = |version: &Version| {
-                    sees(version) && shown.iter().all(|shown| shown.id != version.id)
-                };
-                let entity = views.resolve(first.id)?;
-                self.often_together(views, entity, at.position, TOGETHER_RECALLS, &is_new)?
-            }
-            None => Vec::new(),
+        let often_together = match request.together {
+            true => self.together_with(&shown, (views, &at), &sees)?,
+            false => Vec::new(),
         };
         expired.checked()?;
         Ok(InView {
@@ -359,6 +329,59 @@ impl Service {
             at,
             ids,
         })
+    }
+
+    /// Returns the results of a page, the best first.
+    fn shown_of(
+        &self,
+        page: &Page,
+        query: &RecallQuery<'_>,
+        scopes: &Scopes,
+        (views, at): (&Views, &At),
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> QueryResult<Vec<Shown>> {
+        let mut shown = Vec::with_capacity(page.found.hits.len());
+        for (place, hit) in page.found.hits.iter().enumerate() {
+            let links = self.links_of(views, &hit.version, at.position, sees)?;
+            let memory = self.memory_with(views, &hit.version, &links, at.position)?;
+            let voices = voices::shares(&query.ranking, &memory);
+            shown.push(Shown {
+                hit: RecallHit {
+                    score: f64::from(hit.score)
+                        + voices.iter().map(|(_, share)| share).sum::<f64>(),
+                    fit: thousandths(hit.fit),
+                    matched: hit.matched.clone(),
+                    passage: hit
+                        .passage
+                        .and_then(|number| Passage::of(memory.content.as_deref()?, number)),
+                    elsewhere: scopes.is_elsewhere(&memory.scope),
+                    ..page.naming_repeats(place, memory)
+                },
+                id: hit.version.id,
+                linked: links.others,
+                found: Some(place),
+            });
+        }
+        // Results of one score keep the order in which they were found.
+        shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
+        shown.sort_by_key(|shown| is_last(&shown.hit.memory, &query.tags));
+        Ok(shown)
+    }
+
+    /// Returns the ids of memories that recalls often showed together with the first result, and that are not shown.
+    fn together_with(
+        &self,
+        shown: &[Shown],
+        (views, at): (&Views, &At),
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> QueryResult<Vec<String>> {
+        let Some(first) = shown.first() else {
+            return Ok(Vec::new());
+        };
+        let is_new =
+            |version: &Version| sees(version) && shown.iter().all(|shown| shown.id != version.id);
+        let entity = views.resolve(first.id)?;
+        self.often_together(views, entity, at.position, TOGETHER_RECALLS, &is_new)
     }
 
     /// Returns the best result in the form for an answer that shows none.

@@ -41,9 +41,18 @@ struct Filter {
 impl Service {
     /// Calls `each` for every event that fits, until it returns `false`. Returns how many events were given out.
     pub fn log(&self, request: &LogRequest, each: &mut dyn FnMut(LogEntry) -> bool) -> Result<u64> {
-        let (filter, names) = self.with_views(|views| {
+        let after = request.cursor.unwrap_or(0);
+        let (filter, names, from) = self.with_views(|views| {
             let filter = self.resolve_filter(views, request)?;
-            Ok((filter, views.tally().actors.clone()))
+            // A waypoint of the views saves a pass over the segment.
+            let from = match request.oldest_first {
+                true => Some(
+                    self.log
+                        .cursor_before(Position(after.saturating_add(1)), views)?,
+                ),
+                false => None,
+            };
+            Ok((filter, views.tally().actors.clone(), from))
         })?;
         let limit = request.limit.map_or(u64::MAX, |limit| limit as u64);
         let mut given = 0;
@@ -64,11 +73,7 @@ impl Service {
                 false => ControlFlow::Break(()),
             }
         };
-        if request.oldest_first {
-            let after = request.cursor.unwrap_or(0);
-            let from = self
-                .log
-                .cursor_before(Position(after.saturating_add(1)), &())?;
+        if let Some(from) = from {
             self.log
                 .scan(&from, &mut |event| match event.position.0 > after {
                     true => visit(event),

@@ -1,6 +1,7 @@
 //! The passage of a long text that a recall found, and its excerpt for readers.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use icm_guard::frame::{excerpt, framed_len};
 use icm_guard::sanitize::clean_line;
@@ -18,6 +19,17 @@ pub fn shown_bytes(place: usize) -> usize {
         0 => SHOWN_BYTES,
         _ => FURTHER_SHOWN_BYTES,
     }
+}
+
+/// Returns the places of matched words in a text, as a search finds them: byte ranges, ascending, without overlaps.
+pub fn matched_places(matched: &[String], text: &str) -> Vec<Range<usize>> {
+    let mut places: Vec<Range<usize>> = Vec::new();
+    for (place, _) in word_places(&matched.join(" "), text) {
+        if places.last().is_none_or(|last| last.end <= place.start) {
+            places.push(place);
+        }
+    }
+    places
 }
 
 /// A passage of a text of more than about 200 words.
@@ -128,6 +140,16 @@ mod tests {
         let passage = passages.next().expect("one has the word");
         let shown = passage.excerpt(&text, &["zebra".to_owned()], 120);
         assert!(shown.contains("zebra") && shown.len() < 240, "{shown}");
+    }
+
+    #[test]
+    fn matched_words_have_places() {
+        let matched = ["invoice".to_owned(), "server".to_owned()];
+        let text = "Invoices lie on that server; é, no other server.";
+        let found = matched_places(&matched, text);
+        let found: Vec<&str> = found.into_iter().map(|place| &text[place]).collect();
+        assert_eq!(found, ["Invoices", "server", "server"]);
+        assert!(matched_places(&[], text).is_empty());
     }
 
     #[test]

@@ -277,6 +277,8 @@ pub struct ListRequest {
     pub forgotten: bool,
     /// Only expired memories.
     pub expired: bool,
+    /// Start of the page: id of the last memory of the page before, in a list of the same order.
+    pub after: Option<String>,
 }
 
 /// A topic with its number of memories.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use icm_api::{
-    Caller, ListRequest, RecallRequest, ReplaceTagAnswer, ReplaceTagRequest, StoreRequest,
+    Caller, ListRequest, RecallRequest, ReplaceTagAnswer, ReplaceTagRequest, Sort, StoreRequest,
     TagFilter, TagsRequest, UndoRequest,
 };
 use icm_service::{OpenOptions, Service};
@@ -429,4 +429,55 @@ fn a_tag_that_no_keyword_can_be_is_refused() {
         refused.to_string(),
         "a tag is 65 bytes long, the limit is 64 bytes"
     );
+}
+
+#[test]
+fn the_pages_of_a_list_hold_each_memory_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    for number in 0..25 {
+        let tags: &[&str] = if number % 3 == 0 { &["draft"] } else { &[] };
+        store(&service, &format!("apple {number}"), tags, "global");
+    }
+    let without_drafts = TagFilter {
+        not: owned(&["draft"]),
+        exclude: true,
+        ..TagFilter::default()
+    };
+    let drafts_last = TagFilter {
+        exclude: false,
+        ..without_drafts.clone()
+    };
+    for tags in [TagFilter::default(), without_drafts, drafts_last] {
+        for (sort, topic) in [
+            (Sort::Created, None),
+            (Sort::Created, Some("fruit")),
+            (Sort::Weight, None),
+            (Sort::Accessed, Some("fruit")),
+        ] {
+            let mut request = ListRequest {
+                tags: tags.clone(),
+                sort,
+                topic: topic.map(str::to_owned),
+                ..ListRequest::default()
+            };
+            let all = service.list(&request).expect("a list");
+            assert!(all.len() > 15);
+            request.limit = Some(4);
+            let mut paged = Vec::new();
+            loop {
+                let page = service.list(&request).expect("a page");
+                let Some(last) = page.last() else { break };
+                request.after = Some(last.id.clone());
+                paged.extend(page);
+            }
+            assert_eq!(paged, all, "{tags:?} {sort:?} {topic:?}");
+        }
+    }
+    let request = ListRequest {
+        after: Some("nowhere".to_owned()),
+        ..ListRequest::default()
+    };
+    let refused = service.list(&request).expect_err("it is no id").to_string();
+    assert_eq!(refused, "`nowhere` is no place where a list goes on");
 }

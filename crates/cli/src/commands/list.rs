@@ -74,6 +74,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
         at: args.at,
         forgotten: args.forgotten,
         expired: args.expired,
+        after: None,
     };
 
     let mut memories = app.service()?.list(&request)?;

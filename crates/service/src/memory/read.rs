@@ -13,8 +13,9 @@ use crate::recall::scopes::scope_fits;
 use crate::recall::tag_filter::{keywords_of, tag_query};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
+use icm_api::cursor::Cursor;
 use icm_api::error::{Result, ServiceError};
-use icm_api::ids::id_text;
+use icm_api::ids::{id_range, id_text};
 use icm_api::when::rfc3339;
 use icm_api::{ListRequest, Memory, Sort, Version};
 
@@ -83,6 +84,11 @@ impl Service {
         // A row may be keyed by another id than it is shown under; that id differs from machine to machine.
         let keyed = views.tally().aliases == 0;
         let sorted = request.sort == Sort::Created && keyed;
+        let after = request.after.as_deref().map(id_before).transpose()?;
+        // Memories that stand last leave the order of ids.
+        let in_order = sorted && (request.tags.not.is_empty() || request.tags.exclude);
+        let below = after.filter(|_| in_order);
+        let stops = sorted && below == after;
         let mut versions: Vec<fold::Version> = Vec::new();
         let tags = tag_query(&request.tags);
         let is_last = |version: &fold::Version| tags.is_last(keywords_of(version));
@@ -97,10 +103,11 @@ impl Service {
         let mut take = |version: fold::Version| {
             first += usize::from(!is_last(&version));
             versions.push(version);
-            !sorted || first < limit
+            !stops || first < limit
         };
         let wanted = |version: &fold::Version| {
-            fits(version)
+            below.is_none_or(|below| version.id < below)
+                && fits(version)
                 && match version.is_alive() {
                     true => request.expired == expired.hides_shown(version),
                     false => request.forgotten && version.is_forgotten() && !version.is_part(),
@@ -108,7 +115,8 @@ impl Service {
         };
         match &request.topic {
             Some(topic) => {
-                for entity in views.members(topic)?.into_iter().rev() {
+                let members = views.members(topic)?.into_iter().rev();
+                for entity in members.skip_while(|id| below.is_some_and(|below| *id >= below)) {
                     let version = views.version_at(entity, position)?;
                     if let Some(version) = version.filter(wanted)
                         && !take(version)
@@ -117,38 +125,26 @@ impl Service {
                     }
                 }
             }
-            None => views.each_at(ALL_IDS, position, true, &mut |_, version| {
-                Ok(!wanted(version) || take(version.clone()))
-            })?,
+            None => {
+                let ids = (ALL_IDS.0, below.unwrap_or(ALL_IDS.1));
+                views.each_at(ids, position, true, &mut |_, version| {
+                    Ok(!wanted(version) || take(version.clone()))
+                })?;
+            }
         }
         expired.checked()?;
         if !keyed {
             versions.sort_by_key(|version| std::cmp::Reverse(version.id));
         }
-        // Only the memories that are shown are completed.
-        let entity = |version: &fold::Version| views.resolve(version.id);
-        match request.sort {
-            Sort::Created => {}
-            Sort::Weight => {
-                let mut weighed = Vec::with_capacity(versions.len());
-                for version in versions {
-                    let at = entity(&version)?;
-                    let ppm = views.weight_at(&self.log, at, &version, position)?;
-                    weighed.push(((ppm, version.importance), version));
-                }
-                versions = largest_first(weighed);
-            }
-            Sort::Accessed => {
-                let mut recalled = Vec::with_capacity(versions.len());
-                for version in versions {
-                    let (_, last_ms) = views.accesses_at(&self.log, entity(&version)?, position)?;
-                    recalled.push((last_ms, version));
-                }
-                versions = largest_first(recalled);
-            }
-        }
+        let mut versions = self.sorted(views, versions, request.sort, position)?;
         versions.sort_by_key(is_last);
+        if let Some(after) = after.filter(|_| below.is_none()) {
+            let place = versions.iter().position(|version| version.id == after);
+            let place = place.ok_or_else(|| no_page(request.after.as_deref()))?;
+            versions.drain(..=place);
+        }
         versions.truncate(limit);
+        // Only the memories that are shown are completed.
         let memories = versions.iter();
         let shown = memories.map(|version| {
             Ok(Memory {
@@ -157,6 +153,37 @@ impl Service {
             })
         });
         shown.collect()
+    }
+
+    /// Returns versions, which come newest first, in an order.
+    fn sorted(
+        &self,
+        views: &Views,
+        versions: Vec<fold::Version>,
+        sort: Sort,
+        position: Position,
+    ) -> QueryResult<Vec<fold::Version>> {
+        let entity = |version: &fold::Version| views.resolve(version.id);
+        Ok(match sort {
+            Sort::Created => versions,
+            Sort::Weight => {
+                let mut weighed = Vec::with_capacity(versions.len());
+                for version in versions {
+                    let at = entity(&version)?;
+                    let ppm = views.weight_at(&self.log, at, &version, position)?;
+                    weighed.push(((ppm, version.importance), version));
+                }
+                largest_first(weighed)
+            }
+            Sort::Accessed => {
+                let mut recalled = Vec::with_capacity(versions.len());
+                for version in versions {
+                    let (_, last_ms) = views.accesses_at(&self.log, entity(&version)?, position)?;
+                    recalled.push((last_ms, version));
+                }
+                largest_first(recalled)
+            }
+        })
     }
 
     /// Returns every version of a memory, oldest first.
@@ -283,6 +310,19 @@ impl Service {
             .actor(actor)
             .map_or_else(|| actor.to_string(), str::to_owned)
     }
+}
+
+/// Returns the id that a page begins behind.
+fn id_before(given: &str) -> Result<SubjectId> {
+    match id_range(given) {
+        Some((id, same)) if id == same => Ok(id),
+        _ => Err(no_page(Some(given))),
+    }
+}
+
+/// Returns the error for a page that begins behind no memory of the list.
+fn no_page(given: Option<&str>) -> ServiceError {
+    Cursor::refused(given.unwrap_or_default(), "after", "a list")
 }
 
 /// Sorts versions by falling key. Versions of one key keep their order.

@@ -15,6 +15,7 @@ mod ask;
 mod assets;
 mod frame;
 mod pages;
+mod show;
 mod time;
 
 use std::sync::Arc;

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use clap::Args;
+#[cfg(feature = "explore")]
+use icm_api::Caller;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -39,7 +41,11 @@ pub(crate) fn run(args: ExploreArgs, app: &App) -> Result<Outcome, CliError> {
     };
     service.check_folder()?;
     app.pass_on_notices(service);
-    let caller = app.caller_in(None)?;
+    // The person in front of the browser, even if an agent started the explorer.
+    let caller = Caller {
+        actor: "user".to_owned(),
+        ..app.caller_in(None)?
+    };
     let explorer = icm_explorer::Explorer::new(Arc::clone(service), caller, args.read_only)?;
     icm_server::http::serve_pages(
         Arc::clone(service),

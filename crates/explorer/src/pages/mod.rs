@@ -9,6 +9,7 @@ mod memory;
 mod now;
 mod numbers;
 mod sessions;
+mod topics;
 
 use std::sync::Arc;
 
@@ -18,11 +19,14 @@ use axum::http::Uri;
 use axum::routing::{MethodRouter, get};
 
 use crate::Explorer;
+use crate::act;
 use crate::answer::{Make, page};
 
 /// Returns the routes of all pages. Those that are not HTML pages are routes of the file that needs them.
 pub(crate) fn routes() -> Router<Arc<Explorer>> {
-    Router::new()
+    let acting = act::PAGES.into_iter();
+    let router = acting.fold(Router::new(), |router, (path, make)| router.route(path, shows(make)));
+    router
         .route("/", shows(now::page))
         .route("/memories", shows(memories::page))
         .route("/memories/{id}", shows(memory::page))
@@ -33,6 +37,7 @@ pub(crate) fn routes() -> Router<Arc<Explorer>> {
         .route("/health", shows(health::page))
         .route("/machines", shows(machines::page))
         .route("/numbers", shows(numbers::page))
+        .route("/topics", shows(topics::page))
         .merge(now::routes())
         .merge(graph::routes())
 }

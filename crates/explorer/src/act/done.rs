@@ -1,0 +1,29 @@
+//! The page after an action.
+
+use icm_api::error::Result;
+use icm_guard::sanitize::clean_line;
+use maud::html;
+
+use super::undo::undo_link;
+use crate::Explorer;
+use crate::answer::Page;
+use crate::ask::Ask;
+
+/// Shows the event that an action wrote, and the ways on.
+pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    let id = ask.path.rsplit('/').next().unwrap_or_default();
+    let entry = explorer.service.log_show(id)?.entry;
+    let of_memory = entry.kind.starts_with("memory.") && entry.subject.is_some();
+    let main = html! {
+        p.good role="status" { bdi { (clean_line(&entry.summary)) } }
+        p { "It is event " a href=(ask.link(&format!("/log/{}", entry.event), &[])) { (entry.position) } " of the log, by " bdi { (entry.actor) } "." }
+        div.buttons {
+            @if let (true, Some(subject)) = (of_memory, &entry.subject) {
+                a.button href=(ask.link(&format!("/memories/{subject}"), &[])) { "To the memory" }
+            }
+            @if entry.kind != "log.redacted" { (undo_link(explorer, ask, &entry.event)) }
+            a.button href=(ask.link("/", &[])) { "Now" }
+        }
+    };
+    Ok(Page::new("Done", main))
+}

@@ -1,0 +1,325 @@
+//! Actions on memories: store, update, forget, revive, pin, link.
+
+use icm_api::error::Result;
+use icm_api::{
+    Action, FindingItem, FindingKind, Importance, LinkRequest, Memory, Receipt, StoreRequest,
+    UpdateRequest,
+};
+use maud::{Markup, html};
+
+use super::Done;
+use super::form::{Fields, button, form};
+use crate::Explorer;
+use crate::answer::Page;
+use crate::ask::{Ask, encoded};
+
+/// The relations that a person can choose, each with its meaning.
+const RELATIONS: [(&str, &str); 5] = [
+    ("related", "has to do with"),
+    ("supersedes", "replaces"),
+    ("contradicts", "contradicts"),
+    ("derived_from", "was made from"),
+    ("similar_to", "says nearly the same as"),
+];
+
+/// The importances, lowest first.
+const IMPORTANCES: [Importance; 4] = [
+    Importance::Low,
+    Importance::Medium,
+    Importance::High,
+    Importance::Critical,
+];
+
+/// Returns the link to the form for a new memory, where something can be changed.
+pub(crate) fn store_link(explorer: &Explorer, ask: &Ask) -> Markup {
+    html! {
+        @if offers(explorer, ask) { a.button href="/store" { "Store a memory" } }
+    }
+}
+
+/// Returns `true` if the page offers changes: not at a past moment, and not if the explorer only reads.
+pub(super) fn offers(explorer: &Explorer, ask: &Ask) -> bool {
+    !explorer.read_only && ask.at.is_none()
+}
+
+/// Returns all that can be done with a memory.
+pub(crate) fn for_memory(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Result<Markup> {
+    if !offers(explorer, ask) {
+        return Ok(html! {});
+    }
+    let id = [("id", memory.id.as_str())];
+    if memory.forgotten || memory.expired {
+        return Ok(html! {
+            section.actions aria-labelledby="actions" {
+                h2 #actions { "Change" }
+                div.buttons {
+                    (revive_form(explorer, memory)?)
+                    (redact_link(&memory.id))
+                }
+            }
+        });
+    }
+    let is_pinned = memory.pinned_until.is_some();
+    let pin = match is_pinned {
+        true => button(explorer, "unpin", &id, "Unpin")?,
+        false => button(explorer, "pin", &id, "Pin")?,
+    };
+    Ok(html! {
+        section.actions aria-labelledby="actions" {
+            h2 #actions { "Change" }
+            div.buttons {
+                (pin)
+                (button(explorer, "forget", &id, "Forget")?)
+                (redact_link(&memory.id))
+            }
+            details { summary { "Update" } (update_form(explorer, memory)?) }
+            details { summary { "Link to another memory" } (link_form(explorer, memory)?) }
+        }
+    })
+}
+
+fn redact_link(target: &str) -> Markup {
+    html! { a.button.danger href={ "/redact?target=" (encoded(target)) } { "Redact…" } }
+}
+
+fn revive_form(explorer: &Explorer, memory: &Memory) -> Result<Markup> {
+    form(
+        explorer,
+        "revive",
+        &html! {
+            input type="hidden" name="id" value=(memory.id);
+            @if memory.expired {
+                label { "New condition " input name="expires" placeholder="time 30d"; }
+            }
+            button type="submit" { "Revive" }
+        },
+    )
+}
+
+fn update_form(explorer: &Explorer, memory: &Memory) -> Result<Markup> {
+    form(
+        explorer,
+        "update",
+        &html! {
+            input type="hidden" name="id" value=(memory.id);
+            (text_fields(Some(memory)))
+            button type="submit" { "Update" }
+        },
+    )
+}
+
+/// Returns the fields of a memory, filled in with the values that it has.
+fn text_fields(memory: Option<&Memory>) -> Markup {
+    let importance = memory.map_or(Importance::Medium, |memory| memory.importance);
+    html! {
+        label { "Text" textarea name="content" rows="6" required maxlength="65536" {
+            "\n" (memory.and_then(|memory| memory.content.as_deref()).unwrap_or_default())
+        } }
+        label { "Topic" input name="topic" required maxlength="128" value=[memory.map(|memory| &memory.topic)]; }
+        label { "Importance"
+            select name="importance" {
+                @for each in IMPORTANCES {
+                    option value=(each.name()) selected[each == importance] { (each.name()) }
+                }
+            }
+        }
+        label { "Tags, with commas" input name="keywords" value=[memory.map(|memory| memory.keywords.join(", "))]; }
+        label { "Expires" input name="expires" placeholder="time 30d, usage 3, file-exists PATH" value=[memory.and_then(|memory| memory.expires.as_deref())]; }
+    }
+}
+
+fn link_form(explorer: &Explorer, memory: &Memory) -> Result<Markup> {
+    form(
+        explorer,
+        "link",
+        &html! {
+            input type="hidden" name="id" value=(memory.id);
+            label { "This memory"
+                select name="relation" {
+                    @for (relation, meaning) in RELATIONS { option value=(relation) { (meaning) } }
+                }
+            }
+            label { "the memory with the id" input name="to" required maxlength="64"; }
+            label { "Reason" input name="reason" maxlength="1024"; }
+            button type="submit" { "Link" }
+        },
+    )
+}
+
+/// Returns the buttons that settle one item of a finding.
+pub(crate) fn for_finding(
+    explorer: &Explorer,
+    ask: &Ask,
+    kind: FindingKind,
+    item: &FindingItem,
+) -> Result<Markup> {
+    if !offers(explorer, ask) {
+        return Ok(html! {});
+    }
+    let replaces = |text: &str| match item.ids.as_slice() {
+        [older, newer] => button(
+            explorer,
+            "link",
+            &[("id", newer), ("to", older), ("relation", "supersedes")],
+            text,
+        ),
+        _ => Ok(html! {}),
+    };
+    let forget = |id: Option<&String>, text: &str| match id {
+        Some(id) => button(explorer, "forget", &[("id", id)], text),
+        None => Ok(html! {}),
+    };
+    Ok(html! {
+        div.buttons {
+            @match kind {
+                FindingKind::NearDuplicates => {
+                    (forget(item.ids.first(), "Forget the older one")?)
+                    (replaces("The newer one replaces it")?)
+                }
+                FindingKind::Contradictions => { (replaces("The newer one holds")?) }
+                FindingKind::Stale | FindingKind::NeverRecalled => { (forget(item.ids.first(), "Forget")?) }
+                FindingKind::Crowded => {
+                    a.button href=(ask.link("/memories", &[("topic", &item.topic)])) { "Look at the topic" }
+                }
+                FindingKind::ExpireSoon => {
+                    @for id in &item.ids { (button(explorer, "update", &[("id", id), ("keeps", "yes")], "Keep without end")?) }
+                }
+            }
+        }
+    })
+}
+
+/// The page with the form for a new memory.
+pub(crate) fn store_page(explorer: &Explorer, _ask: &Ask) -> Result<Page> {
+    let form = form(
+        explorer,
+        "store",
+        &html! {
+            (text_fields(None))
+            button type="submit" { "Store" }
+        },
+    )?;
+    Ok(Page::new(
+        "Store a memory",
+        html! {
+            p { "The memory is yours: actor " code { (explorer.caller.actor) } ". It can be undone." }
+            (form)
+        },
+    ))
+}
+
+pub(super) fn store(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let request = StoreRequest {
+        topic: fields.needed("topic")?.to_owned(),
+        content: fields.text("content")?,
+        importance: importance(fields),
+        keywords: fields.list("keywords"),
+        expires: fields.get("expires").map(str::to_owned),
+        request_id: fields.request(),
+        ..StoreRequest::default()
+    };
+    Ok(done(explorer.service.store(&explorer.caller, request)?))
+}
+
+pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let id = fields.needed("id")?.to_owned();
+    // The button *Keep* changes the condition alone.
+    if fields.get("keeps").is_some() {
+        let request = UpdateRequest {
+            id,
+            expires: Some(String::new()),
+            request_id: fields.request(),
+            ..UpdateRequest::default()
+        };
+        return Ok(done(explorer.service.update(&explorer.caller, request)?));
+    }
+    let before = explorer.service.get(&id, None)?;
+    let changed = |given: Option<&str>, before: &str| {
+        let given = given.filter(|given| *given != before);
+        given.map(str::to_owned)
+    };
+    let content = fields.text("content")?;
+    let keywords = fields.list("keywords");
+    let request = UpdateRequest {
+        content: changed(
+            Some(&content),
+            before.content.as_deref().unwrap_or_default(),
+        ),
+        importance: importance(fields).filter(|given| *given != before.importance),
+        keywords: (keywords != before.keywords).then_some(keywords),
+        topic: changed(fields.get("topic"), &before.topic),
+        expires: match (fields.get("expires"), before.expires.as_deref()) {
+            (None, Some(_)) => Some(String::new()),
+            (given, before) => changed(given, before.unwrap_or_default()),
+        },
+        request_id: fields.request(),
+        id,
+        ..UpdateRequest::default()
+    };
+    Ok(done(explorer.service.update(&explorer.caller, request)?))
+}
+
+fn importance(fields: &Fields) -> Option<Importance> {
+    let given = fields.get("importance")?;
+    IMPORTANCES.into_iter().find(|each| each.name() == given)
+}
+
+pub(super) fn forget(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let ids = [fields.needed("id")?.to_owned()];
+    Ok(first(explorer.service.forget(&explorer.caller, &ids)?))
+}
+
+pub(super) fn revive(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let id = fields.needed("id")?;
+    let (caller, ids) = (&explorer.caller, [id.to_owned()]);
+    let receipts = explorer
+        .service
+        .revive_with(caller, &ids, fields.get("expires"))?;
+    Ok(first(receipts))
+}
+
+pub(super) fn pin(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let ids = [fields.needed("id")?.to_owned()];
+    Ok(first(explorer.service.pin(&explorer.caller, &ids, None)?))
+}
+
+pub(super) fn unpin(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let ids = [fields.needed("id")?.to_owned()];
+    Ok(first(explorer.service.unpin(&explorer.caller, &ids)?))
+}
+
+pub(super) fn link(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let linked = explorer
+        .service
+        .link(&explorer.caller, &link_request(fields)?)?;
+    Ok(done(linked.receipt))
+}
+
+pub(super) fn unlink(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let unlinked = explorer
+        .service
+        .unlink(&explorer.caller, &link_request(fields)?)?;
+    Ok(done(unlinked.receipt))
+}
+
+fn link_request(fields: &Fields) -> Result<LinkRequest> {
+    Ok(LinkRequest {
+        from: fields.needed("id")?.trim().to_owned(),
+        to: fields.needed("to")?.trim().to_owned(),
+        relation: fields.needed("relation")?.to_owned(),
+        reason: fields.get("reason").map(str::to_owned),
+        allow_secret: false,
+    })
+}
+
+fn first(receipts: Vec<Receipt>) -> Done {
+    let receipt = receipts.into_iter().next();
+    receipt.map_or_else(|| Done::Nothing("/memories".to_owned()), done)
+}
+
+pub(super) fn done(receipt: Receipt) -> Done {
+    match receipt.action {
+        Action::Unchanged => Done::Nothing(format!("/memories/{}", encoded(&receipt.id))),
+        _ => Done::Event(receipt.event),
+    }
+}

@@ -1,0 +1,96 @@
+//! Redaction: the plan, words to type again, then exactly that plan.
+
+use icm_api::error::{Result, ServiceError};
+use icm_api::{RedactAnswer, RedactRequest};
+use maud::html;
+
+use super::Done;
+use super::form::{Fields, form};
+use super::memory::offers;
+use super::undo::count;
+use crate::Explorer;
+use crate::answer::Page;
+use crate::ask::Ask;
+
+/// Most memories and events that a plan names.
+const NAMED: usize = 50;
+
+/// The page that shows what a redaction takes out, before it is done.
+pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    let target = ask.get("target").unwrap_or_default();
+    let plan = explorer
+        .service
+        .redact(&explorer.caller, &request(target, None, true))?;
+    let words = words(&plan);
+    let form = form(
+        explorer,
+        "redact",
+        &html! {
+            input type="hidden" name="target" value=(target);
+            input type="hidden" name="plan" value=(plan.plan);
+            label { "Reason, kept in the log" input name="reason" maxlength="1024"; }
+            label { "Type " strong { (words) } " to go on" input name="words" required autocomplete="off"; }
+            button.danger type="submit" { "Redact for good" }
+        },
+    )?;
+    let main = html! {
+        p.warn { strong { "This cannot be undone." } " The text is taken out of every byte of the store, also at earlier moments." }
+        p { "It takes the text out of " (count(plan.events, "event", "events")) "." }
+        ul {
+            @for memory in plan.memories.iter().take(NAMED) {
+                li {
+                    a href=(ask.link(&format!("/memories/{}", memory.id), &[])) { (memory.id) } " in " bdi { (memory.topic) } ": "
+                    @if memory.whole { "all of it" } @else { (count(memory.events, "event", "events")) }
+                }
+            }
+            @for event in plan.single_events.iter().take(NAMED) {
+                li { a href=(ask.link(&format!("/log/{}", event.event), &[])) { "Event " (event.position) } " " (event.kind) }
+            }
+        }
+        @if !plan.out_of_reach.is_empty() {
+            h2 { "Not within reach" }
+            ul { @for place in &plan.out_of_reach { li { (place) } } }
+        }
+        @if offers(explorer, ask) { (form) }
+    };
+    Ok(Page::new("Redact", main))
+}
+
+pub(super) fn redact(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let target = fields.needed("target")?;
+    let look = explorer
+        .service
+        .redact(&explorer.caller, &request(target, None, true))?;
+    let wanted = words(&look);
+    if fields.get("words").map(str::trim) != Some(&wanted) {
+        return Err(ServiceError::invalid_with(
+            "the words that were typed are not those of the page, so nothing was redacted",
+            format!("go back and type `{wanted}`"),
+        ));
+    }
+    let plan = fields.needed("plan")?.to_owned();
+    let request = RedactRequest {
+        reason: fields.get("reason").map(str::to_owned),
+        ..request(target, Some(plan), false)
+    };
+    let done = explorer.service.redact(&explorer.caller, &request)?;
+    Ok(match done.event {
+        Some(event) => Done::Event(event),
+        None => Done::Nothing("/log".to_owned()),
+    })
+}
+
+/// Returns the words that confirm a plan.
+fn words(plan: &RedactAnswer) -> String {
+    format!("redact {}", count(plan.events, "event", "events"))
+}
+
+fn request(target: &str, plan: Option<String>, dry_run: bool) -> RedactRequest {
+    RedactRequest {
+        targets: vec![target.to_owned()],
+        pattern: None,
+        reason: None,
+        dry_run,
+        plan,
+    }
+}

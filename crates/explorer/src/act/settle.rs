@@ -1,0 +1,56 @@
+//! Settles a conflict: the person chooses the value that holds.
+
+use icm_api::error::Result;
+use icm_api::{Conflict, SettleRequest};
+use maud::{Markup, html};
+
+use super::Done;
+use super::form::{Fields, button};
+use super::memory::{done, offers};
+use crate::Explorer;
+use crate::ask::Ask;
+
+/// Returns a button for each value of a conflict, the shown one first.
+pub(crate) fn for_conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) -> Result<Markup> {
+    if !offers(explorer, ask) {
+        return Ok(html! {});
+    }
+    let this = [
+        ("id", conflict.id.as_str()),
+        ("field", conflict.field.as_str()),
+    ];
+    // A memory that one machine forgot comes back by reviving it.
+    if conflict.field == "forgotten" {
+        return Ok(html! {
+            div.buttons {
+                (button(explorer, "settle", &this, "It stays forgotten")?)
+                (button(explorer, "revive", &this, "Revive it")?)
+            }
+        });
+    }
+    Ok(html! {
+        div.buttons {
+            (button(explorer, "settle", &this, "Keep the shown value")?)
+            @for (n, other) in conflict.others.iter().enumerate() {
+                @let hidden = [this[0], this[1], ("take", other.event.as_str())];
+                @let text = match conflict.others.len() {
+                    1 => "Take the other value".to_owned(),
+                    _ => format!("Take value {}", n + 2),
+                };
+                (button(explorer, "settle", &hidden, &text)?)
+            }
+        }
+    })
+}
+
+pub(super) fn settle(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let request = SettleRequest {
+        id: fields.needed("id")?.to_owned(),
+        fields: fields.get("field").map(str::to_owned).into_iter().collect(),
+        take: fields.get("take").map(str::to_owned),
+    };
+    let settled = explorer
+        .service
+        .settle_conflict(&explorer.caller, &request)?;
+    Ok(done(settled.receipt))
+}

@@ -79,6 +79,8 @@ pub struct SessionsRequest {
     pub project: Option<String>,
     /// Only events since this time.
     pub since: Option<String>,
+    /// Only events up to this time or position, as `--until` takes them.
+    pub until: Option<String>,
     /// Most sessions, the newest ones.
     pub limit: Option<usize>,
 }
@@ -94,6 +96,7 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
     if request.since.is_some() {
         let starts = LogRequest {
             kind: Some("session.started".to_owned()),
+            until: request.until.clone(),
             oldest_first: true,
             ..LogRequest::default()
         };
@@ -107,6 +110,7 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
     let log = LogRequest {
         oldest_first: true,
         since: request.since.clone(),
+        until: request.until.clone(),
         ..LogRequest::default()
     };
     service.log(&log, &mut |entry| {

@@ -52,6 +52,7 @@ pub(crate) fn run(args: SessionsArgs, app: &App) -> Result<Outcome, CliError> {
         project: args.project,
         since: args.since,
         limit: limit.map(|limit| limit as usize),
+        ..SessionsRequest::default()
     };
 
     let found = sessions(app.service()?, &request)?;

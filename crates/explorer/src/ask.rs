@@ -97,7 +97,8 @@ impl Ask {
     }
 }
 
-fn address<'a>(
+/// Writes a path with parameters; `at` comes last.
+pub(crate) fn address<'a>(
     path: &str,
     params: impl Iterator<Item = (&'a str, &'a str)>,
     at: Option<&'a str>,

@@ -6,6 +6,7 @@ use maud::{DOCTYPE, Markup, html};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
+use crate::keys;
 use crate::time;
 
 /// The pages in the navigation: path, name.
@@ -57,9 +58,11 @@ pub(crate) fn around(explorer: &Explorer, ask: &Ask, page: Page) -> Result<Marku
             footer {
                 p {
                     @if explorer.read_only { "Read-only. " }
-                    "Keys: / search, j and k move, ? help"
+                    "Keys: / search, j and k move, "
+                    button.plain type="button" popovertarget="keys" { "? help" }
                 }
             }
+            (keys::help())
         },
     ))
 }

@@ -14,6 +14,8 @@ mod answer;
 mod ask;
 mod assets;
 mod frame;
+mod heads;
+mod keys;
 mod pages;
 mod show;
 mod time;
@@ -35,7 +37,7 @@ pub struct Explorer {
     /// Ends the streams of events, so that the server can stop.
     pub(crate) stop: CancellationToken,
     pub(crate) forms: act::FormTokens,
-    pub(crate) density: time::DensityCache,
+    pub(crate) heads: heads::Heads,
 }
 
 impl Explorer {
@@ -54,7 +56,7 @@ impl Explorer {
             read_only,
             stop: CancellationToken::new(),
             forms: act::FormTokens::new()?,
-            density: time::DensityCache::default(),
+            heads: heads::Heads::default(),
         })
     }
 }

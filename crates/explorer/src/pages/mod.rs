@@ -1,11 +1,13 @@
 //! One file a page.
 
+mod compare;
 mod graph;
 mod health;
 mod log;
 mod machines;
 mod memories;
 mod memory;
+mod moment;
 mod now;
 mod numbers;
 mod sessions;
@@ -38,6 +40,8 @@ pub(crate) fn routes() -> Router<Arc<Explorer>> {
         .route("/machines", shows(machines::page))
         .route("/numbers", shows(numbers::page))
         .route("/topics", shows(topics::page))
+        .route("/compare", shows(compare::page))
+        .merge(moment::routes())
         .merge(now::routes())
         .merge(graph::routes())
 }

@@ -1,19 +1,84 @@
-//! The page *Now*.
+//! The page *Now*: what happens, live; at a past moment, what had just happened.
+
+mod feed;
+mod row;
+mod state;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::get;
 use icm_api::error::Result;
 use maud::html;
 
 use crate::Explorer;
-use crate::answer::Page;
+use crate::answer::{Page, failed, html_answer, in_background};
 use crate::ask::Ask;
+use crate::show;
+
+/// Events on the page as it is opened. Raised, it takes longer to make.
+const EVENTS: u64 = 40;
+/// Most events that an open page keeps; the oldest are dropped. Raised, a page that is open for days needs more memory.
+const EVENTS_KEPT: u64 = 200;
 
 pub(crate) fn routes() -> Router<Arc<Explorer>> {
     Router::new()
+        .route("/now/feed", get(feed::feed))
+        .route("/now/state", get(state_alone))
 }
 
-pub(crate) fn page(_explorer: &Explorer, _ask: &Ask) -> Result<Page> {
-    Ok(Page::new("Now", html! {}))
+pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    let position = ask.basis.position;
+    let events = row::events(explorer, position.saturating_sub(EVENTS), position)?;
+    let rows = row::rows(explorer, ask, &events, false)?;
+    let feed = format!("/now/feed?after={position}");
+    let is_live = ask.at.is_none();
+    let main = html! {
+        div.now hx-ext=[is_live.then_some("sse")] sse-connect=[is_live.then_some(&feed)] {
+            (state::state(explorer, ask)?)
+            section.events aria-labelledby="events" {
+                div.heading {
+                    h2 #events { @if is_live { "Events" } @else { "The events before" } }
+                    @if is_live {
+                        span.live data-live hidden { "live" }
+                        noscript { span.quiet { "Reload the page for newer events." } }
+                    }
+                    a.quiet.more href=(ask.link("/log", &[])) { "The whole log" }
+                }
+                ol.feed reversed data-rows data-most=(EVENTS_KEPT) sse-swap=[is_live.then_some("rows")]
+                    hx-swap=[is_live.then_some("afterbegin")] { (rows) }
+                (show::empty("Nothing has happened yet", &html! {
+                    "Store something: " code { "icm store -t topic -- \"a fact\"" } ", or set up an agent with " code { "icm init" } "."
+                }))
+            }
+        }
+    };
+    let title = match is_live {
+        true => "Now".to_owned(),
+        false => "Then".to_owned(),
+    };
+    Ok(Page {
+        title,
+        main,
+        scripts: if is_live { &["sse.js"] } else { &[] },
+    })
 }
+
+/// Answers with the counts and sessions alone, for a page that is open.
+async fn state_alone(
+    State(explorer): State<Arc<Explorer>>,
+    Query(params): Query<Vec<(String, String)>>,
+    uri: Uri,
+) -> Response {
+    in_background(move || {
+        let state = Ask::of(&explorer, &uri, params).and_then(|ask| state::state(&explorer, &ask));
+        state.map_or_else(|error| failed(&error), |state| html_answer(StatusCode::OK, state))
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Counts against naive ones.
+
+use std::time::Duration;
+
+use icm_api::{Caller, LogRequest, RecallRequest, StoreRequest};
+use icm_service::{OpenOptions, Service};
+
+use super::density::{Counts, Density};
+use super::{FAMILIES, Family, Heads, Seen};
+
+/// A small generator of numbers (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+}
+
+#[test]
+fn columns_equal_a_naive_count() {
+    for seed in 0..60 {
+        let mut numbers = Numbers(seed);
+        let times_max = 8 + numbers.below(60) as usize;
+        let pause = 1 + numbers.below(100_000);
+        let mut density = Density::with_times(times_max);
+        let (mut ms, mut events) = (1_700_000_000_000 + numbers.below(5_000), Vec::new());
+        for _ in 0..1 + numbers.below(2_000) {
+            ms += numbers.below(pause);
+            let family = FAMILIES[numbers.below(FAMILIES.len() as u64) as usize];
+            // A clock that was set back.
+            let at = ms - numbers.below(20) / 19 * numbers.below(3_000);
+            density.add(at, family);
+            events.push((at, family));
+        }
+        let columns = density.columns(1 + numbers.below(40));
+        let mut counted = 0;
+        for column in &columns {
+            let mut naive = Counts::default();
+            for (at, family) in &events {
+                if (column.from_ms..column.to_ms).contains(at) {
+                    naive[*family as usize] += 1;
+                }
+            }
+            assert_eq!(column.counts, naive, "seed {seed}: {column:?}");
+            counted += column.total();
+        }
+        assert_eq!(counted, events.len() as u64, "seed {seed}");
+        assert!(columns.windows(2).all(|two| two[0].to_ms <= two[1].from_ms));
+    }
+}
+
+fn store(folder: &std::path::Path) -> Service {
+    let options = OpenOptions {
+        dir: folder.join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    Service::open(options).expect("a store")
+}
+
+fn told(seen: &Seen) -> impl PartialEq + std::fmt::Debug + use<> {
+    let mut sessions = seen.sessions.at_work(0);
+    sessions.sort_by_key(|(id, _)| *id);
+    (
+        (seen.events, seen.span_ms, seen.ends.clone(), sessions),
+        (seen.density.columns(u64::MAX), seen.tokens.since(0)),
+    )
+}
+
+#[test]
+fn increments_equal_one_walk_and_the_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = store(folder.path());
+    let caller = Caller {
+        session: Some("night shift".to_owned()),
+        ..Caller::default()
+    };
+    let heads = Heads::default();
+    for n in 0..12 {
+        let text = format!("the lamp {n} hangs in hall {}", n * 7_919);
+        service
+            .store(&caller, StoreRequest::new("lamps", text))
+            .expect("it stores");
+        if n % 3 == 0 {
+            let asked = RecallRequest::new("lamp in hall");
+            service.recall(&caller, &asked).expect("it recalls");
+        }
+        let log = service.log_handle();
+        heads.with(log, |seen| seen.events).expect("it counts");
+    }
+    let log = service.log_handle();
+    let grown = heads.with(log, told).expect("it counts");
+    let at_once = Heads::default().with(log, told).expect("it counts");
+    assert_eq!(grown, at_once);
+
+    let (mut events, mut newest) = (0, 0);
+    let all = LogRequest::default();
+    service
+        .log(&all, &mut |entry| {
+            events += 1;
+            newest = newest.max(entry.position);
+            true
+        })
+        .expect("it lists");
+    let tokens = icm_agents::token_stats(&service, None).expect("it counts");
+    heads
+        .with(log, |seen| {
+            assert_eq!(seen.events, events);
+            assert_eq!(seen.ends.last(), Some(&newest));
+            let since = seen.tokens.since(0);
+            assert_eq!(since.tokens, tokens.total.tokens);
+            assert_eq!(since.times, tokens.total.times);
+            assert_eq!(seen.sessions.at_work(0).len(), 1);
+            // The first store names the actor in the same command: no moment lies between.
+            let (before, after) = seen.around(seen.ends[1]);
+            assert_eq!((before, after), (Some(seen.ends[0]), Some(seen.ends[2])));
+            assert_eq!(seen.around(newest).1, None);
+        })
+        .expect("it counts");
+}
+
+#[test]
+fn kinds_have_their_families() {
+    for (kind, family) in [
+        ("memory.stored", Family::Memory),
+        ("memory.recalled", Family::Recall),
+        ("concept.linked", Family::Graph),
+        ("session.started", Family::Session),
+        ("log.undone", Family::Other),
+        ("unknown.7777", Family::Other),
+    ] {
+        assert_eq!(Family::named(kind), family, "{kind}");
+    }
+}

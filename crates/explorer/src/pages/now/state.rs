@@ -1,0 +1,185 @@
+//! The state beside the events: counts, sessions at work, tokens of today, due alerts.
+
+use icm_api::error::Result;
+use icm_api::{Alert, AlertsRequest, Stats};
+use icm_log::SessionId;
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::row::session_named;
+use crate::Explorer;
+use crate::ask::Ask;
+use crate::heads::{SessionSeen, Shown};
+use crate::show;
+
+/// Milliseconds without an event after which a session does not count as at work: half an hour. Raised, sessions that
+/// hang are shown for longer; lowered, one whose agent thinks is left out.
+const AT_WORK_MS: u64 = 30 * 60 * 1_000;
+/// Most sessions that are listed. Raised, the page is longer.
+const SESSIONS: usize = 8;
+/// Most alerts that are listed. Raised, the page is longer.
+const ALERTS: usize = 5;
+/// Characters of an alert. Raised, an alert takes more lines.
+const ALERT_CHARS: usize = 200;
+
+/// Returns the state at the moment of the page.
+pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
+    let stats = explorer.service.stats(ask.at.as_deref())?;
+    let is_live = ask.at.is_none();
+    let (sessions, today) = explorer.heads.with(explorer.service.log_handle(), |seen| {
+        let now = explorer.service.now_ms();
+        (
+            seen.sessions.at_work(now.saturating_sub(AT_WORK_MS)),
+            seen.tokens.since(midnight_ms(explorer)),
+        )
+    })?;
+    let alerts = match is_live {
+        true => alerts(explorer)?,
+        false => Vec::new(),
+    };
+    Ok(html! {
+        div #state.state hx-get=[is_live.then_some("/now/state")] hx-swap=[is_live.then_some("outerHTML")]
+            hx-trigger=[is_live.then_some("sse:rows throttle:5s, sse:rows delay:2s")] {
+            (counts(ask, &stats, today))
+            @if is_live {
+                (at_work(explorer, ask, &sessions))
+                @if !alerts.is_empty() { (due(explorer, ask, &alerts)) }
+            }
+        }
+    })
+}
+
+fn counts(ask: &Ask, stats: &Stats, today: Shown) -> Markup {
+    let card = |value: u64, name: &str, href: Option<String>, more: String| {
+        html! {
+            li {
+                @match href {
+                    Some(href) => { a href=(href) { strong { (show::number(value)) } " " span { (name) } } },
+                    None => { p { strong { (show::number(value)) } " " span { (name) } } },
+                }
+                @if !more.is_empty() { span.quiet { (more) } }
+            }
+        }
+    };
+    let link = |path: &str| Some(ask.link(path, &[]));
+    let mut gone = Vec::new();
+    if stats.forgotten > 0 {
+        gone.push(format!("{} forgotten", show::number(stats.forgotten)));
+    }
+    if stats.expired > 0 {
+        gone.push(format!("{} expired", show::number(stats.expired)));
+    }
+    let shown = format!(
+        "{}, {}",
+        show::count(today.times, "answer", "answers"),
+        show::count(today.memories, "memory", "memories")
+    );
+    html! {
+        section aria-label="Numbers" {
+            ul.cards {
+                (card(stats.memories, "memories", link("/memories"), gone.join(", ")))
+                (card(stats.topics, "topics", link("/topics"), String::new()))
+                (card(stats.concepts, "concepts", link("/graph"), match stats.memoirs {
+                    0 => String::new(),
+                    memoirs => format!("in {}", show::count(memoirs, "memoir", "memoirs")),
+                }))
+                (card(stats.events, "events", link("/log"), String::new()))
+                @if ask.at.is_none() {
+                    (card(today.tokens, "tokens shown today", link("/numbers"), shown))
+                }
+            }
+        }
+    }
+}
+
+fn at_work(explorer: &Explorer, ask: &Ask, sessions: &[(SessionId, SessionSeen)]) -> Markup {
+    html! {
+        section aria-labelledby="at-work" {
+            h2 #at-work { "Sessions at work" }
+            @if sessions.is_empty() {
+                p.quiet { "No session was active in the last half hour." }
+            } @else {
+                ul.at-work {
+                    @for (id, session) in sessions.iter().take(SESSIONS) {
+                        (one(explorer, ask, *id, session))
+                    }
+                }
+                @if sessions.len() > SESSIONS {
+                    p { a href=(ask.link("/sessions", &[])) { "All " (show::number(sessions.len() as u64)) " sessions at work" } }
+                }
+            }
+        }
+    }
+}
+
+fn one(explorer: &Explorer, ask: &Ask, id: SessionId, session: &SessionSeen) -> Markup {
+    let id = id.to_string();
+    let last = i64::try_from(session.last_ms).unwrap_or(i64::MAX);
+    let last = Timestamp::from_millisecond(last).unwrap_or(Timestamp::MAX);
+    html! {
+        li data-row {
+            p {
+                @match &session.name {
+                    Some(name) => { (session_named(ask, &id, name)) },
+                    None => { (show::session(ask, &id)) },
+                }
+                (show::time(explorer, ask, &last.to_string()))
+            }
+            p.quiet {
+                @if let Some(client) = &session.client { (show::start(client, 40)) }
+                @if let Some(agent) = &session.agent { " (" (show::start(agent, 40)) ")" }
+                @if let Some(project) = &session.project { " on " (show::start(project, 40)) }
+            }
+            p.quiet {
+                (show::number(session.stored)) " stored, "
+                (show::count(session.shown, "answer", "answers")) ", "
+                (show::count(session.tokens, "token", "tokens"))
+            }
+        }
+    }
+}
+
+fn due(explorer: &Explorer, ask: &Ask, alerts: &[Alert]) -> Markup {
+    html! {
+        section aria-labelledby="alerts" {
+            h2 #alerts { "Reminders that wait" }
+            ul.alerts {
+                @for alert in alerts.iter().take(ALERTS) {
+                    li data-row {
+                        a href=(show::event_path(ask, &alert.event)) { (show::start(&alert.text, ALERT_CHARS)) }
+                        p.quiet {
+                            @if let Some(due) = &alert.due_at { "from " (show::full_time(explorer, due)) " " }
+                            @if !alert.due { "(not due) " }
+                            "set by " (show::actor(ask, &alert.actor))
+                        }
+                    }
+                }
+            }
+            @if alerts.len() > ALERTS {
+                p.quiet { "and " (show::number((alerts.len() - ALERTS) as u64)) " more: " code { "icm alerts --all" } }
+            }
+        }
+    }
+}
+
+/// Returns the reminders that no session has seen, those that are due first.
+fn alerts(explorer: &Explorer) -> Result<Vec<Alert>> {
+    let request = AlertsRequest {
+        all: true,
+        read_only: true,
+        ..AlertsRequest::default()
+    };
+    let (answer, _) = explorer.service.alerts(&explorer.caller, &request)?;
+    let mut alerts = answer.alerts;
+    alerts.sort_by_key(|alert| !alert.due);
+    Ok(alerts)
+}
+
+/// Returns the first moment of today in the user's zone.
+fn midnight_ms(explorer: &Explorer) -> u64 {
+    let now = i64::try_from(explorer.service.now_ms()).unwrap_or(i64::MAX);
+    let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
+    let start = now.to_zoned(explorer.service.zone()).start_of_day();
+    let start = start.map_or(now, |start| start.timestamp());
+    u64::try_from(start.as_millisecond()).unwrap_or(0)
+}

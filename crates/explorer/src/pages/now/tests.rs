@@ -1,0 +1,155 @@
+//! The page, the bar above it, and the stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, Uri};
+use futures_util::StreamExt;
+use icm_api::{Caller, StoreRequest};
+use icm_service::{OpenOptions, Service};
+use icm_wait::bounds;
+
+use super::{feed, page};
+use crate::Explorer;
+use crate::ask::Ask;
+use crate::time;
+
+const HOSTILE: &str =
+    "<script>alert(1)</script>\r\n\r\ndata: x\u{202e}<img src=x onerror=alert(2)>";
+
+fn explorer(folder: &std::path::Path) -> Arc<Explorer> {
+    let options = OpenOptions {
+        dir: folder.join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let service = Service::open(options).expect("a store");
+    let explorer = Explorer::new(Arc::new(service), Caller::default(), false);
+    Arc::new(explorer.expect("random numbers"))
+}
+
+fn store(explorer: &Explorer, text: &str) {
+    let request = StoreRequest::new("lamps", text);
+    let stored = explorer.service.store(&explorer.caller, request);
+    stored.expect("it stores");
+}
+
+fn ask(explorer: &Explorer, address: &str) -> Ask {
+    let uri: Uri = address.parse().expect("an address");
+    let Query(params) = Query::try_from_uri(&uri).expect("parameters");
+    Ask::of(explorer, &uri, params).expect("a moment")
+}
+
+#[test]
+fn the_bar_leads_one_command_back_and_forward() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    for text in ["one lamp", "two chairs", "three doors"] {
+        store(&explorer, text);
+    }
+    let ends = (explorer.heads)
+        .with(explorer.service.log_handle(), |seen| seen.ends.clone())
+        .expect("it counts");
+    let [.., second, third, fourth] = ends[..] else {
+        panic!("{ends:?}")
+    };
+    let bar = |address: &str| {
+        let ask = ask(&explorer, address);
+        time::bar(&explorer, &ask).expect("a bar").into_string()
+    };
+    let now = bar("/log?kind=memory");
+    assert!(
+        now.contains(&format!("href=\"/log?kind=memory&amp;at=%40{third}\"")),
+        "{now}"
+    );
+    assert!(
+        !now.contains("As of") && !now.contains("data-step=\"next\""),
+        "{now}"
+    );
+    let past = bar(&format!("/log?kind=memory&at=@{third}"));
+    assert!(
+        past.contains("As of") && past.contains(&format!("event {third} of {fourth}")),
+        "{past}"
+    );
+    assert!(past.contains(&format!("at=%40{second}\"")), "{past}");
+    // The newest moment is now.
+    assert!(
+        past.contains("href=\"/log?kind=memory\" rel=\"next\""),
+        "{past}"
+    );
+}
+
+#[test]
+fn a_page_of_the_past_has_no_stream_and_shows_no_later_event() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    store(&explorer, "one lamp");
+    let position = explorer.service.newest_position().expect("a position");
+    store(&explorer, "two chairs");
+    let shown = |address: &str| {
+        let page = page(&explorer, &ask(&explorer, address)).expect("a page");
+        page.main.into_string()
+    };
+    let now = shown("/");
+    assert!(
+        now.contains("two chairs") && now.contains("sse-connect=\"/now/feed?after="),
+        "{now}"
+    );
+    let then = shown(&format!("/?at=@{position}"));
+    assert!(
+        then.contains("one lamp") && !then.contains("two chairs"),
+        "{then}"
+    );
+    assert!(!then.contains("sse-"), "{then}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stream_delivers_what_is_stored_and_ends_with_the_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    store(&explorer, "seen before");
+    let position = explorer.service.newest_position().expect("a position");
+    let params = vec![("after".to_owned(), position.to_string())];
+    let answer = feed::feed(
+        State(Arc::clone(&explorer)),
+        Query(params),
+        HeaderMap::new(),
+    )
+    .await;
+    let mut stream = answer.into_body().into_data_stream();
+
+    let storing = Arc::clone(&explorer);
+    let stored = tokio::task::spawn_blocking(move || store(&storing, HOSTILE));
+    stored.await.expect("it stores");
+    let message = tokio::time::timeout(bounds::ANSWER, stream.next()).await;
+    let message = message
+        .expect("in time")
+        .expect("a message")
+        .expect("bytes");
+    let message = String::from_utf8(message.to_vec()).expect("text");
+    assert!(
+        message.starts_with("id: ") && message.ends_with("\n\n"),
+        "{message}"
+    );
+    assert!(message.contains("&lt;script&gt;alert(1)"), "{message}");
+    assert!(
+        !message.contains("<script") && !message.contains("<img"),
+        "{message}"
+    );
+    assert!(
+        !message.contains('\u{202e}') && !message.contains("seen before"),
+        "{message}"
+    );
+    // Each line belongs to the one event.
+    let is_field = |line: &str| {
+        ["id: ", "event: ", "data: "]
+            .iter()
+            .any(|name| line.starts_with(name))
+    };
+    assert!(message.trim_end().lines().all(is_field), "{message}");
+
+    explorer.stop.cancel();
+    let end = tokio::time::timeout(bounds::ANSWER, stream.next()).await;
+    assert!(end.expect("in time").is_none());
+}

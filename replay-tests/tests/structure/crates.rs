@@ -50,7 +50,10 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "wait",
         ],
     ),
-    ("explorer", &["agents", "api", "guard", "service", "wait"]),
+    (
+        "explorer",
+        &["agents", "api", "guard", "log", "service", "wait"],
+    ),
     ("tui", &["agents", "api", "guard", "service", "wait"]),
     (
         "cli",

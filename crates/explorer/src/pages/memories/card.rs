@@ -1,0 +1,62 @@
+//! A memory as one of many: what stands above and below its text.
+
+use icm_api::{Importance, Memory};
+use maud::{Markup, html};
+
+use crate::Explorer;
+use crate::ask::Ask;
+use crate::show::{self, Tone};
+
+/// Characters of a text in a list. Raised, fewer memories fit on a screen.
+pub(super) const START_CHARS: usize = 280;
+
+/// Returns the line above the text: topic, importance, state, and `more` at its end.
+pub(super) fn head(explorer: &Explorer, ask: &Ask, memory: &Memory, more: &Markup) -> Markup {
+    html! {
+        div.head {
+            (show::topic(ask, &memory.topic))
+            @if memory.importance != Importance::Medium { (show::importance(memory.importance)) }
+            (states(explorer, memory))
+            span.end { (more) }
+        }
+    }
+}
+
+/// Returns badges for what is special about a memory.
+fn states(explorer: &Explorer, memory: &Memory) -> Markup {
+    let marks = memory.marks.unwrap_or_default();
+    html! {
+        @if memory.consolidated_into.is_some() { (show::badge(Tone::Warn, "consolidated")) }
+        @else if memory.forgotten { (show::badge(Tone::Bad, "forgotten")) }
+        @if memory.expired { (show::badge(Tone::Warn, "expired")) }
+        @if memory.undone { (show::badge(Tone::Warn, "undone")) }
+        @if memory.pinned_until.is_some() { (show::badge(Tone::Good, "pinned")) }
+        @if !memory.withheld.is_empty() { (show::badge(Tone::Bad, "withheld")) }
+        @if !memory.conflicts.is_empty() { (show::badge(Tone::Bad, "in conflict")) }
+        @if let Some(told) = marks.told() {
+            (show::badge(if marks.wrong > marks.useful { Tone::Warn } else { Tone::Good }, &told))
+        }
+        @if let Some(at) = &memory.occurred_at {
+            span.quiet { "of " (show::local_day(explorer, at)) }
+        }
+        @if let Some(key) = &memory.key { span.quiet { "key " (show::start(key, 40)) } }
+        @if memory.scope != "global" { span.quiet { (show::scope(&memory.scope)) } }
+    }
+}
+
+/// Returns the line below the text: tags, age, weight, accesses, id.
+pub(super) fn foot(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Markup {
+    html! {
+        div.foot {
+            (show::tags(ask, &memory.keywords))
+            span.facts {
+                (show::time(explorer, ask, &memory.updated_at))
+                " " (show::share(memory.weight, "weight"))
+                @if memory.access_count > 0 {
+                    span { "shown " (show::count(memory.access_count, "time", "times")) }
+                }
+                (show::memory_id(ask, &memory.id))
+            }
+        }
+    }
+}

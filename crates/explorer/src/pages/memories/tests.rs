@@ -1,0 +1,265 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::Uri;
+use icm_api::{Caller, StoreRequest, UpdateRequest};
+use icm_service::{OpenOptions, Service};
+
+use super::page;
+use crate::Explorer;
+use crate::answer::Make;
+use crate::ask::{Ask, encoded};
+use crate::pages::{memory, topics};
+
+/// Texts that try to be more than text.
+const HOSTILE: [&str; 5] = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "javascript:alert(1)",
+    "over\u{202e}ride\u{7}\u{1b}[31m",
+    "</textarea><a href=\"javascript:alert(1)\">x</a>",
+];
+
+fn explorer(folder: &std::path::Path) -> Explorer {
+    let service = Service::open(OpenOptions {
+        dir: folder.join("store"),
+        lock_wait: Duration::from_secs(5),
+        read_only: false,
+    });
+    let caller = Caller {
+        actor: "user".to_owned(),
+        ..Caller::default()
+    };
+    Explorer::new(Arc::new(service.expect("a store")), caller, false).expect("an explorer")
+}
+
+fn store(explorer: &Explorer, request: StoreRequest) -> (String, u64) {
+    let stored = explorer.service.store(&explorer.caller, request);
+    let stored = stored.expect("it stores");
+    (stored.id, stored.position)
+}
+
+/// Returns the HTML of a page without its frame.
+fn shown(explorer: &Explorer, make: Make, path: &str, params: &[(&str, &str)]) -> String {
+    let uri: Uri = path.parse().expect("a path");
+    let params = params.iter();
+    let params = params.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let ask = Ask::of(explorer, &uri, params.collect()).expect("a moment");
+    let page = make(explorer, &ask).expect("a page");
+    format!("{}\n{}", page.title, page.main.into_string())
+}
+
+/// Returns the ids of the memories that a page links to as results.
+fn results(html: &str) -> Vec<String> {
+    let opens = html.split("class=\"open\" href=\"/memories/").skip(1);
+    opens.map(|rest| rest[..26].to_owned()).collect()
+}
+
+#[test]
+fn the_pages_hold_each_memory_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let stored: BTreeSet<String> = (0..1_000)
+        .map(|number| store(&explorer, StoreRequest::new("t", format!("note {number}"))).0)
+        .collect();
+    let (mut seen, mut after) = (Vec::new(), String::new());
+    loop {
+        let html = shown(&explorer, page, "/memories", &[("after", &after)]);
+        let found = results(&html);
+        assert!(found.len() <= super::MEMORIES);
+        seen.extend(found);
+        let next = html
+            .split("class=\"button\" href=\"/memories?after=")
+            .nth(1);
+        let Some(next) = next else { break };
+        after = next[..26].to_owned();
+    }
+    assert_eq!(seen.len(), 1_000);
+    assert!(seen.is_sorted_by(|newer, older| newer > older));
+    assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), stored);
+}
+
+#[test]
+fn a_search_filters_marks_and_leaves_no_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let note = |topic: &str, text: &str, tags: &[&str]| {
+        let request = StoreRequest {
+            keywords: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..StoreRequest::new(topic, text)
+        };
+        store(&explorer, request).0
+    };
+    let invoice = note("billing/mail", "Invoices lie on the green server", &["ops"]);
+    let draft = note("billing", "Invoices of May are a draft", &["draft"]);
+    let other = note("garden", "Roses need water", &[]);
+    let before = explorer.service.newest_position().expect("a position");
+    let found = |params: &[(&str, &str)]| {
+        let html = shown(&explorer, page, "/memories", params);
+        (results(&html), html)
+    };
+    let (ids, html) = found(&[("q", "where do invoices lie")]);
+    assert!(ids.contains(&invoice) && ids.contains(&draft), "{html}");
+    assert!(html.contains("<mark>Invoices</mark>") && html.contains("Parts of the score"));
+    for (params, expected) in [
+        (&[("q", "invoices"), ("tags", "ops")][..], vec![&invoice]),
+        (&[("q", "invoices"), ("not", "ops")], vec![&draft]),
+        (&[("q", "invoices"), ("topic", "billing")], vec![&draft]),
+        (
+            &[
+                ("q", "invoices"),
+                ("topic", "billing/"),
+                ("any", "ops, none"),
+            ],
+            vec![&invoice],
+        ),
+        (&[("topic", "billing/")], vec![&draft, &invoice]),
+        (&[("tag", "draft")], vec![&draft]),
+        (
+            &[
+                ("scope", "global"),
+                ("sort", "weight"),
+                ("not", "ops"),
+                ("last", "yes"),
+            ],
+            vec![&other, &draft, &invoice],
+        ),
+    ] {
+        let (ids, _) = found(params);
+        assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{params:?}");
+    }
+    let (ids, html) = found(&[("q", "quarterly zebra taxonomy")]);
+    assert!(ids.is_empty() && html.contains("Noth"), "{html}");
+    let (_, html) = found(&[("scope", "nonsense")]);
+    assert!(html.contains("role=\"alert\""), "{html}");
+    explorer.service.record_recalls();
+    let after = explorer.service.newest_position().expect("a position");
+    assert_eq!(after, before, "a person who looks is not recorded");
+}
+
+#[test]
+fn a_moment_shows_the_text_of_that_moment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let (id, stored) = store(&explorer, StoreRequest::new("t", "the port is 8080"));
+    let update = UpdateRequest {
+        id: id.clone(),
+        content: Some("the port is 9090".to_owned()),
+        ..UpdateRequest::default()
+    };
+    explorer
+        .service
+        .update(&explorer.caller, update)
+        .expect("it updates");
+    explorer
+        .service
+        .forget(&explorer.caller, &[id.clone()])
+        .expect("it forgets");
+    let path = format!("/memories/{id}");
+    let at = |position: u64| {
+        let at = format!("@{position}");
+        shown(&explorer, memory::page, &path, &[("at", &at)])
+    };
+    let old = at(stored);
+    assert!(
+        old.contains("the port is 8080") && !old.contains("9090"),
+        "{old}"
+    );
+    assert!(old.contains("it changed 2 times"), "{old}");
+    let new = at(stored + 1);
+    assert!(new.contains("<del>8080</del><ins>9090</ins>"), "{new}");
+    assert!(!new.contains("Forgotten"), "{new}");
+    let now = shown(&explorer, memory::page, &path, &[]);
+    assert!(
+        now.contains("Forgotten: no recall finds this memory."),
+        "{now}"
+    );
+    let list = shown(
+        &explorer,
+        page,
+        "/memories",
+        &[("at", &format!("@{stored}"))],
+    );
+    assert!(
+        list.contains("the port is 8080") && list.contains("at=%40"),
+        "{list}"
+    );
+    assert!(!shown(&explorer, page, "/memories", &[]).contains("the port"));
+}
+
+#[test]
+fn hostile_texts_are_shown_as_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut explorer = explorer(folder.path());
+    let long = format!("long {}", "x".repeat(65_000));
+    for hostile in HOSTILE.into_iter().chain([long.as_str()]) {
+        let start: String = hostile
+            .chars()
+            .filter(|char| !char.is_control())
+            .take(60)
+            .collect();
+        let start = start.replace('\u{202e}', "");
+        explorer.caller.actor = start.clone();
+        let request = StoreRequest {
+            keywords: vec![start.clone()],
+            raw_excerpt: Some(hostile.to_owned()),
+            key: Some(start.clone()),
+            metadata: Some(serde_json::json!({ "note": hostile })),
+            ..StoreRequest::new(format!("topic {start}"), format!("needle {hostile}"))
+        };
+        let (id, _) = store(&explorer, request);
+        let update = UpdateRequest {
+            id: id.clone(),
+            content: Some(format!("needle changed {hostile}")),
+            ..UpdateRequest::default()
+        };
+        explorer
+            .service
+            .update(&explorer.caller, update)
+            .expect("it updates");
+        let path = format!("/memories/{id}");
+        let pages = [
+            shown(&explorer, memory::page, &path, &[]),
+            shown(&explorer, memory::near_page, &format!("{path}/near"), &[]),
+            shown(&explorer, memory::shown_page, &format!("{path}/shown"), &[]),
+            shown(&explorer, page, "/memories", &[]),
+            shown(
+                &explorer,
+                page,
+                "/memories",
+                &[("q", "needle"), ("floor", "0")],
+            ),
+            shown(
+                &explorer,
+                page,
+                "/memories",
+                &[("q", hostile), ("topic", hostile), ("tags", hostile)],
+            ),
+            shown(&explorer, topics::page, "/topics", &[]),
+        ];
+        for html in pages {
+            let lower = html.to_lowercase();
+            for bad in [
+                "<script",
+                "<img",
+                "href=\"javascript",
+                "style=",
+                "\u{202e}",
+                "\u{7}",
+                "\u{1b}",
+            ] {
+                assert!(!lower.contains(bad), "{bad} in {html}");
+            }
+            let tags = lower
+                .split('<')
+                .skip(1)
+                .map(|rest| rest.split('>').next().unwrap_or_default());
+            let handler = tags
+                .into_iter()
+                .find(|tag| !tag.contains("=\"") && tag.contains(" on"));
+            assert_eq!(handler, None);
+        }
+    }
+    assert!(encoded("\u{202e}<").starts_with('%'));
+}

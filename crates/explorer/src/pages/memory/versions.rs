@@ -1,0 +1,175 @@
+//! The versions of a memory, each with its differences to the one before.
+
+use icm_api::{Memory, Version};
+use maud::{Markup, html};
+
+use super::words::differences;
+use crate::ask::Ask;
+use crate::show::{self, Tone};
+use crate::{Explorer, act};
+
+/// Versions on a page. Raised, long histories take longer to compare.
+const VERSIONS: usize = 20;
+
+/// Returns the versions up to the moment, newest first.
+pub(super) fn section(explorer: &Explorer, ask: &Ask, known: &[Version]) -> Markup {
+    let before: Option<u64> = ask.get("before").and_then(|before| before.parse().ok());
+    let end =
+        known.partition_point(|version| before.is_none_or(|before| version.position < before));
+    let start = end.saturating_sub(VERSIONS);
+    html! {
+        section aria-labelledby="versions" {
+            h2 #versions { "Versions " span.badge { (known.len()) } }
+            ol.versions {
+                @for at in (start..end).rev() {
+                    @let version = &known[at];
+                    // An event whose values are not shown made no version.
+                    @let older = known[..at].iter().rev().find(|older| !older.is_not_shown());
+                    li data-row="" id={ "version-" (version.position) } {
+                        (head(explorer, ask, version))
+                        @if version.is_not_shown() { (not_shown(version)) } @else { (changes(version, older)) }
+                    }
+                }
+            }
+            nav.pager aria-label="Pages of versions" {
+                @if before.is_some() { a href={ (ask.link_with(&[("before", "")])) "#versions" } { "Newest versions" } }
+                @if start > 0 {
+                    a.button href={ (ask.link_with(&[("before", &known[start].position.to_string())])) "#versions" } { "Older versions" }
+                }
+            }
+        }
+    }
+}
+
+/// Returns who did what when, with the ways to the event and to that moment.
+fn head(explorer: &Explorer, ask: &Ask, version: &Version) -> Markup {
+    let moment = format!("@{}", version.position);
+    let is_here = ask.at.as_deref() == Some(&moment);
+    html! {
+        div.head {
+            (show::position(ask, &version.event, version.position))
+            (show::badge(tone(&version.kind), &version.kind))
+            @if let Some(at) = version.undone_at.filter(|at| *at <= ask.basis.position) {
+                (show::badge(Tone::Warn, &format!("undone at @{}", show::number(at))))
+            }
+            span { (show::actor(ask, &version.actor)) ", " (show::time(explorer, ask, &version.at)) }
+            span.end {
+                @if is_here { span.quiet { "this moment" } }
+                @else { a href=(ask.link_at(Some(&moment))) { "See this moment" } }
+                " " (act::undo_link(explorer, ask, &version.event))
+            }
+        }
+    }
+}
+
+fn tone(kind: &str) -> Tone {
+    match kind {
+        "memory.stored" | "memory.revived" => Tone::Good,
+        "memory.forgotten" | "memory.consolidated" | "memory.expired" => Tone::Bad,
+        "log.undone" | "log.redacted" => Tone::Warn,
+        _ => Tone::Plain,
+    }
+}
+
+/// Returns the values of an event that no version shows.
+fn not_shown(version: &Version) -> Markup {
+    html! {
+        p.quiet { (version.why_not_shown()) }
+        @if let Some(text) = &version.not_shown { div.said { (show::text(text)) } }
+        @if !version.not_shown_fields.is_empty() {
+            dl.pairs {
+                @for (field, value) in &version.not_shown_fields {
+                    dt { (show::line(field)) }
+                    dd { (show::line(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the changes of a version: fields with old and new value, then the text.
+fn changes(version: &Version, older: Option<&Version>) -> Markup {
+    let memory = &version.memory;
+    let Some(before) = older.map(|older| &older.memory) else {
+        return html! {
+            @match memory.content.as_deref() {
+                Some(text) => { details { summary { "The first text" } div.said { (show::text(text)) } } }
+                None => { p { (show::withheld()) } }
+            }
+        };
+    };
+    let fields = fields(before, memory);
+    html! {
+        @if !fields.is_empty() {
+            dl.pairs.changed {
+                @for (name, old, new) in &fields {
+                    dt { (name) }
+                    dd {
+                        @if !old.is_empty() { del { (show::start(old, 600)) } " " }
+                        @if !new.is_empty() { ins { (show::start(new, 600)) } }
+                    }
+                }
+            }
+        }
+        @match (before.content.as_deref(), memory.content.as_deref()) {
+            (Some(old), Some(new)) if old != new => { (differences(old, new)) }
+            (Some(_), None) => { p { (show::withheld()) } }
+            (None, Some(new)) => { div.said { (show::text(new)) } }
+            _ if fields.is_empty() => { p.quiet { "No field that is shown changed." } }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the fields besides the text that differ: name, old and new value.
+fn fields(old: &Memory, new: &Memory) -> Vec<(&'static str, String, String)> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let mut fields = vec![
+        ("state", state(old).to_owned(), state(new).to_owned()),
+        ("topic", old.topic.clone(), new.topic.clone()),
+        ("key", text(&old.key), text(&new.key)),
+        (
+            "importance",
+            old.importance.name().to_owned(),
+            new.importance.name().to_owned(),
+        ),
+        ("tags", old.keywords.join(", "), new.keywords.join(", ")),
+        ("scope", old.scope.clone(), new.scope.clone()),
+        (
+            "trust",
+            old.trust.name().to_owned(),
+            new.trust.name().to_owned(),
+        ),
+        ("happened", text(&old.occurred_at), text(&new.occurred_at)),
+        ("expires", text(&old.expires), text(&new.expires)),
+        (
+            "pinned until",
+            text(&old.pinned_until),
+            text(&new.pinned_until),
+        ),
+        (
+            "words behind it",
+            text(&old.raw_excerpt),
+            text(&new.raw_excerpt),
+        ),
+        ("metadata", json(old), json(new)),
+    ];
+    fields.retain(|(_, old, new)| old != new);
+    fields
+}
+
+fn state(memory: &Memory) -> &'static str {
+    match (memory.undone, &memory.consolidated_into, memory.forgotten) {
+        (true, ..) => "undone",
+        (_, Some(_), _) => "consolidated",
+        (.., true) => "forgotten",
+        _ => "living",
+    }
+}
+
+fn json(memory: &Memory) -> String {
+    memory
+        .metadata
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string)
+}

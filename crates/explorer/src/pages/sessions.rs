@@ -1,12 +1,397 @@
-//! The page *Sessions*.
+//! The page *Sessions*, and the page of one session.
 
-use icm_api::error::Result;
-use maud::html;
+use std::collections::{BTreeMap, BTreeSet};
 
+use icm_agents::sessions::{Session, SessionsRequest, sessions};
+use icm_agents::shown::{Injection, injections};
+use icm_api::error::{Result, ServiceError};
+use icm_api::{AlertsRequest, LogEntry, LogRequest};
+use icm_guard::sanitize::clean_line;
+use maud::{Markup, html};
+
+use super::log::{
+    Glimpses, last_part, linked_session, memories_of, pages, place, rows, session_names,
+};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
+use crate::show::{Tone, badge, count, empty, line, number, start, text, time};
 
-pub(crate) fn page(_explorer: &Explorer, _ask: &Ask) -> Result<Page> {
-    Ok(Page::new("Sessions", html! {}))
+/// Most sessions without a parent on a page; those below them come along.
+const ROOTS: usize = 50;
+/// Most sessions on a page.
+const SESSIONS: usize = 500;
+/// Most events of one session on a page.
+const EVENTS: usize = 50;
+/// Most injections of one session that are shown.
+const INJECTIONS: usize = 20;
+/// Depth from which a session is no further indented.
+const DEPTH: usize = 6;
+
+pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    let request = SessionsRequest {
+        project: ask.get("project").map(str::to_owned),
+        since: ask.get("since").map(str::to_owned),
+        until: Some(format!("@{}", ask.basis.position)),
+        ..SessionsRequest::default()
+    };
+    let found = match ask.basis.position {
+        0 => Vec::new(),
+        _ => sessions(&explorer.service, &request)?,
+    };
+    let from = ask.get("from").map_or(Ok(0), str::parse::<usize>);
+    let from = from.map_err(|_| ServiceError::invalid("`from` is no number"))?;
+    let tree = Tree::of(&found);
+    let roots: Vec<&Session> = tree.roots.iter().skip(from).take(ROOTS).copied().collect();
+    let is_filtered = request.project.is_some() || request.since.is_some();
+    let main = html! {
+        (filters(ask))
+        @if found.is_empty() && is_filtered {
+            (empty("No session fits", &html! { a href=(ask.link("/sessions", &[])) { "Show all sessions" } }))
+        } @else if found.is_empty() {
+            (empty("No sessions yet", &html! { "Agents leave sessions here: " code { "icm init" } " sets them up." }))
+        } @else {
+            p.quiet { (count(found.len() as u64, "session", "sessions")) ", the most recently active first." }
+            (table(explorer, ask, &tree, &roots, "Sessions"))
+            @if from > 0 || from + ROOTS < tree.roots.len() {
+                nav.log-pages aria-label="Pages of the list" {
+                    @if from > 0 { a.button href=(ask.link_with(&[("from", "")])) { "Newest" } }
+                    @if from + ROOTS < tree.roots.len() {
+                        a.button rel="next" href=(ask.link_with(&[("from", &(from + ROOTS).to_string())])) { "Older →" }
+                    }
+                }
+            }
+        }
+    };
+    Ok(Page::new("Sessions", main))
+}
+
+fn filters(ask: &Ask) -> Markup {
+    html! {
+        form.log-filters method="get" action="/sessions" aria-label="Filters" {
+            div.row {
+                div.field {
+                    label for="sessions-project" { "Project" }
+                    input #sessions-project name="project" value=[ask.get("project")] autocomplete="off";
+                }
+                div.field {
+                    label for="sessions-since" { "Active since" }
+                    input #sessions-since name="since" value=[ask.get("since")] placeholder="yesterday" autocomplete="off";
+                }
+                button type="submit" { "Filter" }
+            }
+            @if let Some(at) = &ask.at { input type="hidden" name="at" value=(at); }
+        }
+    }
+}
+
+/// Sessions with those that work for them.
+struct Tree<'s> {
+    roots: Vec<&'s Session>,
+    below: BTreeMap<&'s str, Vec<&'s Session>>,
+}
+
+impl<'s> Tree<'s> {
+    fn of(sessions: &'s [Session]) -> Tree<'s> {
+        let known: BTreeSet<&str> = sessions.iter().map(|session| &*session.id).collect();
+        let mut below: BTreeMap<&str, Vec<&Session>> = BTreeMap::new();
+        let mut roots = Vec::new();
+        for session in sessions {
+            match session.parent.as_deref() {
+                Some(parent) if parent != session.id && known.contains(parent) => {
+                    below.entry(parent).or_default().push(session);
+                }
+                _ => roots.push(session),
+            }
+        }
+        let mut tree = Tree { roots, below };
+        // Sessions that are parents of each other; no honest writer makes such a circle.
+        let mut reached = BTreeSet::new();
+        for root in &tree.roots {
+            tree.walk(root, 0, &mut reached, &mut |_, _| true);
+        }
+        for session in sessions {
+            if !reached.contains(&*session.id) {
+                tree.walk(session, 0, &mut reached, &mut |_, _| true);
+                tree.roots.push(session);
+            }
+        }
+        tree
+    }
+
+    /// Calls `each` for a session and all below it that were not reached before, with their depth, until it returns
+    /// `false`.
+    fn walk(
+        &self,
+        root: &'s Session,
+        depth: usize,
+        reached: &mut BTreeSet<&'s str>,
+        each: &mut dyn FnMut(&'s Session, usize) -> bool,
+    ) {
+        let mut next = vec![(root, depth)];
+        while let Some((session, depth)) = next.pop() {
+            if !reached.insert(&session.id) {
+                continue;
+            }
+            if !each(session, depth) {
+                return;
+            }
+            let children = self.below.get(&*session.id);
+            next.extend(
+                children
+                    .into_iter()
+                    .flatten()
+                    .rev()
+                    .map(|child| (*child, depth + 1)),
+            );
+        }
+    }
+}
+
+fn table(
+    explorer: &Explorer,
+    ask: &Ask,
+    tree: &Tree<'_>,
+    roots: &[&Session],
+    caption: &str,
+) -> Markup {
+    let mut shown = Vec::new();
+    let mut reached = BTreeSet::new();
+    for root in roots {
+        tree.walk(root, 0, &mut reached, &mut |session, depth| {
+            shown.push((session, depth));
+            shown.len() < SESSIONS
+        });
+    }
+    html! {
+        div.wide {
+            table.log-rows.sessions {
+                caption.unseen { (caption) }
+                thead {
+                    tr {
+                        th scope="col" { "Session" }
+                        th scope="col" { "Client" }
+                        th scope="col" { "Project" }
+                        th scope="col" { "Active" }
+                        th scope="col" { "State" }
+                        th.n scope="col" { "Events" }
+                        th.n scope="col" { "Stored" }
+                        th.n scope="col" { "Changed" }
+                        th.n scope="col" { "Recalls" }
+                        th.n scope="col" { "Shown" }
+                        th.n scope="col" { "Tokens" }
+                    }
+                }
+                tbody { @for (session, depth) in &shown { (row(explorer, ask, session, *depth)) } }
+            }
+        }
+        @if shown.len() == SESSIONS { p.quiet { "Only the first " (SESSIONS) " sessions of this page are shown." } }
+    }
+}
+
+fn row(explorer: &Explorer, ask: &Ask, session: &Session, depth: usize) -> Markup {
+    let numbers = [
+        (session.events, "events"),
+        (session.stored, "stored"),
+        (session.changed, "changed"),
+        (session.recalls, "recalls"),
+        (session.injected, "shown"),
+        (session.tokens, "tokens"),
+    ];
+    html! {
+        tr.item data-row {
+            th scope="row" class={ "depth-" (depth.min(DEPTH)) } {
+                @if depth > 0 { span.twig aria-hidden="true" { "└ " } span.unseen { "below the session above: " } }
+                (linked_session(ask, &session.id, session.name.as_deref()))
+            }
+            td.who { (client(session)) }
+            td.where { @if let Some(project) = &session.project { a href=(ask.link("/sessions", &[("project", project)])) { (start(project, 28)) } } }
+            td.when { (time(explorer, ask, &session.last_at)) }
+            td.what { (state(session)) }
+            @for (n, unit) in numbers {
+                td.n { @if n > 0 { (number(n)) span.unit { " " (unit) } } @else { span.quiet.zero { "–" } } }
+            }
+        }
+    }
+}
+
+fn client(session: &Session) -> Markup {
+    html! {
+        @if let Some(client) = &session.client { (line(client)) }
+        @if let Some(agent) = &session.agent { span.quiet { " (" (line(agent)) ")" } }
+    }
+}
+
+fn state(session: &Session) -> Markup {
+    match &session.ended {
+        Some(reason) => html! { span.badge title=(clean_line(reason)) { "ended" } },
+        None => badge(Tone::Good, "open"),
+    }
+}
+
+pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    let given = last_part(ask);
+    let request = SessionsRequest {
+        session: Some(given.clone()),
+        until: Some(format!("@{}", ask.basis.position)),
+        ..SessionsRequest::default()
+    };
+    let found = sessions(&explorer.service, &request)?;
+    let id = explorer.service.session_meant(&given)?.to_string();
+    let session = found.iter().find(|session| session.id == id);
+    let session = session.ok_or_else(|| {
+        ServiceError::nothing(
+            "this session has no events",
+            "`icm sessions` lists the sessions",
+        )
+    })?;
+    let tree = Tree::of(&found);
+    let name = session.name.as_deref().unwrap_or(&session.id);
+    let main = html! {
+        (about(explorer, ask, session)?)
+        @if found.len() > 1 {
+            section aria-labelledby="below" {
+                h2 #below { "Sessions that work for it" }
+                (table(explorer, ask, &tree, &[session], "The session and those below it"))
+            }
+        }
+        (alerts(explorer, ask, &session.id)?)
+        (shown(explorer, ask, &session.id)?)
+        (events(explorer, ask, session)?)
+    };
+    Ok(Page::new(format!("Session {}", clean_line(name)), main))
+}
+
+fn about(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
+    let parent = session
+        .parent
+        .as_deref()
+        .filter(|parent| *parent != session.id);
+    let names = session_names(explorer, parent.into_iter())?;
+    let numbers = [
+        (session.events, "events"),
+        (session.stored, "stored"),
+        (session.changed, "other changes"),
+        (session.recalls, "recalls"),
+        (session.injected, "shown unasked"),
+        (session.tokens, "tokens, estimated"),
+    ];
+    Ok(html! {
+        ul.tiles.log-tiles aria-label="Numbers" {
+            @for (n, unit) in numbers { li { strong { (number(n)) } " " span { (unit) } } }
+        }
+        dl.log-fields {
+            div { dt { "state" } dd { (state(session)) @if let Some(reason) = &session.ended { " " (line(reason)) } } }
+            div { dt { "client" } dd { (client(session)) } }
+            @if let Some(project) = &session.project { div { dt { "project" } dd { a href=(ask.link("/sessions", &[("project", project)])) { (line(project)) } } } }
+            @if let Some(folder) = &session.folder { div { dt { "folder" } dd { code { (line(folder)) } } } }
+            @if let Some(parent) = parent { div { dt { "works for" } dd { (linked_session(ask, parent, names.get(parent).map(String::as_str))) } } }
+            div { dt { "first event" } dd { (time(explorer, ask, &session.first_at)) } }
+            div { dt { "newest event" } dd { (time(explorer, ask, &session.last_at)) } }
+            @if session.starts > 1 { div { dt { "starts" } dd { (number(session.starts)) " (with resumes, clearings and compactions)" } } }
+            div { dt { "id" } dd { code { (line(&session.id)) } } }
+        }
+    })
+}
+
+/// Returns the reminders that wait for the session.
+fn alerts(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
+    let request = AlertsRequest {
+        session: Some(id.to_owned()),
+        at: ask.at.clone(),
+        read_only: true,
+        own: true,
+        ..AlertsRequest::default()
+    };
+    let (answer, _) = explorer.service.alerts(&explorer.caller, &request)?;
+    let waiting = answer.not_due + answer.left_out;
+    Ok(html! {
+        @if !answer.alerts.is_empty() || waiting > 0 {
+            section aria-labelledby="alerts" {
+                h2 #alerts { "Reminders that wait for it" }
+                ul.log-cards {
+                    @for alert in &answer.alerts {
+                        li.card {
+                            (text(&alert.text))
+                            p.quiet { (place(ask, alert.position)) ", set by " (line(&alert.actor)) ", " (time(explorer, ask, &alert.set_at)) }
+                        }
+                    }
+                }
+                @if waiting > 0 { p.quiet { (count(waiting as u64, "reminder", "reminders")) " for later." } }
+            }
+        }
+    })
+}
+
+/// Returns the memories that the session was shown unasked.
+fn shown(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
+    let request = LogRequest {
+        session: Some(id.to_owned()),
+        cursor: Some(ask.basis.position.saturating_add(1)),
+        limit: Some(INJECTIONS + 1),
+        ..LogRequest::default()
+    };
+    let mut found: Vec<Injection> = Vec::new();
+    injections(&explorer.service, &request, &mut |injection| {
+        found.push(injection);
+        true
+    })?;
+    let mut glimpses = Glimpses::default();
+    Ok(html! {
+        section aria-labelledby="shown" {
+            h2 #shown { "What it was shown" }
+            @if found.is_empty() { p.quiet { "No hook and no wake-up pack showed it memories." } }
+            ul.log-cards {
+                @for injection in found.iter().take(INJECTIONS) {
+                    li.card {
+                        p {
+                            strong { (line(&injection.front)) }
+                            @if let Some(words) = &injection.words { " for “" (start(words, 120)) "”" }
+                        }
+                        (memories_of(explorer, ask, &injection.memories, &mut glimpses))
+                        p.quiet { (place(ask, injection.position)) ", " (time(explorer, ask, &injection.at)) ", " (count(injection.tokens, "token", "tokens")) }
+                    }
+                }
+            }
+            @if found.len() > INJECTIONS {
+                p { a href=(ask.link("/log", &[("injected", "yes"), ("session", id)])) { "All that it was shown" } }
+            }
+        }
+    })
+}
+
+/// Returns the events of the session, the oldest first.
+fn events(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
+    let cursor = ask.get("cursor").map(str::parse).transpose();
+    let cursor = cursor.map_err(|_| ServiceError::invalid("`cursor` is no position"))?;
+    let request = LogRequest {
+        session: Some(session.id.clone()),
+        oldest_first: true,
+        cursor,
+        ..LogRequest::default()
+    };
+    let mut entries: Vec<LogEntry> = Vec::new();
+    let mut next = None;
+    explorer.service.log(&request, &mut |entry| {
+        if entry.position > ask.basis.position {
+            return false;
+        }
+        if entries.len() == EVENTS {
+            next = entries.last().map(|last| last.position);
+            return false;
+        }
+        entries.push(entry);
+        true
+    })?;
+    Ok(html! {
+        section aria-labelledby="events" {
+            h2 #events { "What it did" }
+            p.quiet {
+                "Oldest first. " a href=(ask.link("/log", &[("session", &session.id)])) { "In the log" }
+                ". Take its changes back: " code { "icm undo --session " (&session.id[..session.id.len().min(8)]) }
+            }
+            (rows(explorer, ask, &entries, "Events of the session")?)
+            (pages(ask, cursor.is_some(), next, true))
+        }
+    })
 }

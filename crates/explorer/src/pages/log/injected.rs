@@ -1,0 +1,129 @@
+//! Memories that agents were shown unasked, as `icm log --injected` lists them.
+
+use std::collections::BTreeMap;
+
+use icm_agents::shown::{InjectedMemory, Injection, injections};
+use icm_api::error::Result;
+use maud::{Markup, html};
+
+use super::filter::Filter;
+use super::links::{linked_session, place, session_names};
+use super::pages;
+use crate::Explorer;
+use crate::ask::Ask;
+use crate::show::{actor, empty, line, memory_path, number, short_memory_id, start_of, time};
+
+/// Characters of a memory's text beside its id.
+const GLIMPSE_CHARS: usize = 64;
+/// Most memories of a page whose text is read. Raised, a page with many injections takes longer.
+const GLIMPSES_MAX: usize = 100;
+
+/// The beginnings of memories' texts, each read once.
+#[derive(Default)]
+pub(in crate::pages) struct Glimpses(BTreeMap<String, Option<String>>);
+
+impl Glimpses {
+    /// Returns the beginning of a memory's text at the moment of the page; `None` if it has none, or if the page has
+    /// read as many as it may.
+    pub(in crate::pages) fn of(
+        &mut self,
+        explorer: &Explorer,
+        ask: &Ask,
+        id: &str,
+    ) -> Option<String> {
+        if !self.0.contains_key(id) && self.0.len() < GLIMPSES_MAX {
+            // A memory that cannot be read is named by its id alone.
+            let found = explorer.service.get(id, ask.at.as_deref()).ok();
+            let text = found.and_then(|memory| memory.content);
+            let text = text.map(|text| start_of(&text, GLIMPSE_CHARS));
+            self.0.insert(id.to_owned(), text);
+        }
+        self.0.get(id).cloned().flatten()
+    }
+}
+
+/// Returns a page of injections.
+pub(super) fn list(explorer: &Explorer, ask: &Ask, filter: &Filter, most: usize) -> Result<Markup> {
+    let request = filter.request(ask.basis.position);
+    let mut found: Vec<Injection> = Vec::new();
+    let mut next = None;
+    injections(&explorer.service, &request, &mut |injection| {
+        if injection.position > ask.basis.position {
+            return false;
+        }
+        if found.len() == most {
+            next = found.last().map(|last| last.position);
+            return false;
+        }
+        found.push(injection);
+        true
+    })?;
+    if found.is_empty() {
+        let next = html! { "Hooks and wake-up packs show memories to agents: " code { "icm init" } " sets them up." };
+        return Ok(empty("Nothing was shown unasked", &next));
+    }
+    let mut glimpses = Glimpses::default();
+    let sessions = found.iter().filter_map(|it| it.session.as_deref());
+    let names = session_names(explorer, sessions)?;
+    let name = |id: &str| names.get(id).map(String::as_str);
+    Ok(html! {
+        div.wide {
+            table.log-rows {
+                caption.unseen { "Memories that were shown unasked" }
+                thead {
+                    tr {
+                        th scope="col" { "Event" }
+                        th scope="col" { "Time" }
+                        th scope="col" { "By" }
+                        th scope="col" { "Memories" }
+                        th.n scope="col" { "Tokens" }
+                        th scope="col" { "Actor" }
+                        th scope="col" { "Session" }
+                    }
+                }
+                tbody {
+                    @for injection in &found {
+                        tr.item data-row {
+                            th.place scope="row" { (place(ask, injection.position)) }
+                            td.when { (time(explorer, ask, &injection.at)) }
+                            td.what { (line(&injection.front)) }
+                            td.summary {
+                                @if let Some(words) = &injection.words { p.quiet { "for “" (line(words)) "”" } }
+                                (memories_of(explorer, ask, &injection.memories, &mut glimpses))
+                            }
+                            td.n { (number(injection.tokens)) span.unit { " tokens" } }
+                            td.who { (actor(ask, &injection.actor)) }
+                            td.where { @if let Some(session) = &injection.session { (linked_session(ask, session, name(session))) } }
+                        }
+                    }
+                }
+            }
+        }
+        (pages(ask, filter.cursor.is_some(), next, filter.oldest_first))
+    })
+}
+
+/// Returns the memories of an injection, best first.
+pub(in crate::pages) fn memories_of(
+    explorer: &Explorer,
+    ask: &Ask,
+    memories: &[InjectedMemory],
+    glimpses: &mut Glimpses,
+) -> Markup {
+    html! {
+        ul.log-plain {
+            @for memory in memories {
+                @let glimpse = glimpses.of(explorer, ask, &memory.id);
+                li {
+                    a href=(memory_path(ask, &memory.id)) title=(short_memory_id(&memory.id)) {
+                        @match glimpse {
+                            Some(text) => bdi { (text) },
+                            None => code { (short_memory_id(&memory.id)) },
+                        }
+                    }
+                    @if let Some(fit) = memory.fit { span.quiet { " fit " (format!("{fit:.2}")) } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Links that the pages of events, sessions, findings and machines share.
+
+use std::collections::BTreeMap;
+
+use icm_api::error::Result;
+use icm_guard::sanitize::clean_line;
+use icm_log::SessionId;
+use maud::{Markup, html};
+use percent_encoding::percent_decode_str;
+
+use crate::Explorer;
+use crate::ask::{Ask, encoded};
+use crate::heads::Family;
+use crate::show::{number, start};
+
+/// Characters of a session's id that are shown, and of its name.
+const ID_SHOWN: usize = 8;
+const NAME_SHOWN: usize = 28;
+
+/// Returns the last part of the path, as it was before it was written into the path.
+pub(in crate::pages) fn last_part(ask: &Ask) -> String {
+    let part = ask.path.rsplit('/').next().unwrap_or_default();
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
+/// Returns an event by its position, as a link to its page. A position is found without a walk through the log.
+pub(in crate::pages) fn place(ask: &Ask, position: u64) -> Markup {
+    html! { a.id href=(place_path(ask, position)) { "@" (number(position)) } }
+}
+
+/// Returns the address of the event at a position.
+pub(super) fn place_path(ask: &Ask, position: u64) -> String {
+    ask.link(&format!("/log/{position}"), &[])
+}
+
+/// Returns the address of a page at the moment of a position.
+pub(super) fn at_place(path: &str, position: u64) -> String {
+    format!("{path}?at={}", encoded(&format!("@{position}")))
+}
+
+/// Returns a session as a link to its page: its name, or the beginning of its id.
+pub(in crate::pages) fn linked_session(ask: &Ask, id: &str, name: Option<&str>) -> Markup {
+    let path = ask.link(&format!("/sessions/{}", encoded(id)), &[]);
+    html! {
+        a.session href=(path) title=(clean_line(name.unwrap_or(id))) {
+            @match name {
+                Some(name) => (start(name, NAME_SHOWN)),
+                None => code { (id.get(..ID_SHOWN).unwrap_or(id)) },
+            }
+        }
+    }
+}
+
+/// Returns the kind of an event, in the colour of its family.
+pub(super) fn kind(kind: &str) -> Markup {
+    html! { span.kind.(Family::named(kind).class()) { (clean_line(kind)) } }
+}
+
+/// Returns the names of sessions, by their ids; those that no event names are left out.
+///
+/// # Errors
+/// If the log cannot be read.
+pub(in crate::pages) fn session_names<'a>(
+    explorer: &Explorer,
+    ids: impl Iterator<Item = &'a str>,
+) -> Result<BTreeMap<&'a str, String>> {
+    explorer.heads.with(explorer.service.log_handle(), |seen| {
+        let named = |id: &'a str| {
+            let name = seen.sessions.name(SessionId::parse_hex(id)?)?;
+            Some((id, name.to_owned()))
+        };
+        ids.filter_map(named).collect()
+    })
+}

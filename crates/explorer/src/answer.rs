@@ -8,6 +8,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
 use icm_api::error::{Result, ServiceError};
 use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
@@ -43,8 +44,17 @@ impl Page {
 /// A function that makes a page.
 pub(crate) type Make = fn(&Explorer, &Ask) -> Result<Page>;
 
+/// Returns the route of a page.
+pub(crate) fn shows(make: Make) -> MethodRouter<Arc<Explorer>> {
+    get(
+        async move |explorer: State<Arc<Explorer>>,
+                    query: Query<Vec<(String, String)>>,
+                    uri: Uri| { page(make, explorer, query, uri).await },
+    )
+}
+
 /// Answers a request for a page.
-pub(crate) async fn page(
+async fn page(
     make: Make,
     State(explorer): State<Arc<Explorer>>,
     Query(params): Query<Vec<(String, String)>>,

@@ -38,6 +38,8 @@ pub struct Explorer {
     pub(crate) stop: CancellationToken,
     pub(crate) forms: act::FormTokens,
     pub(crate) heads: heads::Heads,
+    pub(crate) webs: pages::Webs,
+    pub(crate) tally: pages::Tally,
 }
 
 impl Explorer {
@@ -57,6 +59,8 @@ impl Explorer {
             stop: CancellationToken::new(),
             forms: act::FormTokens::new()?,
             heads: heads::Heads::default(),
+            webs: pages::Webs::default(),
+            tally: pages::Tally::default(),
         })
     }
 }

@@ -23,7 +23,7 @@ use icm_api::error::{Result, ServiceError};
 use maud::html;
 
 use crate::Explorer;
-use crate::answer::{Make, failed, guarded, html_answer, in_background};
+use crate::answer::{Make, failed, guarded, html_answer, in_background, shows};
 use crate::frame;
 
 pub(crate) use form::{Fields, FormTokens};
@@ -58,7 +58,7 @@ const ACTS: [(&str, Act); 11] = [
 ];
 
 /// The pages that belong to actions.
-pub(crate) const PAGES: [(&str, Make); 4] = [
+const PAGES: [(&str, Make); 4] = [
     ("/store", memory::store_page),
     ("/undo", undo::page),
     ("/redact", redact::page),
@@ -66,7 +66,11 @@ pub(crate) const PAGES: [(&str, Make); 4] = [
 ];
 
 pub(crate) fn routes() -> Router<Arc<Explorer>> {
-    ACTS.into_iter().fold(Router::new(), |router, (name, act)| {
+    let pages = PAGES.into_iter();
+    let router = pages.fold(Router::new(), |router, (path, make)| {
+        router.route(path, shows(make))
+    });
+    ACTS.into_iter().fold(router, |router, (name, act)| {
         let handler = async move |State(explorer): State<Arc<Explorer>>, form: Posted| {
             in_background(move || acted(&explorer, name, act, form)).await
         };

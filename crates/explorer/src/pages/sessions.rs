@@ -204,10 +204,10 @@ fn row(explorer: &Explorer, ask: &Ask, session: &Session, depth: usize) -> Marku
                 @if depth > 0 { span.twig aria-hidden="true" { "└ " } span.unseen { "below the session above: " } }
                 (linked_session(ask, &session.id, session.name.as_deref()))
             }
-            td.who { (client(session)) }
-            td.where { @if let Some(project) = &session.project { a href=(ask.link("/sessions", &[("project", project)])) { (start(project, 28)) } } }
-            td.when { (time(explorer, ask, &session.last_at)) }
-            td.what { (state(session)) }
+            td.log-who { (client(session)) }
+            td.log-where { @if let Some(project) = &session.project { a href=(ask.link("/sessions", &[("project", project)])) { (start(project, 28)) } } }
+            td.log-when { (time(explorer, ask, &session.last_at)) }
+            td.log-what { (state(session)) }
             @for (n, unit) in numbers {
                 td.n { @if n > 0 { (number(n)) span.unit { " " (unit) } } @else { span.quiet.zero { "–" } } }
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::facts::Of;
 use super::filter::family;
-use super::links::{at_place, kind, last_part, linked_session, place, place_path};
+use super::links::{at_place, kind, last_part, linked_session, place, place_path, session_names};
 use super::rows::rows;
 use crate::Explorer;
 use crate::act;
@@ -48,12 +48,17 @@ pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     }
     let around = Around::of(explorer, ask, entry)?;
     let undos = undos(explorer, ask, entry)?;
+    let names = session_names(explorer, entry.session.as_deref().into_iter())?;
+    let session = entry.session.as_deref().map(|id| {
+        let name = names.get(id).map(String::as_str);
+        linked_session(ask, id, name)
+    });
     let main = html! {
         (steps(ask, entry))
-        (lead(explorer, ask, &detail, &undos))
+        (lead(explorer, ask, entry, session.as_ref(), &undos))
         div.log-columns {
             (moments(ask, entry))
-            (head(explorer, ask, &detail))
+            (head(explorer, ask, &detail, session.as_ref()))
         }
         (content(explorer, ask, entry))
         (refs(ask, &detail.refs))
@@ -89,8 +94,13 @@ fn steps(ask: &Ask, entry: &LogEntry) -> Markup {
 }
 
 /// Returns the event in words: its kind, its summary, its author, and what became of it.
-fn lead(explorer: &Explorer, ask: &Ask, detail: &EventDetail, undos: &[LogEntry]) -> Markup {
-    let entry = &detail.entry;
+fn lead(
+    explorer: &Explorer,
+    ask: &Ask,
+    entry: &LogEntry,
+    session: Option<&Markup>,
+    undos: &[LogEntry],
+) -> Markup {
     let about = KINDS
         .iter()
         .find(|row| row.name == entry.kind)
@@ -98,7 +108,8 @@ fn lead(explorer: &Explorer, ask: &Ask, detail: &EventDetail, undos: &[LogEntry]
     let can_undo = matches!(
         family(&entry.kind),
         "memory" | "memoir" | "concept" | "feedback"
-    ) || entry.kind == "log.undone";
+    ) && entry.kind != "memory.recalled"
+        || entry.kind == "log.undone";
     html! {
         div.log-lead {
             p {
@@ -113,7 +124,7 @@ fn lead(explorer: &Explorer, ask: &Ask, detail: &EventDetail, undos: &[LogEntry]
             }
             p.quiet {
                 "by " (actor(ask, &entry.actor)) ", " (time(explorer, ask, &entry.at))
-                @if let Some(session) = &entry.session { ", in session " (linked_session(ask, session, None)) }
+                @if let Some(session) = session { ", in session " (session) }
             }
             @match &*entry.body {
                 "withheld" => { p.log-note { (badge(Tone::Warn, "withheld")) " The text of this event was taken out. The event itself, its time and its author stay in the log." } }
@@ -169,7 +180,7 @@ fn moments(ask: &Ask, entry: &LogEntry) -> Markup {
     }
 }
 
-fn head(explorer: &Explorer, ask: &Ask, detail: &EventDetail) -> Markup {
+fn head(explorer: &Explorer, ask: &Ask, detail: &EventDetail, session: Option<&Markup>) -> Markup {
     let entry = &detail.entry;
     let (index, of) = detail.batch;
     html! {
@@ -177,13 +188,13 @@ fn head(explorer: &Explorer, ask: &Ask, detail: &EventDetail) -> Markup {
             h2 #head { "Head" }
             dl.log-fields {
                 div { dt { "id" } dd { code { (line(&entry.event)) } } }
-                div { dt { "time" } dd { (full_time(explorer, &entry.at)) } }
+                div { dt { "time" } dd { (full_time(explorer, &entry.at)) span.quiet { " " (line(&entry.at)) } } }
                 div { dt { "position" } dd { "@" (number(entry.position)) } }
                 div { dt { "origin" } dd { a href={ (ask.link("/machines", &[])) "#origin-" (entry.origin) } { code { (line(&entry.origin)) } } } }
                 div { dt { "place in its chain" } dd { (number(entry.seq)) } }
                 div { dt { "command" } dd { code { (line(&entry.command)) } } }
-                div { dt { "batch" } dd { "event " (index) " of " (of) } }
-                @if let Some(session) = &entry.session { div { dt { "session" } dd { (linked_session(ask, session, None)) } } }
+                div { dt { "batch" } dd { "event " (index + 1) " of " (of) } }
+                @if let Some(session) = session { div { dt { "session" } dd { (session) } } }
                 @if let Some(subject) = &entry.subject { div { dt { "subject" } dd { code { (line(subject)) } } } }
             }
             details {

@@ -84,16 +84,16 @@ pub(super) fn list(explorer: &Explorer, ask: &Ask, filter: &Filter, most: usize)
                 tbody {
                     @for injection in &found {
                         tr.item data-row {
-                            th.place scope="row" { (place(ask, injection.position)) }
-                            td.when { (time(explorer, ask, &injection.at)) }
-                            td.what { (line(&injection.front)) }
-                            td.summary {
+                            th.log-place scope="row" { (place(ask, injection.position)) }
+                            td.log-when { (time(explorer, ask, &injection.at)) }
+                            td.log-what { (line(&injection.front)) }
+                            td.log-summary {
                                 @if let Some(words) = &injection.words { p.quiet { "for “" (line(words)) "”" } }
                                 (memories_of(explorer, ask, &injection.memories, &mut glimpses))
                             }
                             td.n { (number(injection.tokens)) span.unit { " tokens" } }
-                            td.who { (actor(ask, &injection.actor)) }
-                            td.where { @if let Some(session) = &injection.session { (linked_session(ask, session, name(session))) } }
+                            td.log-who { (actor(ask, &injection.actor)) }
+                            td.log-where { @if let Some(session) = &injection.session { (linked_session(ask, session, name(session))) } }
                         }
                     }
                 }

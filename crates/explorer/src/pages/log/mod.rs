@@ -137,3 +137,6 @@ fn refused(error: ServiceError) -> Result<Markup> {
         other => Err(other),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,12 +48,12 @@ pub(in crate::pages) fn rows(
 fn row(explorer: &Explorer, ask: &Ask, entry: &LogEntry, names: &BTreeMap<&str, String>) -> Markup {
     html! {
         tr.item data-row {
-            th.place scope="row" { (place(ask, entry.position)) }
-            td.when { (time(explorer, ask, &entry.at)) }
-            td.what { (kind(&entry.kind)) }
-            td.summary { (summary(ask, entry)) }
-            td.who { (actor(ask, &entry.actor)) }
-            td.where {
+            th.log-place scope="row" { (place(ask, entry.position)) }
+            td.log-when { (time(explorer, ask, &entry.at)) }
+            td.log-what { (kind(&entry.kind)) }
+            td.log-summary { (summary(ask, entry)) }
+            td.log-who { (actor(ask, &entry.actor)) }
+            td.log-where {
                 @if let Some(session) = &entry.session {
                     (linked_session(ask, session, names.get(&**session).map(String::as_str)))
                 }

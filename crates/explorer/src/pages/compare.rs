@@ -123,7 +123,7 @@ fn chooser(explorer: &Explorer, ask: &Ask, with: Option<&str>, other: &Basis) ->
 fn moment(explorer: &Explorer, basis: &Basis, at: Option<&str>) -> Markup {
     html! {
         strong {
-            @if at.is_none() { "now" } @else { (show::full_time(explorer, &basis.at)) }
+            @if at.is_none() { "now" } @else { (time::second(explorer, &basis.at)) }
         }
         span.quiet { " (event " (show::number(basis.position)) ")" }
     }

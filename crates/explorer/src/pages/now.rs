@@ -37,8 +37,8 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let feed = format!("/now/feed?after={position}");
     let is_live = ask.at.is_none();
     let main = html! {
-        div.now hx-ext=[is_live.then_some("sse")] sse-connect=[is_live.then_some(&feed)] {
-            (state::state(explorer, ask)?)
+        div.now.then[!is_live] hx-ext=[is_live.then_some("sse")] sse-connect=[is_live.then_some(&feed)] {
+            (state::state_or_later(explorer, ask)?)
             section.events aria-labelledby="events" {
                 div.heading {
                     h2 #events { @if is_live { "Events" } @else { "The events before" } }
@@ -75,7 +75,10 @@ async fn state_alone(
 ) -> Response {
     in_background(move || {
         let state = Ask::of(&explorer, &uri, params).and_then(|ask| state::state(&explorer, &ask));
-        state.map_or_else(|error| failed(&error), |state| html_answer(StatusCode::OK, state))
+        state.map_or_else(
+            |error| failed(&error),
+            |state| html_answer(StatusCode::OK, state),
+        )
     })
     .await
 }

@@ -43,7 +43,7 @@ pub(super) fn density(explorer: &Explorer, seen: &Seen, axis: &Axis, at_ms: u64)
             ul aria-label="Families of events" {
                 @for (family, sum) in sums {
                     @if sum > 0 {
-                        li { span.dot.(family.class()) aria-hidden="true" {} (family.name()) " " (show::number(sum)) }
+                        li { span.swatch.(family.class()) aria-hidden="true" {} (family.name()) " " (show::number(sum)) }
                     }
                 }
             }

@@ -57,7 +57,7 @@ pub(crate) fn bar(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
             div.moment {
                 p.when {
                     @if is_past {
-                        strong { "As of " (show::full_time(explorer, &ask.basis.at)) }
+                        strong { "As of " (second(explorer, &ask.basis.at)) }
                         span.quiet { "event " (show::number(ask.basis.position)) " of " (show::number(newest)) }
                     } @else {
                         strong { "Now" }
@@ -189,6 +189,13 @@ impl Axis {
 pub(crate) fn of_slider(seen: &Seen, seconds: u64) -> Option<String> {
     let axis = Axis::of(seen)?;
     (seconds < axis.max).then(|| rfc3339(seconds.max(axis.min) * 1_000))
+}
+
+/// Returns a time (RFC 3339) as the local time with seconds.
+pub(crate) fn second(explorer: &Explorer, at: &str) -> Markup {
+    let ms = at.parse::<Timestamp>().map(Timestamp::as_millisecond);
+    let ms = ms.ok().and_then(|ms| u64::try_from(ms).ok());
+    html! { time datetime=(at) { (local(explorer, ms.unwrap_or(0), "%Y-%m-%d %H:%M:%S")) } }
 }
 
 fn local(explorer: &Explorer, ms: u64, format: &str) -> String {

@@ -93,7 +93,7 @@ fn look(explorer: &Explorer, seen: u64) -> Result<(u64, Option<String>)> {
         return Ok((newest, None));
     }
     let ask = Ask::of(explorer, &Uri::from_static("/"), Vec::new())?;
-    // Of an import of thousands, a page can show the end only.
+    // An import can bring thousands: a page shows the last ones.
     let after = seen.max(newest.saturating_sub(EVENTS_KEPT));
     let events = row::events(explorer, after, newest)?;
     let rows = row::rows(explorer, &ask, &events, true)?.into_string();

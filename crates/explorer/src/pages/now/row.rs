@@ -65,6 +65,9 @@ pub(super) fn rows(
                     @else { (show::start(&entry.summary, SUMMARY_CHARS)) }
                 }
                 span.by {
+                    @if let (Some(subject), true) = (&entry.subject, entry.kind.starts_with("memory.")) {
+                        (show::memory_id(ask, subject)) " · "
+                    }
                     (show::actor(ask, &entry.actor))
                     @if let Some(session) = &entry.session {
                         " in "

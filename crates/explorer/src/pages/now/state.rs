@@ -19,8 +19,29 @@ const AT_WORK_MS: u64 = 30 * 60 * 1_000;
 const SESSIONS: usize = 8;
 /// Most alerts that are listed. Raised, the page is longer.
 const ALERTS: usize = 5;
+/// Most events before an earlier moment whose memories are counted before the page is sent. Raised, a step to an earlier
+/// moment takes longer.
+const COUNTED_AT_ONCE: u64 = 20_000;
 /// Characters of an alert. Raised, an alert takes more lines.
 const ALERT_CHARS: usize = 200;
+
+/// Returns the state, or what a browser replaces by it: an earlier moment of a large store takes a second to count.
+pub(super) fn state_or_later(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
+    if ask.at.is_none() || ask.basis.position <= COUNTED_AT_ONCE {
+        return state(explorer, ask);
+    }
+    let counted = ask.link("/now/state", &[]);
+    Ok(html! {
+        div #state.now-state hx-get=(counted) hx-trigger="load" hx-swap="outerHTML" {
+            section aria-label="Numbers" {
+                ul.counters {
+                    li { p { strong { (show::number(ask.basis.position)) } " " span { "events" } } }
+                    li.quiet { "Memories are being counted …" noscript { " This needs script; " code { "icm stats --at" } " counts, too." } }
+                }
+            }
+        }
+    })
+}
 
 /// Returns the state at the moment of the page.
 pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
@@ -38,7 +59,7 @@ pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
         false => Vec::new(),
     };
     Ok(html! {
-        div #state.state hx-get=[is_live.then_some("/now/state")] hx-swap=[is_live.then_some("outerHTML")]
+        div #state.now-state hx-get=[is_live.then_some("/now/state")] hx-swap=[is_live.then_some("outerHTML")]
             hx-trigger=[is_live.then_some("sse:rows throttle:5s, sse:rows delay:2s")] {
             (counts(ask, &stats, today))
             @if is_live {
@@ -76,7 +97,7 @@ fn counts(ask: &Ask, stats: &Stats, today: Shown) -> Markup {
     );
     html! {
         section aria-label="Numbers" {
-            ul.cards {
+            ul.counters {
                 (card(stats.memories, "memories", link("/memories"), gone.join(", ")))
                 (card(stats.topics, "topics", link("/topics"), String::new()))
                 (card(stats.concepts, "concepts", link("/graph"), match stats.memoirs {

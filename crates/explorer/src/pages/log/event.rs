@@ -263,50 +263,39 @@ struct Around {
 }
 
 impl Around {
-    /// Reads a few events on both sides. The events of a command stand together.
+    /// Reads a few events on both sides in one walk. The events of a command stand together.
     fn of(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Result<Around> {
-        let mut around = Around {
-            command: Vec::new(),
-            is_cut: false,
-            before: None,
-            after: None,
+        let around = AROUND as u64;
+        let request = LogRequest {
+            oldest_first: true,
+            cursor: Some(entry.position.saturating_sub(around + 1)),
+            ..LogRequest::default()
         };
-        for oldest_first in [false, true] {
-            let request = LogRequest {
-                oldest_first,
-                cursor: Some(entry.position),
-                limit: Some(AROUND),
-                ..LogRequest::default()
-            };
-            let (mut in_command, mut taken, mut neighbour) = (true, Vec::new(), None);
-            explorer.service.log(&request, &mut |near| {
-                if near.position > ask.basis.position {
-                    return false;
-                }
-                in_command &= near.command == entry.command;
-                if neighbour.is_none() && near.origin == entry.origin {
-                    neighbour = Some(near.clone());
-                }
-                match in_command && taken.len() < OF_COMMAND {
-                    true => taken.push(near),
-                    false => around.is_cut |= in_command,
-                }
-                (in_command && !around.is_cut) || neighbour.is_none()
-            })?;
-            match oldest_first {
-                false => {
-                    taken.reverse();
-                    around.command = taken;
-                    around.command.push(entry.clone());
-                    around.before = neighbour;
-                }
-                true => {
-                    around.command.extend(taken);
-                    around.after = neighbour;
-                }
+        let until = ask.basis.position.min(entry.position + around);
+        let mut near: Vec<LogEntry> = Vec::new();
+        explorer.service.log(&request, &mut |found| {
+            let is_near = found.position <= until;
+            if is_near {
+                near.push(found);
             }
-        }
-        Ok(around)
+            is_near
+        })?;
+        let at = near.partition_point(|found| found.position < entry.position);
+        let (before, after) = near.split_at(at);
+        let after = after.get(1..).unwrap_or_default();
+        let is_of_command = |found: &&LogEntry| found.command == entry.command;
+        let is_of_chain = |found: &&LogEntry| found.origin == entry.origin;
+        let first = before.iter().rev().take_while(is_of_command).count();
+        let last = after.iter().take_while(is_of_command).count();
+        let mut command: Vec<LogEntry> = before[at - first.min(OF_COMMAND)..].to_vec();
+        command.push(entry.clone());
+        command.extend_from_slice(&after[..last.min(OF_COMMAND)]);
+        Ok(Around {
+            command,
+            is_cut: first.max(last) > OF_COMMAND,
+            before: before.iter().rev().find(is_of_chain).cloned(),
+            after: after.iter().find(is_of_chain).cloned(),
+        })
     }
 }
 

@@ -85,8 +85,6 @@
     maxZoom: 4,
     boxSelectionEnabled: false,
     autounselectify: true,
-    hideEdgesOnViewport: true,
-    textureOnViewport: false,
     pixelRatio: "auto",
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => cy.style(style()));
@@ -249,12 +247,12 @@
       panel.replaceChildren(hint);
       const data = await load(section.dataset.graph);
       const fresh = add(data, null);
-      tell(data.cut);
+      const middle = new URL(section.dataset.graph, location.href).searchParams.get("around");
+      tell(data.cut && middle !== null);
       name();
       if (fresh.empty()) return say("Nothing to draw at this moment.");
       await arrange(fresh);
       move(cy.elements());
-      const middle = new URL(section.dataset.graph, location.href).searchParams.get("around");
       const node = middle ? cy.nodes().filter((it) => it.id() === middle || it.data("name") === middle) : cy.collection();
       if (node.nonempty()) {
         choose(node[0]);

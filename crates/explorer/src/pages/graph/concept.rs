@@ -214,10 +214,10 @@ fn relations(ask: &Ask, shown: &Shown) -> Markup {
                             @for link in out.iter().chain(&into) {
                                 tr {
                                     td { @if link.from == shown.concept().name { span.quiet { "this" } } @else { (shown.link_to(ask, &link.from)) } }
-                                    td { span.relation { (show::line(&link.relation)) } }
+                                    td.tight { span.relation { (show::line(&link.relation)) } }
                                     td { @if link.to == shown.concept().name { span.quiet { "this" } } @else { (shown.link_to(ask, &link.to)) } }
                                     td { @if let Some(reason) = &link.reason { (show::start(reason, 200)) } }
-                                    td { (show::event_id(ask, &link.event)) }
+                                    td.tight { (show::event_id(ask, &link.event)) }
                                 }
                             }
                         }
@@ -321,9 +321,9 @@ fn events(explorer: &Explorer, ask: &Ask, concept: &Concept) -> Result<Markup> {
                     tbody {
                         @for event in &events {
                             tr {
-                                td { (show::position(ask, &event.event, event.position)) }
-                                td { (show::line(&event.kind)) }
-                                td { (show::time(explorer, ask, &event.at)) }
+                                td.tight { (show::position(ask, &event.event, event.position)) }
+                                td.tight { (show::line(&event.kind)) }
+                                td.tight { (show::time(explorer, ask, &event.at)) }
                                 td { (show::actor(ask, &event.actor)) }
                                 td { (show::start(&event.summary, 160)) }
                             }

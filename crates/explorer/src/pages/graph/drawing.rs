@@ -11,16 +11,18 @@ use crate::show;
 /// Labels with a colour of their own. Raised, the style needs more colours, which are harder to tell apart.
 const COLOURS: usize = 7;
 
-/// What a drawing shows.
+/// A drawing and its data.
 pub(super) struct Stage<'a> {
     /// Address of its data.
     pub(super) data: String,
     /// Name for screen readers.
     pub(super) name: String,
-    /// What the colours stand for.
+    /// Meaning of the colours.
     pub(super) colours: &'a str,
-    /// Name of the parameter with the node in the middle, and the parameters that a search keeps.
+    /// Name of the field for a search; `None` without one.
     pub(super) find: Option<&'a str>,
+    /// Address of the things with a label; `None` for those of this page.
+    pub(super) of_label: Option<&'a dyn Fn(&str) -> String>,
 }
 
 /// Returns the tools, the canvas and the legend.
@@ -43,7 +45,7 @@ pub(super) fn stage(ask: &Ask, web: &Web, stage: &Stage<'_>) -> Markup {
                 }
             }
             p.graph-note.quiet role="status" {}
-            (legend(ask, web, stage.colours))
+            (legend(ask, web, stage))
         }
     }
 }
@@ -77,8 +79,8 @@ fn tools(ask: &Ask, stage: &Stage<'_>) -> Markup {
     }
 }
 
-/// Returns the meaning of the colours. Each label is a link that keeps its nodes in the table alone.
-fn legend(ask: &Ask, web: &Web, colours: &str) -> Markup {
+/// Returns the meaning of the colours. Each label is a link to what has it.
+fn legend(ask: &Ask, web: &Web, stage: &Stage<'_>) -> Markup {
     let labels = web.labels();
     let chosen = ask.get("label");
     let others = labels
@@ -86,15 +88,22 @@ fn legend(ask: &Ask, web: &Web, colours: &str) -> Markup {
         .skip(COLOURS)
         .map(|(_, count)| count)
         .sum::<usize>();
+    let href = |label: &String, is_chosen: bool| match stage.of_label {
+        Some(of_label) => of_label(label),
+        None => {
+            let label = if is_chosen { "" } else { label.as_str() };
+            ask.link_with(&[("label", label), ("after", "")])
+        }
+    };
     html! {
         @if !labels.is_empty() {
             div.graph-legend {
-                h2 #colours { (colours) }
+                h2 #colours { (stage.colours) }
                 ul aria-labelledby="colours" {
                     @for (mark, (label, count)) in labels.iter().take(COLOURS).enumerate() {
                         @let is_chosen = chosen == Some(label.as_str());
                         li {
-                            a href=(ask.link_with(&[("label", if is_chosen { "" } else { label.as_str() }), ("after", "")]))
+                            a href=(href(label, is_chosen))
                                 data-label=(clean_line(label)) data-mark=(mark) aria-current=[is_chosen.then_some("true")] {
                                 (dot(mark)) (show::start(label, 40)) " "
                                 span.quiet { (show::number(*count as u64)) }

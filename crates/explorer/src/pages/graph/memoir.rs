@@ -40,6 +40,7 @@ pub(super) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         name: format!("Graph of {name}; the table below has the same concepts and links"),
         colours: "Labels",
         find: Some("Find a concept"),
+        of_label: None,
     };
     let main = html! {
         nav.crumbs aria-label="Levels" { a href=(ask.link("/graph", &[])) { "Graph" } " / " (show::line(&memoir.name)) }
@@ -182,7 +183,7 @@ fn concepts(explorer: &Explorer, ask: &Ask, drawn: &Drawn) -> Markup {
                                 }
                                 td { (labels(web, &node.labels)) }
                                 td.figure { (show::number(web.links_at(place) as u64)) }
-                                td { (show::time(explorer, ask, &node.updated_at)) }
+                                td.tight { (show::time(explorer, ask, &node.updated_at)) }
                             }
                         }
                     }

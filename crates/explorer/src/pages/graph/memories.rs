@@ -113,11 +113,13 @@ pub(super) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let found = around(explorer, ask, id, depth)?;
     let first = &found.memories[0];
     let data = [("around", first.id.as_str()), ("depth", &depth.to_string())];
+    let of_topic = |topic: &str| ask.link("/memories", &[("topic", topic)]);
     let drawing = Stage {
         data: ask.link("/graph/memories/data", &data),
         name: "Graph of linked memories; the table below has the same links".to_owned(),
         colours: "Topics",
         find: None,
+        of_label: Some(&of_topic),
     };
     let main = html! {
         (crumbs)
@@ -224,7 +226,7 @@ fn links(ask: &Ask, found: &Found) -> Markup {
                             @let edge = found.web.edge(place);
                             tr {
                                 td { (memory(edge.from)) }
-                                td { span.relation { (show::line(&edge.relation)) } }
+                                td.tight { span.relation { (show::line(&edge.relation)) } }
                                 td { (memory(edge.to)) }
                             }
                         }

@@ -11,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::show;
 
 /// The colours of series. `explorer.css` has a rule for each.
-pub(super) const SERIES: [RGBColor; 8] = [
+pub(super) const SERIES: [RGBColor; 13] = [
     RGBColor(0x2f, 0x5d, 0x9b),
     RGBColor(0xc2, 0x50, 0x0c),
     RGBColor(0x1c, 0x7a, 0x4f),
@@ -20,7 +20,17 @@ pub(super) const SERIES: [RGBColor; 8] = [
     RGBColor(0x0e, 0x7f, 0x96),
     RGBColor(0xc0, 0x2a, 0x68),
     RGBColor(0x86, 0x8d, 0x98),
+    // The families of events, as in the bar of time.
+    RGBColor(0x2f, 0x6d, 0xb5),
+    RGBColor(0x9a, 0xa3, 0xb0),
+    RGBColor(0xb0, 0x65, 0x1d),
+    RGBColor(0x2c, 0x8a, 0x57),
+    RGBColor(0x8a, 0x4f, 0xa3),
 ];
+/// The colour of the first family in [`SERIES`].
+pub(super) const FAMILY: usize = 8;
+/// The colour of a sum of others in [`SERIES`].
+pub(super) const OTHERS: usize = 7;
 /// Colour of texts.
 pub(super) const TEXT: RGBColor = RGBColor(0x1c, 0x1f, 0x24);
 /// Colour of grid lines.
@@ -35,7 +45,7 @@ const LETTER: i32 = 16;
 /// Width of a column, of which its bars take a share.
 const COLUMN: i64 = 100;
 /// Width of a chart of bars, and the height of one bar with its name.
-const BAR: (u32, u32) = (440, 40);
+const BAR_SIZE: (u32, u32) = (440, 40);
 
 /// One row of numbers over the columns of a chart.
 pub(super) struct Series<'a> {
@@ -110,7 +120,7 @@ fn draw_over_time(
     let ticks = ticks.map(|at| at as i64 * COLUMN + COLUMN / 2).collect();
     let mut chart = ChartBuilder::on(area)
         .margin_top(8)
-        .margin_right(10)
+        .margin_right(22)
         .x_label_area_size(44)
         .y_label_area_size(58)
         .build_cartesian_2d(
@@ -159,15 +169,25 @@ fn draw_over_time(
     Ok(())
 }
 
-/// Returns bars with their names above them and their values behind. `values` are the names, the lengths and the values
-/// as text.
-pub(super) fn bars(title: &str, values: &[(String, u64, String)], colour: usize) -> Result<Markup> {
-    let (width, each) = BAR;
+/// A bar with its name above it, and its value behind it.
+#[derive(Debug, Clone)]
+pub(super) struct Bar {
+    pub(super) name: String,
+    pub(super) value: u64,
+    /// The value as it is shown.
+    pub(super) told: String,
+    /// Place in [`SERIES`].
+    pub(super) colour: usize,
+}
+
+/// Returns bars, the longest as wide as the chart.
+pub(super) fn bars(title: &str, values: &[Bar]) -> Result<Markup> {
+    let (width, each) = BAR_SIZE;
     let mut svg = String::new();
     {
         let size = (width, each * values.len().max(1) as u32 + 4);
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        draw_bars(&area, values, colour).map_err(internal)?;
+        draw_bars(&area, values).map_err(internal)?;
         area.present().map_err(internal)?;
     }
     Ok(whole(&svg, "bars", title))
@@ -175,26 +195,29 @@ pub(super) fn bars(title: &str, values: &[(String, u64, String)], colour: usize)
 
 fn draw_bars(
     area: &Area<'_>,
-    values: &[(String, u64, String)],
-    colour: usize,
+    values: &[Bar],
 ) -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let (width, each) = (BAR.0 as i32, BAR.1 as i32);
-    let most = values.iter().map(|(_, value, _)| *value).max();
+    let (width, each) = (BAR_SIZE.0 as i32, BAR_SIZE.1 as i32);
+    let most = values.iter().map(|bar| bar.value).max();
     let most = most.unwrap_or(0).max(1);
     let letters = ("sans-serif", LETTER).into_font().color(&TEXT);
     let at_left = letters.pos(Pos::new(HPos::Left, VPos::Bottom));
     let at_right = letters.pos(Pos::new(HPos::Right, VPos::Bottom));
-    for (row, (name, value, told)) in values.iter().enumerate() {
+    for (row, bar) in values.iter().enumerate() {
         let base = row as i32 * each + 22;
-        area.draw(&Text::new(name.as_str(), (0, base), at_left.clone()))?;
-        area.draw(&Text::new(told.as_str(), (width, base), at_right.clone()))?;
+        area.draw(&Text::new(bar.name.as_str(), (0, base), at_left.clone()))?;
+        area.draw(&Text::new(
+            bar.told.as_str(),
+            (width, base),
+            at_right.clone(),
+        ))?;
         let ground = [(0, base + 3), (width, base + 13)];
         area.draw(&Rectangle::new(ground, GRID.filled()))?;
-        let share = (u128::from(*value) * width as u128 / u128::from(most)) as i32;
-        let length = if *value > 0 { share.max(2) } else { 0 };
+        let share = (u128::from(bar.value) * width as u128 / u128::from(most)) as i32;
+        let length = if bar.value > 0 { share.max(2) } else { 0 };
         if length > 0 {
-            let bar = [(0, base + 3), (length, base + 13)];
-            area.draw(&Rectangle::new(bar, SERIES[colour].filled()))?;
+            let corners = [(0, base + 3), (length, base + 13)];
+            area.draw(&Rectangle::new(corners, SERIES[bar.colour].filled()))?;
         }
     }
     Ok(())
@@ -267,8 +290,13 @@ mod tests {
     #[test]
     fn hostile_names_stay_text() {
         let hostile = r#"</text><script>alert(1)</script>"onload='x' & <b>"#;
-        let rows = [(hostile.to_owned(), 3, hostile.to_owned())];
-        let drawn = bars(hostile, &rows, 0).expect("it draws").into_string();
+        let rows = [Bar {
+            name: hostile.to_owned(),
+            value: 3,
+            told: hostile.to_owned(),
+            colour: OTHERS,
+        }];
+        let drawn = bars(hostile, &rows).expect("it draws").into_string();
         let series = [Series {
             name: hostile,
             colour: 1,

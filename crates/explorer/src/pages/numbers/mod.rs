@@ -11,7 +11,7 @@ use icm_api::error::Result;
 use icm_api::{Stats, TopicsRequest};
 use maud::{Markup, html};
 
-use self::chart::{Columns, Series};
+use self::chart::{Bar, Columns, FAMILY, OTHERS, Series};
 use self::days::{Column, Width, columns, number_of};
 use self::tally::{Day, Shown, Sums};
 use crate::Explorer;
@@ -156,7 +156,7 @@ fn events(over_time: &OverTime<'_>) -> Result<Markup> {
         .enumerate()
         .map(|(place, family)| Series {
             name: family.name(),
-            colour: [0, 1, 2, 3, 7][place],
+            colour: FAMILY + place,
             values: over_time.values(|day| day.families[place]),
         })
         .collect();
@@ -195,12 +195,12 @@ fn figure(
     html! {
         figure.chart {
             figcaption { (title) @if let Some(note) = note { " " span { (note) } } }
-            @if rows.is_empty() { p.quiet { "Nothing in these days." } }
+            @if rows.is_empty() { p.quiet { "Nothing to show." } }
             @else {
                 (drawn)
                 details {
                     summary { "As a table" }
-                    div.wide {
+                    div.wide tabindex="0" role="region" aria-label=(title) {
                         table {
                             caption.unseen { (title) }
                             thead { tr { @for (at, head) in heads.iter().enumerate() { th.figure[at > 0] scope="col" { (head) } } } }
@@ -241,14 +241,8 @@ fn shown(
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by(|a, b| b.1.tokens.cmp(&a.1.tokens).then(a.0.cmp(b.0)));
     let bars = sorted.iter().take(BARS);
-    let bars = bars.map(|(name, shown)| {
-        (
-            show::start_of(name, NAME),
-            shown.tokens,
-            show::number(shown.tokens),
-        )
-    });
-    let drawn = chart::bars(title, &bars.collect::<Vec<_>>(), colour)?;
+    let bars = bars.map(|(name, shown)| bar(&(show::start_of(name, NAME), shown.tokens), colour));
+    let drawn = chart::bars(title, &bars.collect::<Vec<_>>())?;
     let rows = sorted.iter().map(|(name, shown)| {
         let name = show::start_of(name, 128);
         (
@@ -282,17 +276,15 @@ fn topics(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
         false => (show::start_of(&topic.topic, NAME), topic.memories),
     });
     let named: Vec<(String, u64)> = named.collect();
-    let mut bars: Vec<_> = named.iter().take(BARS).map(bar).collect();
+    let mut bars: Vec<_> = named.iter().take(BARS).map(|it| bar(it, 2)).collect();
     let (others, rest) = named.split_at_checked(BARS).map_or((0, 0), |(_, rest)| {
         (rest.len(), rest.iter().map(|(_, count)| count).sum())
     });
     if others > 0 {
-        bars.push(bar(&(
-            show::count(others as u64, "other topic", "other topics"),
-            rest,
-        )));
+        let name = show::count(others as u64, "other topic", "other topics");
+        bars.push(bar(&(name, rest), OTHERS));
     }
-    let drawn = chart::bars("Memories by topic", &bars, 2)?;
+    let drawn = chart::bars("Memories by topic", &bars)?;
     let rows = named.into_iter().take(200);
     let rows = rows.map(|(name, count)| (name, vec![show::number(count)]));
     Ok(figure(
@@ -304,8 +296,13 @@ fn topics(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     ))
 }
 
-fn bar((name, value): &(String, u64)) -> (String, u64, String) {
-    (name.clone(), *value, show::number(*value))
+fn bar((name, value): &(String, u64), colour: usize) -> Bar {
+    Bar {
+        name: name.clone(),
+        value: *value,
+        told: show::number(*value),
+        colour,
+    }
 }
 
 fn importance(stats: &Stats) -> Result<Markup> {
@@ -317,7 +314,10 @@ fn importance(stats: &Stats) -> Result<Markup> {
         ("Low", of.low),
     ];
     let named = named.map(|(name, count)| (name.to_owned(), count));
-    let drawn = chart::bars("Memories by importance", &named.each_ref().map(bar), 3)?;
+    let drawn = chart::bars(
+        "Memories by importance",
+        &named.each_ref().map(|it| bar(it, 3)),
+    )?;
     let rows = named.map(|(name, count)| (name, vec![show::number(count)]));
     Ok(figure(
         "Memories by importance",
@@ -344,9 +344,12 @@ fn sizes(stats: &Stats, is_past: bool) -> Result<Markup> {
     let parts: Vec<(String, u64)> = parts.map(|(name, size)| (name.to_owned(), size)).collect();
     let bars: Vec<_> = parts
         .iter()
-        .map(|(name, size)| (name.clone(), *size, bytes(*size)))
+        .map(|part| Bar {
+            told: bytes(part.1),
+            ..bar(part, 5)
+        })
         .collect();
-    let drawn = chart::bars("Bytes of the store's folder", &bars, 5)?;
+    let drawn = chart::bars("Bytes of the store's folder", &bars)?;
     let rows = parts
         .iter()
         .map(|(name, size)| (name.clone(), vec![show::number(*size)]));
@@ -369,7 +372,7 @@ fn tiles(stats: &Stats) -> Markup {
             (tile("Topics", show::number(stats.topics), String::new()))
             (tile("Concepts", show::number(stats.concepts), show::count(stats.memoirs, "memoir", "memoirs")))
             (tile("Events", show::number(stats.events), String::new()))
-            (tile("Recalls", show::number(stats.recalls), String::new()))
+            (tile("Recalls", show::number(stats.recalls), "with injections".to_owned()))
             (tile("Store", bytes(stats.bytes), "on disk now".to_owned()))
         }
     }

@@ -35,7 +35,7 @@ fn numbers_are_of_the_moment_and_names_are_text() {
             .into_string()
     };
     let empty = page("/numbers");
-    assert!(empty.contains("Nothing in these days."), "{empty}");
+    assert!(empty.contains("Nothing to show."), "{empty}");
 
     let mut positions = Vec::new();
     for n in 0..3 {

@@ -10,10 +10,10 @@ use axum::extract::Query;
 use axum::http::Uri;
 use icm_api::session::SessionStart;
 use icm_api::{
-    Caller, ConceptRequest, LinkRequest, MemoirRequest, RecallRequest, RedactRequest, StoreRequest,
-    UndoRequest,
+    Caller, ConceptRequest, ExportSince, LinkRequest, MemoirRequest, NoProgress, RecallRequest,
+    RedactRequest, StoreRequest, UndoRequest, UpdateRequest,
 };
-use icm_service::{OpenOptions, Service};
+use icm_service::{ExportFile, OpenOptions, Service};
 use tempfile::TempDir;
 
 use super::super::{health, machines, sessions};
@@ -71,9 +71,9 @@ impl World {
             .map(|n| format!("{{\"topic\":\"bulk\",\"content\":\"Fact {n}\"}}\n"))
             .collect();
         let file = ("lines".to_owned(), Box::new(Cursor::new(lines)) as Box<_>);
-        let report =
-            self.service()
-                .import_jsonl(&self.caller, vec![file], false, &icm_api::NoProgress);
+        let report = self
+            .service()
+            .import_jsonl(&self.caller, vec![file], false, &NoProgress);
         assert_eq!(report.expect("an import").added, memories as u64);
     }
 
@@ -396,6 +396,61 @@ fn an_event_tells_of_its_command_and_of_its_undo() {
     );
     let then = world.page(event_page, &format!("{address}?at=%40{forgotten}"));
     assert!(!then.contains(">undone<"), "the undo came later: {then}");
+}
+
+#[test]
+fn machines_and_their_conflicts_are_shown() {
+    let (here, there) = (World::new(), World::new());
+    let carry = |from: &World, to: &World| {
+        let mut bytes = Vec::new();
+        let exported = (from.service()).export_log(&ExportSince::Start, &mut bytes, &NoProgress);
+        exported.expect("an export");
+        let file = to._folder.path().join("carried");
+        std::fs::write(&file, bytes).expect("a file");
+        let file = ExportFile::open(&file).expect("an export");
+        let imported = (to.service()).import_log(&to.caller, &file, false, &NoProgress);
+        imported.expect("an import");
+    };
+    let id = here.store("apples", "Apples are red");
+    carry(&here, &there);
+    for (world, content) in [(&here, "Apples are green"), (&there, "Apples are yellow")] {
+        let update = UpdateRequest {
+            id: id.clone(),
+            content: Some(content.to_owned()),
+            ..UpdateRequest::default()
+        };
+        world
+            .service()
+            .update(&world.caller, update)
+            .expect("an update");
+    }
+    let before = here.newest();
+    carry(&there, &here);
+    let shown = here.page(machines::page, "/machines");
+    let heads = here.service().heads().expect("heads");
+    assert_eq!(heads.len(), 2);
+    for head in &heads {
+        let line = format!("{} {} {}", head.origin, head.seq, head.head);
+        assert!(shown.contains(&line), "{line} in {shown}");
+    }
+    assert_eq!(shown.matches(">this machine<").count(), 1, "{shown}");
+    let learned = format!(
+        "with </span><a class=\"id\" href=\"/log/{}\">",
+        here.newest()
+    );
+    assert!(shown.contains(&learned), "{learned} in {shown}");
+    for text in ["Apples are green", "Apples are yellow", "/act/settle"] {
+        assert!(shown.contains(text), "{text} in {shown}");
+    }
+    let then = here.page(machines::page, &format!("/machines?at=%40{before}"));
+    assert!(
+        then.contains("1 chain here") && !then.contains("yellow"),
+        "{then}"
+    );
+    assert!(
+        !then.contains("/act/"),
+        "a past moment offers no change: {then}"
+    );
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -27,8 +27,7 @@ pub(super) struct Chain {
     pub(super) actors: BTreeSet<String>,
     /// Seqs at which a second branch begins.
     pub(super) branches: Vec<Seq>,
-    /// Seqs of its events, as ranges.
-    held: Vec<(Seq, Seq)>,
+    held: Held,
     writers: BTreeSet<ActorId>,
 }
 
@@ -44,7 +43,7 @@ impl Chain {
             continues: None,
             actors: BTreeSet::new(),
             branches: Vec::new(),
-            held: Vec::new(),
+            held: Held::default(),
             writers: BTreeSet::new(),
         }
     }
@@ -58,7 +57,7 @@ impl Chain {
             self.head = (seq, event.id);
         }
         self.writers.insert(head.actor());
-        if self.hold(seq) {
+        if self.held.take(seq) {
             self.branches.push(seq);
         }
         if head.kind() == Kind::LOG_ORIGIN_STARTED {
@@ -68,21 +67,24 @@ impl Chain {
             }
         }
     }
+}
 
+/// The seqs of a chain's events, as ranges.
+#[derive(Default)]
+struct Held(Vec<(Seq, Seq)>);
+
+impl Held {
     /// Notes a seq. Returns `true` if another branch begins with it.
-    fn hold(&mut self, seq: Seq) -> bool {
+    fn take(&mut self, seq: Seq) -> bool {
         // The last range is the one that grew last.
-        if let Some(last) = self.held.last_mut()
+        if let Some(last) = self.0.last_mut()
             && seq.0 == last.1.0 + 1
         {
             last.1 = seq;
             return false;
         }
-        let is_held = self
-            .held
-            .iter()
-            .any(|(from, to)| *from <= seq && seq <= *to);
-        self.held.push((seq, seq));
+        let is_held = self.0.iter().any(|(from, to)| *from <= seq && seq <= *to);
+        self.0.push((seq, seq));
         is_held
     }
 }
@@ -136,4 +138,23 @@ pub(super) fn chains(explorer: &Explorer, until: u64) -> Result<Vec<Chain>> {
 fn text(event: &Event<'_>, name: &str) -> Option<String> {
     let payload = payload::to_json(event.body.payload()?)?;
     payload.get(name)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seq_that_comes_twice_begins_a_branch() {
+        let branches = |seqs: &[u64]| {
+            let mut held = Held::default();
+            let begun = seqs.iter().filter(|seq| held.take(Seq(**seq)));
+            begun.copied().collect::<Vec<_>>()
+        };
+        assert_eq!(branches(&[1, 2, 3, 4]), Vec::<u64>::new());
+        assert_eq!(branches(&[1, 2, 3, 2, 3, 4]), [2]);
+        // Lost events that come back later are no branch.
+        assert_eq!(branches(&[1, 2, 5, 6, 3, 4]), Vec::<u64>::new());
+        assert_eq!(branches(&[1, 2, 3, 2, 3, 3]), [2, 3]);
+    }
 }

@@ -44,4 +44,5 @@ pub(crate) fn routes() -> Router<Arc<Explorer>> {
         .merge(moment::routes())
         .merge(now::routes())
         .merge(graph::routes())
+        .merge(numbers::routes())
 }

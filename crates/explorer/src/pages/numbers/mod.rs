@@ -6,7 +6,13 @@ mod tally;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::get;
 use icm_api::error::Result;
 use icm_api::{Stats, TopicsRequest};
 use maud::{Markup, html};
@@ -15,7 +21,7 @@ use self::chart::{Bar, Columns, FAMILY, OTHERS, Series};
 use self::days::{Column, Width, columns, number_of};
 use self::tally::{Day, Shown, Sums};
 use crate::Explorer;
-use crate::answer::Page;
+use crate::answer::{Page, failed, html_answer, in_background};
 use crate::ask::Ask;
 use crate::heads::FAMILIES;
 use crate::show;
@@ -35,9 +41,19 @@ const DAYS_MIN: i32 = 14;
 const BARS: usize = 10;
 /// Characters of a name beside a bar.
 const NAME: usize = 36;
+/// Most events before an earlier moment whose memories are counted before the page is sent. Raised, a step to an earlier
+/// moment takes longer.
+const COUNTED_AT_ONCE: u64 = 20_000;
+
+pub(crate) fn routes() -> Router<Arc<Explorer>> {
+    Router::new().route("/numbers/store", get(store))
+}
 
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
-    let stats = explorer.service.stats(ask.at.as_deref())?;
+    let (tiles, more) = match is_later(ask) {
+        true => later(ask),
+        false => counts(explorer, ask)?,
+    };
     let (chosen, days, sums) = counted(explorer, ask)?;
     let (width, columns) = columns(&days);
     let unit = width.word();
@@ -49,7 +65,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         sums: &sums,
     };
     let main = html! {
-        (tiles(&stats))
+        div #numbers-tiles hx-get=[is_later(ask).then(|| ask.link("/numbers/store", &[]))] hx-trigger="load" hx-swap="outerHTML" { (tiles) }
         nav aria-label="Days" {
             ul.ranges {
                 @for (value, _, name) in RANGES {
@@ -66,6 +82,21 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
             (shown("Tokens by client", "Client", &sums.clients, 0)?)
             (shown("Tokens by hook and command", "Shown by", &fronts(&sums), 1)?)
         }
+        div #numbers-more { (more) }
+    };
+    Ok(Page::new("Numbers", main))
+}
+
+/// Returns `true` if the memories of the moment are counted behind the page: that takes a second in a large store.
+fn is_later(ask: &Ask) -> bool {
+    let is_asked = ask.get("counted").is_some();
+    ask.at.is_some() && ask.basis.position > COUNTED_AT_ONCE && !is_asked
+}
+
+/// Returns the tiles and the charts of the store as it is at the moment of the page.
+fn counts(explorer: &Explorer, ask: &Ask) -> Result<(Markup, Markup)> {
+    let stats = explorer.service.stats(ask.at.as_deref())?;
+    let more = html! {
         h2 { "Memories" }
         div.charts {
             (topics(explorer, ask)?)
@@ -74,7 +105,41 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         h2 { "Sizes" }
         div.charts { (sizes(&stats, ask.at.is_some())?) }
     };
-    Ok(Page::new("Numbers", main))
+    Ok((tiles(&stats), more))
+}
+
+/// Returns what stands there until the browser has the counts. Without script, a link counts them.
+fn later(ask: &Ask) -> (Markup, Markup) {
+    let tiles = html! {
+        dl.tiles { div { dt { "Events" } dd { (show::number(ask.basis.position)) } } }
+        p.quiet {
+            "The memories of this moment are counted behind the page. "
+            a href=(ask.link_with(&[("counted", "1")])) { "Count them first" }
+        }
+    };
+    (tiles, html! {})
+}
+
+/// The counts of a moment, which take the places of what [`later`] returned.
+async fn store(
+    State(explorer): State<Arc<Explorer>>,
+    Query(params): Query<Vec<(String, String)>>,
+    uri: Uri,
+) -> Response {
+    in_background(move || {
+        let made = Ask::of(&explorer, &uri, params).and_then(|ask| counts(&explorer, &ask));
+        match made {
+            Ok((tiles, more)) => {
+                let parts = html! {
+                    div #numbers-tiles { (tiles) }
+                    div #numbers-more hx-swap-oob="true" { (more) }
+                };
+                html_answer(StatusCode::OK, parts)
+            }
+            Err(error) => failed(&error),
+        }
+    })
+    .await
 }
 
 /// Returns the chosen range, its days, and the counts of these days at the moment of the page.

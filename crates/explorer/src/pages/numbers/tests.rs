@@ -1,10 +1,7 @@
 //! The page of a store in a temporary folder.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Query;
-use axum::http::Uri;
 use icm_api::{Caller, RecallRequest, StoreRequest};
 use icm_service::{OpenOptions, Service};
 

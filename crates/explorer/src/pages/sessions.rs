@@ -40,7 +40,9 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         _ => sessions(&explorer.service, &request)?,
     };
     let from = ask.get("from").map_or(Ok(0), str::parse::<usize>);
-    let from = from.map_err(|_| ServiceError::invalid("`from` is no number"))?;
+    let from = from.map_err(|_| {
+        ServiceError::invalid_with("`from` is no number", "go back to the first page")
+    })?;
     let tree = Tree::of(&found);
     let roots: Vec<&Session> = tree.roots.iter().skip(from).take(ROOTS).copied().collect();
     let is_filtered = request.project.is_some() || request.since.is_some();
@@ -348,7 +350,7 @@ fn shown(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
                             strong { (line(&injection.front)) }
                             @if let Some(words) = &injection.words { " for “" (start(words, 120)) "”" }
                         }
-                        (memories_of(explorer, ask, &injection.memories, &mut glimpses))
+                        (memories_of(explorer, ask, injection, &mut glimpses))
                         p.quiet { (place(ask, injection.position)) ", " (time(explorer, ask, &injection.at)) ", " (count(injection.tokens, "token", "tokens")) }
                     }
                 }
@@ -363,7 +365,9 @@ fn shown(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
 /// Returns the events of the session, the oldest first.
 fn events(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
     let cursor = ask.get("cursor").map(str::parse).transpose();
-    let cursor = cursor.map_err(|_| ServiceError::invalid("`cursor` is no position"))?;
+    let cursor = cursor.map_err(|_| {
+        ServiceError::invalid_with("`cursor` is no position", "go back to the first page")
+    })?;
     let request = LogRequest {
         session: Some(session.id.clone()),
         oldest_first: true,

@@ -321,7 +321,7 @@ fn chain(explorer: &Explorer, ask: &Ask, detail: &EventDetail, around: &Around) 
             h2 #chain { "Before and after in its chain" }
             @if is_first {
                 p.quiet { "It is the first event of its chain." }
-            } @else {
+            } @else if around.before.is_none() {
                 p { "The event before it: " (event_id(ask, &detail.prev)) "." }
             }
             @if !neighbours.is_empty() {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::filter::family;
-use super::links::linked_session;
+use super::links::{linked_session, place};
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::show::{event_id, full_time, line, memory_id, start, text, topic};
@@ -75,6 +75,7 @@ impl Of<'_> {
             @match (given.as_i64(), given.as_f64()) {
                 // Zero is "none", and the largest number "without end".
                 (Some(ms), _) if name.ends_with("_ms") && ms > 0 => (full_time(self.explorer, &rfc3339_signed(ms))),
+                (Some(position), _) if name.ends_with("position") && position > 0 => (place(self.ask, position.unsigned_abs())),
                 (_, Some(ppm)) if name.ends_with("_ppm") => (format!("{:.4}", ppm / 1e6).trim_end_matches('0').trim_end_matches('.')),
                 _ => (given),
             }
@@ -95,6 +96,9 @@ impl Of<'_> {
                 "id" | "other" | "memory" | "subjects" if is_ulid && of_memory => (memory_id(self.ask, given)),
                 "id" | "other" | "memoir" | "feedback" if is_ulid => {
                     a.id href=(self.ask.link("/log", &[("id", given)])) { code { (given) } }
+                }
+                "origin" if is_hex(32) => {
+                    a href={ (self.ask.link("/machines", &[])) "#origin-" (given) } { code { (given) } }
                 }
                 "topic" if !given.is_empty() => (topic(self.ask, given)),
                 _ if given.is_empty() => { span.quiet { "empty" } }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use icm_agents::shown::{InjectedMemory, Injection, injections};
+use icm_agents::shown::{Injection, injections};
 use icm_api::error::Result;
 use maud::{Markup, html};
 
@@ -18,27 +18,23 @@ const GLIMPSE_CHARS: usize = 64;
 /// Most memories of a page whose text is read. Raised, a page with many injections takes longer.
 const GLIMPSES_MAX: usize = 100;
 
-/// The beginnings of memories' texts, each read once.
+/// The beginnings of memories' texts at positions, each read once.
 #[derive(Default)]
-pub(in crate::pages) struct Glimpses(BTreeMap<String, Option<String>>);
+pub(in crate::pages) struct Glimpses(BTreeMap<(String, u64), Option<String>>);
 
 impl Glimpses {
-    /// Returns the beginning of a memory's text at the moment of the page; `None` if it has none, or if the page has
-    /// read as many as it may.
-    pub(in crate::pages) fn of(
-        &mut self,
-        explorer: &Explorer,
-        ask: &Ask,
-        id: &str,
-    ) -> Option<String> {
-        if !self.0.contains_key(id) && self.0.len() < GLIMPSES_MAX {
+    /// Returns the beginning of a memory's text at a position; `None` if it has none, or if the page has read as many
+    /// as it may.
+    fn of(&mut self, explorer: &Explorer, id: &str, position: u64) -> Option<String> {
+        let key = (id.to_owned(), position);
+        if !self.0.contains_key(&key) && self.0.len() < GLIMPSES_MAX {
             // A memory that cannot be read is named by its id alone.
-            let found = explorer.service.get(id, ask.at.as_deref()).ok();
+            let found = explorer.service.get(id, Some(&format!("@{position}"))).ok();
             let text = found.and_then(|memory| memory.content);
             let text = text.map(|text| start_of(&text, GLIMPSE_CHARS));
-            self.0.insert(id.to_owned(), text);
+            self.0.insert(key.clone(), text);
         }
-        self.0.get(id).cloned().flatten()
+        self.0.get(&key).cloned().flatten()
     }
 }
 
@@ -89,7 +85,7 @@ pub(super) fn list(explorer: &Explorer, ask: &Ask, filter: &Filter, most: usize)
                             td.log-what { (line(&injection.front)) }
                             td.log-summary {
                                 @if let Some(words) = &injection.words { p.quiet { "for “" (line(words)) "”" } }
-                                (memories_of(explorer, ask, &injection.memories, &mut glimpses))
+                                (memories_of(explorer, ask, injection, &mut glimpses))
                             }
                             td.n { (number(injection.tokens)) span.unit { " tokens" } }
                             td.log-who { (actor(ask, &injection.actor)) }
@@ -103,17 +99,17 @@ pub(super) fn list(explorer: &Explorer, ask: &Ask, filter: &Filter, most: usize)
     })
 }
 
-/// Returns the memories of an injection, best first.
+/// Returns the memories of an injection, best first, with their texts at that time.
 pub(in crate::pages) fn memories_of(
     explorer: &Explorer,
     ask: &Ask,
-    memories: &[InjectedMemory],
+    injection: &Injection,
     glimpses: &mut Glimpses,
 ) -> Markup {
     html! {
         ul.log-plain {
-            @for memory in memories {
-                @let glimpse = glimpses.of(explorer, ask, &memory.id);
+            @for memory in &injection.memories {
+                @let glimpse = glimpses.of(explorer, &memory.id, injection.position);
                 li {
                     a href=(memory_path(ask, &memory.id)) title=(short_memory_id(&memory.id)) {
                         @match glimpse {

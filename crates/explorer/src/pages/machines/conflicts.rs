@@ -20,7 +20,9 @@ const ORIGIN_SHOWN: usize = 8;
 
 pub(super) fn section(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     let limit = ask.get("conflicts").map(str::parse::<usize>).transpose();
-    let limit = limit.map_err(|_| ServiceError::invalid("`conflicts` is no number"))?;
+    let limit = limit.map_err(|_| {
+        ServiceError::invalid_with("`conflicts` is no number", "go back to the first page")
+    })?;
     let request = ConflictsRequest {
         topic: None,
         limit: Some(limit.unwrap_or(LISTED).min(LISTED_MAX)),

@@ -7,7 +7,11 @@ use crate::error::{CliError, Outcome};
 
 /// Look at the store in the terminal: memories, log, any moment
 ///
-/// Shows the pages of `icm explore` that fit a terminal, from 80 columns and 24 lines on. `?` lists the keys, `q` ends.
+/// Shows what agents store and recall while they work, memories with their versions, and the log. The line at the top
+/// goes to any moment. `u` undoes an event after a preview. Looking records no recall.
+///
+/// Needs 80 columns and 24 lines to look well, and works with less. `?` lists the keys, `q` ends. The terminal is left
+/// as it was, also if the view is killed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   icm tui
@@ -24,13 +28,32 @@ pub(crate) fn run(args: TuiArgs, app: &App) -> Result<Outcome, CliError> {
         return Err(CliError::invalid("stdout is no terminal")
             .with_hint("start it in a terminal; `icm list` and `icm log` print lines"));
     }
+    if std::env::var_os("TERM").is_some_and(|kind| kind == "dumb") {
+        return Err(
+            CliError::invalid("this terminal cannot be drawn on (TERM=dumb)").with_hint(
+                "set `TERM` to its kind, such as `xterm`; `icm list` and `icm log` print lines",
+            ),
+        );
+    }
+    // The store is opened by the process that draws.
+    if let Some(code) = icm_tui::watch()? {
+        return match code {
+            0 => Ok(Outcome::Fine),
+            // The other process has printed its error.
+            code => std::process::exit(code.into()),
+        };
+    }
     let service = match args.read_only {
         true => app.service_read_only()?,
         false => app.service_to_serve()?,
     };
     service.check_folder()?;
     let caller = app.caller_in(None)?;
-    icm_tui::run(service, &caller, args.read_only)?;
+    let manner = icm_tui::Manner {
+        read_only: args.read_only,
+        paints: app.ui.paints(),
+    };
+    icm_tui::run(service, &caller, manner)?;
     Ok(Outcome::Fine)
 }
 

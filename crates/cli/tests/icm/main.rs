@@ -80,6 +80,8 @@ mod targets;
 #[cfg(unix)]
 mod terminal;
 mod time;
+#[cfg(all(unix, feature = "tui"))]
+mod tui;
 mod undo;
 mod wake_up;
 mod why;

@@ -275,7 +275,7 @@ fn differences(old: Memory, new: Memory) -> MemoryChange {
 /// pieces that are not deleted make up the new text.
 ///
 /// Blanks are not compared: else they would be most of what two texts have in common.
-pub(crate) fn words(old: &str, new: &str) -> Vec<DiffPiece> {
+pub fn words(old: &str, new: &str) -> Vec<DiffPiece> {
     let [(old_words, old_blanks), (new_words, new_blanks)] = [old, new].map(split);
     let mut pieces = Pieces::default();
     for change in TextDiff::from_slices(&old_words, &new_words).iter_all_changes() {

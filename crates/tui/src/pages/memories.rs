@@ -1,0 +1,152 @@
+//! The page *Memories*: a list or the results of a search, and the memory beside the list.
+
+use icm_api::{RecallHit, Sort, found_by};
+
+use super::{Page, Scene, empty, facts, sign};
+use crate::ask::{Found, Wanted};
+use crate::row::{Look, Row, Target, paragraph};
+use crate::text::number;
+
+/// Makes the page.
+pub(crate) fn page(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Page {
+    let mut rows: Vec<Row> = found
+        .hits
+        .iter()
+        .map(|hit| row(scene, wanted, hit))
+        .collect();
+    if rows.is_empty() {
+        rows = nothing(scene, wanted, found);
+    } else if found.more {
+        let more = match wanted.query {
+            Some(_) => "  G loads more results",
+            None => "  more follow: moving on loads them",
+        };
+        rows.push(Row::new().with(more, Look::Dim));
+    }
+    Page {
+        head: head(scene, wanted, found),
+        rows,
+    }
+}
+
+fn head(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Vec<Row> {
+    let shown = found.hits.len() as u64;
+    let more = if found.more { "+" } else { "" };
+    let (what, sort) = match (&wanted.query, wanted.sort) {
+        (Some(query), _) => (format!("results for \"{query}\""), String::new()),
+        (None, Sort::Created) => ("memories".to_owned(), "newest first".to_owned()),
+        (None, Sort::Weight) => ("memories".to_owned(), "heaviest first".to_owned()),
+        (None, Sort::Accessed) => ("memories".to_owned(), "last shown first".to_owned()),
+    };
+    let topic = wanted.topic.clone().unwrap_or_default();
+    let mut head = facts(
+        scene.columns,
+        &[
+            ("", format!("{}{more} {what}", number(shown))),
+            ("topic", topic),
+            ("", sort),
+        ],
+    );
+    head.truncate(2);
+    head
+}
+
+fn row(scene: &Scene<'_>, wanted: &Wanted, hit: &RecallHit) -> Row {
+    let memory = &hit.memory;
+    let columns = scene.columns;
+    let topic = match columns {
+        ..44 => 0,
+        44..70 => 12,
+        70..110 => 18,
+        _ => 26,
+    };
+    let (mark, look) = sign(memory.importance);
+    let row = Row::new().with(mark, look).column(
+        &format!("{:>4}", scene.clock.age(&memory.updated_at)),
+        4,
+        Look::Dim,
+    );
+    let row = match (&wanted.query, &hit.via) {
+        (None, _) => row,
+        (Some(_), Some(_)) => row.column("link", 4, Look::Dim),
+        (Some(_), None) => row.column(&format!("{:.2}", hit.fit), 4, Look::Dim),
+    };
+    let row = row.column(&memory.topic, topic, Look::Name);
+    let row = match (&hit.superseded_by, memory.forgotten) {
+        (Some(_), _) => row.with("superseded ", Look::Warn),
+        (None, true) => row.with("forgotten ", Look::Warn),
+        (None, false) => row,
+    };
+    let target = Target::Memory(memory.id.clone());
+    match hit.shown(400) {
+        Some(text) => row.rest(&text, columns, Look::Plain),
+        None => row.rest("(withheld)", columns, Look::Warn),
+    }
+    .to(target)
+}
+
+fn nothing(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Vec<Row> {
+    match (&wanted.query, &wanted.topic) {
+        (Some(_), _) => {
+            let mut rows = empty(scene.columns, &["Nothing fits these words."]);
+            if let Some((id, content)) = &found.nearest {
+                let row = Row::new().with("  nearest: ", Look::Dim);
+                let row = row.rest(content, scene.columns, Look::Plain);
+                rows.push(row.to(Target::Memory(id.clone())));
+            }
+            rows
+        }
+        (None, Some(_)) => empty(
+            scene.columns,
+            &["No memory was in this topic at this moment. Esc shows all topics."],
+        ),
+        (None, None) => empty(
+            scene.columns,
+            &[
+                "No memory is stored at this moment.",
+                "`icm store -t topic -- \"a text\"` stores one.",
+            ],
+        ),
+    }
+}
+
+/// Returns the memory for the side of a wide terminal.
+pub(crate) fn beside(scene: &Scene<'_>, wanted: &Wanted, hit: &RecallHit) -> Vec<Row> {
+    let memory = &hit.memory;
+    let columns = scene.columns;
+    let mut rows = vec![Row::new().with(&memory.topic, Look::Name)];
+    rows.extend(facts(
+        columns,
+        &[
+            ("importance", memory.importance.name().to_owned()),
+            ("weight", format!("{:.2}", memory.weight)),
+            ("trust", memory.trust.name().to_owned()),
+            ("scope", memory.scope.clone()),
+            ("key", memory.key.clone().unwrap_or_default()),
+            ("stored", scene.clock.short(&memory.created_at)),
+            ("changed", scene.clock.short(&memory.updated_at)),
+            ("recalled", number(memory.access_count)),
+            ("keywords", memory.keywords.join(", ")),
+        ],
+    ));
+    if wanted.query.is_some() {
+        let why = match &hit.via {
+            Some(via) => format!("brought by a link: {}", via.relation),
+            None => format!(
+                "{}, {}",
+                found_by::fit(hit.fit),
+                found_by::found_by(&hit.matched)
+            ),
+        };
+        rows.push(Row::new().with(&why, Look::Good));
+        if let Some(repeats) = found_by::repeats(hit) {
+            rows.push(Row::new().rest(&repeats, columns, Look::Dim));
+        }
+    }
+    rows.push(Row::new());
+    match hit.shown(4096) {
+        Some(text) => rows.extend(paragraph(&text, columns, "", Look::Plain)),
+        None => rows.push(Row::new().with("(withheld)", Look::Warn)),
+    }
+    rows
+}

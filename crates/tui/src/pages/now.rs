@@ -1,0 +1,115 @@
+//! The page *Now*: numbers, sessions at work, newest events.
+
+use icm_api::LogEntry;
+
+use super::{Page, Scene, empty, event_row, facts};
+use crate::ask::{AtWork, Counts};
+use crate::row::{Look, Row, Target};
+use crate::text::{count, number};
+
+/// Sessions that stand above the events. Raised, a small terminal shows fewer events.
+const SESSIONS: usize = 6;
+
+/// Makes the page. `counts` come later than the events.
+pub(crate) fn page(scene: &Scene<'_>, entries: &[LogEntry], counts: Option<&Counts>) -> Page {
+    let mut rows = Vec::new();
+    if let Some(counts) = counts
+        && !counts.at_work.is_empty()
+    {
+        rows.push(Row::heading("At work"));
+        let shown = counts.at_work.iter().take(SESSIONS);
+        rows.extend(shown.map(|session| session_row(scene, session)));
+        let more = counts.at_work.len().saturating_sub(SESSIONS);
+        if more > 0 {
+            rows.push(Row::new().with(&format!("  and {more} more"), Look::Dim));
+        }
+        rows.push(Row::new());
+    }
+    match entries.is_empty() {
+        true => rows.extend(empty(
+            scene.columns,
+            &[
+                "The store is empty. `icm store -t topic -- \"a text\"` stores a memory,",
+                "`icm init` lets an agent store its own.",
+            ],
+        )),
+        false => {
+            rows.push(Row::heading("Newest events"));
+            rows.extend(entries.iter().map(|entry| event_row(scene, entry)));
+        }
+    }
+    Page {
+        head: head(scene, counts),
+        rows,
+    }
+}
+
+fn head(scene: &Scene<'_>, counts: Option<&Counts>) -> Vec<Row> {
+    let Some(counts) = counts else {
+        return vec![Row::new().with("counting …", Look::Dim), Row::new()];
+    };
+    let (stats, today) = (&counts.stats, &counts.today);
+    let some = |n: u64, what: &str| match n {
+        0 => String::new(),
+        n => format!("{} {what}", number(n)),
+    };
+    let mut head = facts(
+        scene.columns,
+        &[
+            ("", count(stats.memories, "memory", "memories")),
+            ("", count(stats.topics, "topic", "topics")),
+            ("", some(stats.concepts, "concepts")),
+            ("", some(stats.forgotten, "forgotten")),
+            ("", some(stats.expired, "expired")),
+            ("", count(stats.events, "event", "events")),
+        ],
+    );
+    let none = *today == crate::ask::Today::default();
+    let day = match none {
+        true => "nothing yet".to_owned(),
+        false => String::new(),
+    };
+    head.extend(facts(
+        scene.columns,
+        &[
+            ("that day:", day),
+            ("that day:", some(today.stored, "stored")),
+            ("", some(today.changed, "changed")),
+            ("", some(today.recalls, "recalls")),
+            ("", some(today.unasked, "shown unasked")),
+            ("", some(today.tokens, "tokens")),
+        ],
+    ));
+    head.push(Row::new());
+    head
+}
+
+fn session_row(scene: &Scene<'_>, session: &AtWork) -> Row {
+    let name = scene.session(&session.id);
+    let [wide, actor] = match scene.columns {
+        ..60 => [12, 0],
+        60..100 => [20, 16],
+        _ => [32, 24],
+    };
+    let mut work = Vec::new();
+    for (n, what) in [
+        (session.stored, "stored"),
+        (session.changed, "changed"),
+        (session.recalls, "recalls"),
+        (session.tokens, "tokens"),
+    ] {
+        if n > 0 {
+            work.push(format!("{} {what}", number(n)));
+        }
+    }
+    Row::new()
+        .column(
+            &format!("{:>4}", scene.clock.age(&session.last_at)),
+            4,
+            Look::Dim,
+        )
+        .column(&name, wide, Look::Name)
+        .column(&session.actor, actor, Look::Dim)
+        .rest(&work.join(", "), scene.columns, Look::Plain)
+        .to(Target::Session(session.id.clone()))
+}

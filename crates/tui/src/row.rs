@@ -85,6 +85,15 @@ impl Row {
         self.with(&text, look).plain("  ")
     }
 
+    /// Adds a text at the right end of `columns` columns, and two spaces.
+    pub(crate) fn right(self, text: &str, columns: usize, look: Look) -> Row {
+        let text = text::beginning(text, columns);
+        let missing = columns.saturating_sub(text::width(&text));
+        self.plain(&" ".repeat(missing))
+            .with(&text, look)
+            .plain("  ")
+    }
+
     /// Adds as much of a text as the row has room for.
     pub(crate) fn rest(self, text: &str, columns: usize, look: Look) -> Row {
         let room = columns.saturating_sub(self.width());

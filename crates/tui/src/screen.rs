@@ -10,6 +10,7 @@ use ratatui::crossterm::style::ResetColor;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui::layout::{Position, Rect};
 
 use crate::draw::draw;
 use crate::model::Model;
@@ -44,7 +45,9 @@ impl Screen {
 
     /// Forgets what is on the screen, so that the next drawing draws everything.
     pub(crate) fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // `clear` would ask the terminal where the cursor is, and the answer would be read as keys.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// Gives the terminal back.

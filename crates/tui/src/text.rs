@@ -152,7 +152,7 @@ mod tests {
     fn the_beginning_of_a_text_is_one_clean_line() {
         assert_eq!(beginning("a\n\u{1b}[31mb\u{202e}\tc", 20), "a b c");
         let long = "word ".repeat(20_000);
-        assert_eq!(beginning(&long, 11), "word word…");
+        assert_eq!(beginning(&long, 11), "word word …");
         assert_eq!(number(1_234_567), "1,234,567");
         assert_eq!(count(1, "memory", "memories"), "1 memory");
     }

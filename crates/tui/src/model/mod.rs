@@ -20,6 +20,9 @@ use view::{Kind, Sources, View};
 /// Columns from which a list has the chosen thing beside it.
 const WIDE: usize = 110;
 
+/// Columns of a page that is read like a text. Raised, its lines are too long to read.
+const TEXT: usize = 110;
+
 /// Lines besides the page: pages, time, a rule, keys.
 pub(crate) const CHROME: usize = 4;
 
@@ -157,7 +160,8 @@ impl Model {
                 let list = all * 11 / 20;
                 (list, Some(all - list - 3))
             }
-            false => (all, None),
+            false if self.view().kind.is_list() => (all, None),
+            false => (all.min(TEXT), None),
         }
     }
 
@@ -177,6 +181,7 @@ impl Model {
         Scene {
             clock: &self.clock,
             names: &self.names,
+            is_now: self.at.is_none(),
             columns,
             paints: self.paints,
         }

@@ -50,7 +50,7 @@ impl Kind {
     }
 
     /// Returns `true` if only rows with a target are moved to.
-    fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         matches!(
             self,
             Kind::Now | Kind::Memories(_) | Kind::Log(..) | Kind::Time | Kind::Topics

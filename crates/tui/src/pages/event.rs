@@ -138,7 +138,12 @@ fn values(scene: &Scene<'_>, value: &Value) -> Vec<Row> {
             Value::Null => continue,
             Value::String(text) => text.clone(),
             Value::Object(_) | Value::Array(_) => {
-                serde_json::to_string_pretty(value).unwrap_or_default()
+                // A short list stays on its line.
+                let line = value.to_string();
+                match line.len() < scene.columns.saturating_sub(12) {
+                    true => line,
+                    false => serde_json::to_string_pretty(value).unwrap_or(line),
+                }
             }
             other => other.to_string(),
         };

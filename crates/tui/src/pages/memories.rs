@@ -61,16 +61,19 @@ fn row(scene: &Scene<'_>, wanted: &Wanted, hit: &RecallHit) -> Row {
         _ => 26,
     };
     let (mark, look) = sign(memory.importance);
-    let row = Row::new().with(mark, look).column(
-        &format!("{:>4}", scene.clock.age(&memory.updated_at)),
-        4,
-        Look::Dim,
-    );
-    let row = match (&wanted.query, &hit.via) {
-        (None, _) => row,
-        (Some(_), Some(_)) => row.column("link", 4, Look::Dim),
-        (Some(_), None) => row.column(&format!("{:.2}", hit.fit), 4, Look::Dim),
+    let row = Row::new().with(mark, look);
+    // The order of the list shows in its first column.
+    let first = match (&wanted.query, wanted.sort, &hit.via) {
+        (Some(_), _, Some(_)) => "link".to_owned(),
+        (Some(_), _, None) => format!("{:.2}", hit.fit),
+        (None, Sort::Created, _) => scene.clock.age(&memory.created_at),
+        (None, Sort::Weight, _) => format!("{:.2}", memory.weight),
+        (None, Sort::Accessed, _) => match &memory.last_accessed {
+            Some(at) => scene.clock.age(at),
+            None => "–".to_owned(),
+        },
     };
+    let row = row.right(&first, 4, Look::Dim);
     let row = row.column(&memory.topic, topic, Look::Name);
     let row = match (&hit.superseded_by, memory.forgotten) {
         (Some(_), _) => row.with("superseded ", Look::Warn),

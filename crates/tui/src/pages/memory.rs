@@ -99,14 +99,15 @@ fn versions(scene: &Scene<'_>, known: &Known, rows: &mut Vec<Row>) {
     for (version, pieces) in known.versions.iter().rev() {
         let changed = match version.changed.is_empty() {
             true => String::new(),
-            false => format!("  {}", version.changed.join(", ")),
+            false => version.changed.join(", "),
         };
         rows.push(
             Row::new()
                 .with(&format!("@{}  ", version.position), Look::Bold)
                 .with(&version.kind, super::kind_look(&version.kind))
                 .with(&format!("  {}  ", scene.clock.ago(&version.at)), Look::Dim)
-                .with(&version.actor, Look::Name)
+                .with(super::actor_name(&version.actor), Look::Name)
+                .plain("  ")
                 .rest(&changed, scene.columns, Look::Dim)
                 .to(Target::Event(version.position)),
         );
@@ -259,10 +260,10 @@ fn recall_row(scene: &Scene<'_>, recall: &WhyRecall) -> Row {
         _ => [20, 24],
     };
     Row::new()
-        .column(&format!("@{}", recall.position), 7, Look::Bold)
-        .column(&format!("{:>4}", scene.clock.age(&recall.at)), 4, Look::Dim)
+        .right(&format!("@{}", recall.position), 7, Look::Bold)
+        .right(&scene.clock.age(&recall.at), 4, Look::Dim)
         .column(&format!("rank {}", recall.rank), 7, Look::Dim)
-        .column(&recall.actor, actor, Look::Name)
+        .column(super::actor_name(&recall.actor), actor, Look::Name)
         .column(&session, name, Look::Dim)
         .rest(&query, scene.columns, Look::Plain)
         .to(Target::Event(recall.position))

@@ -24,6 +24,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) clock: &'a Clock,
     /// Names of sessions, by id.
     pub(crate) names: &'a BTreeMap<String, String>,
+    /// `true` if the moment that is shown is now.
+    pub(crate) is_now: bool,
     /// Columns of the page.
     pub(crate) columns: usize,
     /// `true` if colours are used. Without them, signs stand for colours that mean something.
@@ -67,19 +69,25 @@ fn event_row(scene: &Scene<'_>, entry: &LogEntry) -> Row {
     let summary = match (&*entry.summary, &*entry.body) {
         (_, "withheld") => "(withheld)",
         (_, "damaged") => "(damaged)",
+        ("", _) => entry.subject.as_deref().unwrap_or_default(),
         (summary, _) => summary,
     };
     Row::new()
-        .column(
+        .right(
             &format!("@{}", entry.position),
             7.min(columns / 6),
             Look::Dim,
         )
-        .column(&format!("{:>4}", scene.clock.age(&entry.at)), 4, Look::Dim)
+        .right(&scene.clock.age(&entry.at), 4, Look::Dim)
         .column(name, kind, kind_look(&entry.kind))
-        .column(&entry.actor, actor, Look::Dim)
+        .column(actor_name(&entry.actor), actor, Look::Dim)
         .rest(summary, columns, Look::Plain)
         .to(Target::Event(entry.position))
+}
+
+/// Returns an actor's name for a list, where most are agents.
+fn actor_name(actor: &str) -> &str {
+    actor.strip_prefix("agent:").unwrap_or(actor)
 }
 
 fn kind_look(kind: &str) -> Look {

@@ -5,7 +5,7 @@ use icm_api::LogEntry;
 use super::{Page, Scene, empty, event_row, facts};
 use crate::ask::{AtWork, Counts};
 use crate::row::{Look, Row, Target};
-use crate::text::{count, number};
+use crate::text::count;
 
 /// Sessions that stand above the events. Raised, a small terminal shows fewer events.
 const SESSIONS: usize = 6;
@@ -49,37 +49,38 @@ fn head(scene: &Scene<'_>, counts: Option<&Counts>) -> Vec<Row> {
         return vec![Row::new().with("counting …", Look::Dim), Row::new()];
     };
     let (stats, today) = (&counts.stats, &counts.today);
-    let some = |n: u64, what: &str| match n {
+    let some = |n: u64, one: &str, many: &str| match n {
         0 => String::new(),
-        n => format!("{} {what}", number(n)),
+        n => count(n, one, many),
     };
     let mut head = facts(
         scene.columns,
         &[
             ("", count(stats.memories, "memory", "memories")),
             ("", count(stats.topics, "topic", "topics")),
-            ("", some(stats.concepts, "concepts")),
-            ("", some(stats.forgotten, "forgotten")),
-            ("", some(stats.expired, "expired")),
+            ("", some(stats.concepts, "concept", "concepts")),
+            ("", some(stats.forgotten, "forgotten", "forgotten")),
+            ("", some(stats.expired, "expired", "expired")),
             ("", count(stats.events, "event", "events")),
         ],
     );
-    let none = *today == crate::ask::Today::default();
-    let day = match none {
-        true => "nothing yet".to_owned(),
-        false => String::new(),
-    };
-    head.extend(facts(
-        scene.columns,
-        &[
-            ("that day:", day),
-            ("that day:", some(today.stored, "stored")),
-            ("", some(today.changed, "changed")),
-            ("", some(today.recalls, "recalls")),
-            ("", some(today.unasked, "shown unasked")),
-            ("", some(today.tokens, "tokens")),
-        ],
-    ));
+    let day = if scene.is_now { "today" } else { "that day" };
+    let mut work = vec![
+        ("", some(today.stored, "stored", "stored")),
+        ("", some(today.changed, "changed", "changed")),
+        ("", some(today.recalls, "recall", "recalls")),
+        ("", some(today.unasked, "shown unasked", "shown unasked")),
+        ("", some(today.tokens, "token", "tokens")),
+    ];
+    work.retain(|(_, value)| !value.is_empty());
+    match work.first_mut() {
+        Some((name, _)) => *name = day,
+        None => work.push((day, "no event of a memory".to_owned())),
+    }
+    head.extend(facts(scene.columns, &work));
+    if scene.columns < 50 {
+        head.truncate(2);
+    }
     head.push(Row::new());
     head
 }
@@ -92,24 +93,20 @@ fn session_row(scene: &Scene<'_>, session: &AtWork) -> Row {
         _ => [32, 24],
     };
     let mut work = Vec::new();
-    for (n, what) in [
-        (session.stored, "stored"),
-        (session.changed, "changed"),
-        (session.recalls, "recalls"),
-        (session.tokens, "tokens"),
+    for (n, one, many) in [
+        (session.stored, "stored", "stored"),
+        (session.changed, "changed", "changed"),
+        (session.recalls, "recall", "recalls"),
+        (session.tokens, "token", "tokens"),
     ] {
         if n > 0 {
-            work.push(format!("{} {what}", number(n)));
+            work.push(count(n, one, many));
         }
     }
     Row::new()
-        .column(
-            &format!("{:>4}", scene.clock.age(&session.last_at)),
-            4,
-            Look::Dim,
-        )
+        .right(&scene.clock.age(&session.last_at), 4, Look::Dim)
         .column(&name, wide, Look::Name)
-        .column(&session.actor, actor, Look::Dim)
+        .column(super::actor_name(&session.actor), actor, Look::Dim)
         .rest(&work.join(", "), scene.columns, Look::Plain)
         .to(Target::Session(session.id.clone()))
 }

@@ -20,15 +20,16 @@ pub(crate) fn page(scene: &Scene<'_>, timeline: &Timeline) -> Page {
         let filled = (events as f64 / most.max(1) as f64 * wide as f64).ceil() as usize;
         let bar = "▇".repeat(filled.min(wide));
         let mut parts = Vec::new();
+        // The families of events, by the first word of their kinds.
         for (n, what) in [
-            (day.memory, "memories"),
-            (day.recall, "recalls"),
-            (day.graph, "memoirs"),
-            (day.session, "sessions"),
+            (day.memory, "memory"),
+            (day.recall, "recall"),
+            (day.graph, "memoir"),
+            (day.session, "session"),
             (day.other, "other"),
         ] {
             if n > 0 {
-                parts.push(format!("{} {what}", number(n)));
+                parts.push(format!("{what} {}", number(n)));
             }
         }
         rows.push(
@@ -38,7 +39,7 @@ pub(crate) fn page(scene: &Scene<'_>, timeline: &Timeline) -> Page {
                     14,
                     Look::Plain,
                 )
-                .column(&format!("{:>7}", number(events)), 7, Look::Bold)
+                .right(&number(events), 7, Look::Bold)
                 .column(&bar, wide, Look::Name)
                 .rest(&parts.join(", "), scene.columns, Look::Dim)
                 .to(Target::Day(day.date.to_string())),

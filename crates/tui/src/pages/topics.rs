@@ -24,12 +24,8 @@ pub(crate) fn page(scene: &Scene<'_>, topics: &Topics) -> Page {
         let columns = scene.columns.saturating_sub(18).max(8);
         rows.push(
             Row::new()
-                .column(&number(topic.with_below.memories), 7, Look::Plain)
-                .column(
-                    &format!("{:>4}", scene.clock.age(&topic.with_below.updated_at)),
-                    4,
-                    Look::Dim,
-                )
+                .right(&number(topic.with_below.memories), 7, Look::Plain)
+                .right(&scene.clock.age(&topic.with_below.updated_at), 4, Look::Dim)
                 .plain(&indent)
                 .with(&crate::text::beginning(name, columns), Look::Name)
                 .to(Target::Topic(target)),

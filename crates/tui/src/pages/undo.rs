@@ -82,10 +82,6 @@ fn change_rows(scene: &Scene<'_>, change: &UndoChange) -> Vec<Row> {
         UndoAction::Back => (Look::Good, "+ back   "),
         UndoAction::Changed => (Look::Warn, "~ changed"),
     };
-    let fields = match change.fields.is_empty() {
-        true => String::new(),
-        false => format!("  {}", change.fields.join(", ")),
-    };
     let mut rows = vec![
         Row::new()
             .with(word, look)
@@ -93,7 +89,8 @@ fn change_rows(scene: &Scene<'_>, change: &UndoChange) -> Vec<Row> {
             .with(&change.id, Look::Dim)
             .plain("  ")
             .with(&text::one_line(&change.topic), Look::Name)
-            .rest(&fields, scene.columns, Look::Dim)
+            .plain("  ")
+            .rest(&change.fields.join(", "), scene.columns, Look::Dim)
             .to(Target::Memory(change.id.clone())),
     ];
     let content = |row: &Option<UndoRow>| {

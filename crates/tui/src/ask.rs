@@ -1,4 +1,4 @@
-//! What a page asks the store, and what it gets.
+//! The questions of pages to the store, and the answers.
 
 use std::collections::BTreeMap;
 

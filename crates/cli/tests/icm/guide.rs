@@ -20,7 +20,7 @@ use compare::{Names, compare, updated};
 use page::{Page, Step};
 
 /// Pages of which nothing can be run: indexes, tables and lists.
-const WITHOUT_RUNS: [&str; 11] = [
+const WITHOUT_RUNS: [&str; 12] = [
     "docs/guide/src/SUMMARY.md",
     "docs/guide/src/clients.md",
     "docs/guide/src/configuration.md",
@@ -32,6 +32,7 @@ const WITHOUT_RUNS: [&str; 11] = [
     "docs/guide/src/reference/configuration.md",
     "docs/guide/src/reference/events.md",
     "docs/guide/src/reference/tools.md",
+    "docs/guide/src/tui.md",
 ];
 
 /// The home folder in pages, and the program.

@@ -130,7 +130,7 @@ fn the_pages_are_drawn_and_q_gives_the_terminal_back() {
     view.sees("search:");
     view.press("\r");
     view.sees("results");
-    // What another process stores appears by itself.
+    // A memory of another process appears by itself.
     view.press("3");
     view.sees("newest");
     world.ok("store -t news -c Tugboats");

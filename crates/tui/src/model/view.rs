@@ -170,7 +170,7 @@ impl Kind {
     }
 }
 
-/// What a page is made of besides its answer.
+/// The parts of a page besides its answer.
 pub(crate) struct Sources<'a> {
     pub(crate) counts: Option<&'a Counts>,
     pub(crate) timeline: &'a Timeline,

@@ -48,6 +48,11 @@ pub(crate) enum Ask {
     Moment {
         at: Option<String>,
     },
+    /// The moment before an event, or after it. The events of one command are one moment.
+    Step {
+        from: u64,
+        on: bool,
+    },
 }
 
 impl Ask {

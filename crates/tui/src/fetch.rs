@@ -72,7 +72,32 @@ pub(crate) fn answer(service: &Service, caller: &Caller, ask: Ask) -> Result<Ans
         }
         Ask::Undo { request } => Answer::Undo(Box::new(service.undo(caller, &request)?)),
         Ask::Moment { at } => Answer::Moment(service.basis(at.as_deref())?),
+        Ask::Step { from, on } => Answer::Moment(step(service, from, on)?),
     })
+}
+
+/// Returns the moment before an event, or after it; the moment of the event itself if there is none. Doubles its steps
+/// while they stay in one command, such as an import of thousands of events.
+fn step(service: &Service, from: u64, on: bool) -> Result<Basis> {
+    let at = |position: u64| service.basis(Some(&format!("@{position}")));
+    if on {
+        return at((from + 1).min(service.newest_position()?));
+    }
+    // The newest position of an earlier moment is at or above `before`, and below `same`.
+    let (mut before, mut same, mut back) = (from.saturating_sub(1), from, 1);
+    while before > 0 && at(before)?.position >= from {
+        same = before;
+        back *= 2;
+        before = before.saturating_sub(back);
+    }
+    while before + 1 < same {
+        let middle = before + (same - before) / 2;
+        match at(middle)?.position < from {
+            true => before = middle,
+            false => same = middle,
+        }
+    }
+    at(if before == 0 { from } else { before })
 }
 
 fn events(service: &Service, filter: LogRequest, limit: usize, basis: &Basis) -> Result<Events> {

@@ -39,6 +39,13 @@ pub(crate) fn run(args: TuiArgs, app: &App) -> Result<Outcome, CliError> {
     if let Some(code) = icm_tui::watch()? {
         return match code {
             0 => Ok(Outcome::Fine),
+            killed @ 129.. => {
+                let signal = killed - 128;
+                app.ui.say(format_args!(
+                    "error: the view was killed by signal {signal}; the terminal is as before"
+                ));
+                std::process::exit(killed.into())
+            }
             // The other process has printed its error.
             code => std::process::exit(code.into()),
         };

@@ -91,8 +91,8 @@ impl Model {
             Key::Char('@' | 'd') => self.input = Some((Purpose::Date, String::new())),
             Key::Enter => self.open_target(),
             Key::Esc | Key::Backspace => self.back(),
-            Key::Char('[') => self.step(-1),
-            Key::Char(']') => self.step(1),
+            Key::Char('[') => self.step(false),
+            Key::Char(']') => self.step(true),
             Key::Char('{') => self.step_day(false),
             Key::Char('}') => self.step_day(true),
             Key::Char('n') => self.go_to(None),
@@ -132,7 +132,7 @@ impl Model {
             Target::Session(id) => self.filter(format!("session:{id}")),
             Target::Day(day) => match day == self.clock.today().to_string() {
                 true => self.go_to(None),
-                false => self.look_up(day),
+                false => self.look_up_at(day),
             },
         }
     }
@@ -226,7 +226,7 @@ impl Model {
             }
             Purpose::Filter => self.filter(line),
             Purpose::Date if line.is_empty() || line == "now" => self.go_to(None),
-            Purpose::Date => self.look_up(line),
+            Purpose::Date => self.look_up_at(line),
         }
     }
 

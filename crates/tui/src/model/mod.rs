@@ -96,8 +96,8 @@ pub(crate) struct Model {
     orders: Vec<Order>,
     /// Number of the last question.
     asked: u64,
-    /// The moment that is looked up before it is shown.
-    looked_up: Option<(u64, String)>,
+    /// The moment that is looked up before it is shown, with its name if a person gave one.
+    looked_up: Option<(u64, Option<String>)>,
     /// The undo that is being done.
     undoing: Option<u64>,
 }
@@ -244,30 +244,26 @@ impl Model {
 
     /// Returns the position that is shown.
     pub(crate) fn position(&self) -> u64 {
-        let stepped = self.at.as_deref().and_then(|at| at.strip_prefix('@'));
-        match (
-            stepped.and_then(|at| at.parse().ok()),
-            &self.at,
-            &self.basis,
-        ) {
-            (Some(position), ..) => position,
-            (None, Some(_), Some(basis)) => basis.position,
+        match (&self.at, &self.basis) {
+            (Some(_), Some(basis)) => basis.position,
             _ => self.newest,
         }
     }
 
     /// Goes some events back or on. On the page of an event it is the event that is stepped.
-    fn step(&mut self, by: i64) {
-        let from = match self.view().kind {
-            Kind::Event(position) => position,
-            _ => self.position(),
+    fn step(&mut self, on: bool) {
+        let Kind::Event(shown) = self.view().kind else {
+            // There is no moment before the first event.
+            if self.newest > 0 && (!on || self.at.is_some()) {
+                let from = self.position();
+                self.look_up(None, Ask::Step { from, on });
+            }
+            return;
         };
-        let position = from.saturating_add_signed(by).clamp(1, self.newest.max(1));
-        if let Kind::Event(shown) = &mut self.view_mut().kind {
-            *shown = position;
-        }
-        let at = (position < self.newest).then(|| format!("@{position}"));
-        self.go_to(at);
+        let position = shown.saturating_add_signed(if on { 1 } else { -1 });
+        let position = position.clamp(1, self.newest.max(1));
+        self.view_mut().kind = Kind::Event(position);
+        self.go_to((position < self.newest).then(|| format!("@{position}")));
     }
 
     /// Goes to the end of the day before, or of the next day with events.
@@ -285,16 +281,23 @@ impl Model {
             false => day.checked_sub(1.day()).ok(),
         };
         match other {
-            Some(other) if other < today => self.look_up(other.to_string()),
+            Some(other) if other < today => self.look_up_at(other.to_string()),
             _ => self.go_to(None),
         }
     }
 
     /// Looks a moment up, and shows it if there is one.
-    fn look_up(&mut self, at: String) {
+    fn look_up_at(&mut self, at: String) {
+        let ask = Ask::Moment {
+            at: Some(at.clone()),
+        };
+        self.look_up(Some(at), ask);
+    }
+
+    /// Shows the moment of the answer, by the name that it was given.
+    fn look_up(&mut self, at: Option<String>, ask: Ask) {
         self.asked += 1;
-        self.looked_up = Some((self.asked, at.clone()));
-        let ask = Ask::Moment { at: Some(at) };
+        self.looked_up = Some((self.asked, at));
         self.orders.push(Order::Ask(self.asked, ask));
     }
 
@@ -331,18 +334,19 @@ impl Model {
     }
 
     fn answered(&mut self, number: u64, answer: Result<Answer, ServiceError>) {
-        if self
-            .looked_up
-            .as_ref()
-            .is_some_and(|(asked, _)| *asked == number)
+        if let Some((asked, named)) = self.looked_up.clone()
+            && asked == number
         {
-            let at = self.looked_up.take().map(|(_, at)| at);
-            match answer {
-                Ok(answer) => {
-                    self.basis = answer.basis().cloned();
+            self.looked_up = None;
+            match answer.as_ref().map(Answer::basis) {
+                Ok(Some(basis)) => {
+                    let is_newest = basis.position >= self.newest;
+                    let at = named.or((!is_newest).then(|| format!("@{}", basis.position)));
+                    self.basis = Some(basis.clone());
                     self.go_to(at);
                 }
-                Err(error) => self.message = Some((told(&error), true)),
+                Ok(None) => {}
+                Err(error) => self.message = Some((told(error), true)),
             }
             return;
         }

@@ -202,6 +202,69 @@ async fn a_memory_of_mii_memory_expires_by_its_condition() {
     assert_eq!(answer.expect("an answer").results, []);
 }
 
+/// Returns the number of memories that a recall of their words finds.
+fn found_by(service: &Service, query: &str) -> usize {
+    let request = RecallRequest {
+        scope: Some("all".to_owned()),
+        ..RecallRequest::new(query)
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    answer.expect("an answer").results.len()
+}
+
+#[tokio::test]
+async fn a_memory_that_a_front_leaves_out_is_not_used_up() {
+    let cases = [
+        ("mii", "memory_get", json!({"mode": "session"}), "global"),
+        ("sediment", "recall", json!({}), "session:s-9"),
+        ("spec", "icm_recall", json!({"min_weight": 1.0}), "global"),
+    ];
+    for (set, tool, mut arguments, scope) in cases {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = OpenOptions {
+            dir: folder.path().join("store"),
+            lock_wait: Duration::from_secs(10),
+            read_only: false,
+        };
+        let ground = Ground {
+            env: Arc::new(Counting::default()),
+            ..Ground::system()
+        };
+        let store = StoreRequest {
+            scope: Some(scope.to_owned()),
+            expires: Some("usage 1".to_owned()),
+            ..StoreRequest::new("demo", "The demo password is on the whiteboard")
+        };
+        let caller = Caller::default();
+        // Stored years ago, so its weight has faded.
+        let earlier = Service::open_on(options.clone(), ground).expect("a store");
+        earlier.store(&caller, store).expect("stored");
+        drop(earlier);
+        let service = Service::open(options).expect("a store");
+        let fade = icm_api::DecayRequest::default();
+        service.decay(&caller, &fade).expect("faded");
+        let client = Client::connect_as(in_shop(), service, folder, of_set(set));
+        let mut client = client.greeted().await;
+        arguments["query"] = "demo password whiteboard".into();
+        let (text, _) = client.ok(tool, arguments).await;
+        text.lacks("The demo");
+        let (_, store) = client.end().await;
+        let (mut recalls, mut shown) = (0, Vec::new());
+        let request = icm_api::LogRequest::default();
+        let log = store.service.log(&request, &mut |entry| {
+            if entry.kind == "memory.recalled" {
+                recalls += 1;
+                shown.push(entry.summary);
+            }
+            true
+        });
+        log.expect("a log");
+        assert_eq!(recalls, 1, "{set}: {shown:?}");
+        let left = found_by(&store.service, "demo password whiteboard");
+        assert_eq!(left, 1, "{set}: the memory was used up unseen");
+    }
+}
+
 #[tokio::test]
 async fn calls_for_sediment_work_unchanged() {
     let mut client = connect("sediment", in_shop()).await;

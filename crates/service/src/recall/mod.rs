@@ -4,6 +4,7 @@ mod asking;
 mod co_recalled;
 pub(crate) mod context;
 mod corrections;
+mod filtered;
 pub(crate) mod link_expansion;
 mod prompt;
 pub(crate) mod query;

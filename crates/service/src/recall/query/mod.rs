@@ -84,21 +84,10 @@ impl Service {
             return Ok(answer);
         }
         self.read_log()?;
-        self.recall_shown(caller, request, |answer| {
-            let shown = |(place, hit): (usize, &RecallHit)| {
-                let text = hit.memory.content.as_deref().unwrap_or_default();
-                // Of a long text only the parts around its passage are shown.
-                let len = match hit.passage {
-                    Some(_) => text.floor_char_boundary(shown_bytes(place)),
-                    None => text.len(),
-                };
-                tokens::estimate(&text[..len])
-            };
-            ShownResults {
-                places: (0..answer.results.len()).collect(),
-                corrections: answer.corrections.len(),
-                tokens: answer.results.iter().enumerate().map(shown).sum(),
-            }
+        self.recall_shown(caller, request, |answer| ShownResults {
+            places: (0..answer.results.len()).collect(),
+            corrections: answer.corrections.len(),
+            tokens: tokens_of(&answer.results),
         })
     }
 
@@ -202,7 +191,7 @@ impl Service {
     }
 
     /// Returns the filter by facts. Bounds given as dates are of whole days.
-    fn fact_filter(&self, request: &RecallRequest) -> Result<FactFilter> {
+    pub(super) fn fact_filter(&self, request: &RecallRequest) -> Result<FactFilter> {
         let moment = |text: &Option<String>, day| match text {
             Some(text) => parse_moment(text, self.now_ms(), &self.zone(), day).map(Some),
             None => Ok(None),
@@ -228,7 +217,7 @@ impl Service {
     }
 
     /// Returns the request as the log may keep it, with secrets masked.
-    fn without_secrets(&self, request: &RecallRequest) -> RecallRequest {
+    pub(super) fn without_secrets(&self, request: &RecallRequest) -> RecallRequest {
         let mut request = request.clone();
         let mask = |text: &mut String| {
             if let Some(masked) = self.settings.secrets.masked(text) {
@@ -243,7 +232,7 @@ impl Service {
         request
     }
 
-    fn without_secret_each(&self, texts: Vec<String>) -> Vec<String> {
+    pub(super) fn without_secret_each(&self, texts: Vec<String>) -> Vec<String> {
         let masked = |text: String| self.settings.secrets.masked(&text).unwrap_or(text);
         texts.into_iter().map(masked).collect()
     }
@@ -475,6 +464,19 @@ impl Service {
         let events = tick.into_iter().chain([event]).collect();
         self.append_lazily(&recall.caller, events, &recall.read)
     }
+}
+
+/// Returns the tokens of results, estimated. Of a long text only the parts around its passage are shown.
+pub(super) fn tokens_of(results: &[RecallHit]) -> usize {
+    let shown = |(place, hit): (usize, &RecallHit)| {
+        let text = hit.memory.content.as_deref().unwrap_or_default();
+        let len = match hit.passage {
+            Some(_) => text.floor_char_boundary(shown_bytes(place)),
+            None => text.len(),
+        };
+        tokens::estimate(&text[..len])
+    };
+    results.iter().enumerate().map(shown).sum()
 }
 
 /// Returns the words of the question that the results at these places have, each once.

@@ -9,9 +9,7 @@ mod spec;
 
 use serde_json::{Map, Value};
 
-use super::{Call, Front, Tool};
-use icm_api::error::ServiceError;
-use icm_api::{RecallAnswer, RecallHit, RecallRequest};
+use super::{Front, Tool};
 
 /// The sets of tools of other memories.
 pub(in crate::mcp) static FRONTS: [Front; 3] = [
@@ -82,8 +80,6 @@ const OTHER_NAMES: [(&str, &str, &str); 9] = [
 
 /// The topic of memories that come from a memory without topics.
 const TOPIC: &str = "notes";
-/// Further pages of results that are read to fill an answer. Raised, a rare condition costs more searches.
-const FURTHER_PAGES_MAX: usize = 2;
 
 /// Returns the name of the tool of icm that does the same as this one; other names stay.
 pub(super) fn own_name(name: &str) -> &str {
@@ -105,37 +101,6 @@ pub(in crate::mcp) fn as_named(tool: &Tool, mut given: Map<String, Value>) -> Ma
         *metadata = metadata.to_string().into();
     }
     given
-}
-
-/// Returns an answer with the results for which `keep` is true. Asks for further results, two times at most, until
-/// there are as many as the request wants.
-fn recall_where(
-    call: &Call<'_>,
-    request: &RecallRequest,
-    mut keep: impl FnMut(&RecallHit) -> bool,
-) -> Result<RecallAnswer, ServiceError> {
-    let mut answer = call.service.recall(call.caller, request)?;
-    answer.results.retain(&mut keep);
-    let wanted = request.limit.unwrap_or_default();
-    for _ in 0..FURTHER_PAGES_MAX {
-        let left = wanted.saturating_sub(answer.results.len());
-        let Some(offset) = answer.next.filter(|_| left > 0) else {
-            break;
-        };
-        let further = RecallRequest {
-            offset,
-            limit: Some(left),
-            at: Some(format!("@{}", answer.basis.position)),
-            together: false,
-            ..request.clone()
-        };
-        let page = call.service.recall(call.caller, &further)?;
-        answer.next = page.next;
-        answer
-            .results
-            .extend(page.results.into_iter().filter(&mut keep));
-    }
-    Ok(answer)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The tools of the first specification of ICM. They have fewer arguments than the tools of icm, and the same answers.
 
-use super::recall_where;
 use crate::mcp::schema::Args;
 use crate::mcp::tools::{
     Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool, consolidate, forget, list_topics, recall,
@@ -196,7 +195,9 @@ fn run_recall(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ..RecallRequest::default()
     };
     let least = args.share("min_weight").unwrap_or_default();
-    let mut answer = recall_where(call, &request, |hit| hit.memory.weight >= least)?;
+    let mut answer = call
+        .service
+        .recall_where(call.caller, &request, |hit| hit.memory.weight >= least)?;
     // The tool has no cursor.
     answer.next = None;
     Ok(recall::told(call, &request, answer))

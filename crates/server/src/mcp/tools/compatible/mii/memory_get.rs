@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{MODE, in_session, mode_of, scope_of, tags};
 use crate::mcp::schema::Args;
-use crate::mcp::tools::compatible::{answer, recall_where};
+use crate::mcp::tools::compatible::answer;
 use crate::mcp::tools::recall::fitting;
 use crate::mcp::tools::{Call, Hints, Kind, Param, Reply, Tool};
 use icm_api::error::ServiceError;
@@ -105,7 +105,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         record: !call.options.read_only,
         ..RecallRequest::default()
     };
-    let answer = recall_where(call, &request, |hit| {
+    let answer = call.service.recall_where(call.caller, &request, |hit| {
         let is_of_mode = |mode: &String| mode_of(&hit.memory.scope).0 == mode;
         mode.as_ref().is_none_or(is_of_mode)
     })?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::is_of_another_project;
 use crate::mcp::schema::Args;
-use crate::mcp::tools::compatible::{answer, recall_where};
+use crate::mcp::tools::compatible::answer;
 use crate::mcp::tools::recall::fitting;
 use crate::mcp::tools::{Call, Hints, Kind, Param, Reply, Tool};
 use icm_api::error::ServiceError;
@@ -59,7 +59,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ..RecallRequest::default()
     };
     let mut fits = HashMap::new();
-    let answer = recall_where(call, &request, |hit| {
+    let answer = call.service.recall_where(call.caller, &request, |hit| {
         fits.insert(hit.memory.id.clone(), hit.fit);
         hit.superseded_by.is_none() && !is_of_another_session(hit)
     })?;

@@ -28,7 +28,7 @@ pub struct DueAlerts {
     pub left_out: usize,
     /// Number of alerts that are not due.
     pub not_due: usize,
-    /// The delivery of these alerts, to be queued once the text is as good as shown.
+    /// The delivery of these alerts, to be recorded once the text is out.
     pub delivery: Option<Delivery>,
 }
 

@@ -5,7 +5,7 @@ use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{Alert, AlertsRequest, Caller, ContextRequest, Nearest, RecallRequest};
 use icm_clients::hooks::{CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment, injects};
 use icm_log::facts::{Front, SessionCause, SessionEnd};
-use icm_service::Service;
+use icm_service::{Delivery, Service};
 use serde::Serialize;
 
 use crate::alerts::due_alerts;
@@ -23,8 +23,8 @@ const BUDGET_MIN: usize = 50;
 pub struct HookOptions {
     /// `true` to write events about sessions and about memories that are shown.
     pub record: bool,
-    /// `true` if alerts that are shown are not shown again. The caller then writes the event with
-    /// [`Service::record_deliveries`] once the answer is out.
+    /// `true` if alerts that are shown are not shown again. The caller then records [`HookContext::delivery`] once the
+    /// answer is out.
     pub deliver: bool,
     /// Least fit of a memory for a prompt, 0 to 1.
     pub floor: f64,
@@ -35,7 +35,7 @@ pub struct HookOptions {
 }
 
 /// The context that a hook gives to a session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Default, Serialize)]
 pub struct HookContext {
     /// The text, in a frame that marks it as data; empty if there is nothing to tell.
     pub text: String,
@@ -51,6 +51,10 @@ pub struct HookContext {
     /// The best memory below the floor, if none reached it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
+    /// The delivery of the alerts. [`Service::record_delivery`] takes it once the text is out; dropped, the alerts are
+    /// shown again.
+    #[serde(skip)]
+    pub delivery: Option<Delivery>,
 }
 
 /// A memory that a hook shows, with the reasons.
@@ -146,9 +150,6 @@ fn pack(
         matched: Vec::new(),
         reasons: item.reasons,
     });
-    if let Some(delivery) = due.delivery {
-        service.deliver_later(delivery);
-    }
     let mut text = due.text;
     if !text.is_empty() && !pack.text.is_empty() {
         text.push('\n');
@@ -161,6 +162,7 @@ fn pack(
         alerts: due.alerts,
         seen: 0,
         nearest: None,
+        delivery: due.delivery,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The parts that every command shares: flags, configuration, store and output.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use icm_api::error::ServiceError;
 use icm_api::{Caller, expiry};
 use icm_server::AskOwner;
-use icm_service::{OpenOptions, Service, TailLeft};
+use icm_service::{Delivery, OpenOptions, Service, TailLeft};
 use icm_wait::bounds;
 use jiff::tz::TimeZone;
 
@@ -31,6 +31,8 @@ pub(crate) struct App {
     /// The error of the config file, for commands that run without a valid one.
     pub(crate) config_problem: Option<CliError>,
     service: OnceCell<Arc<Service>>,
+    /// The delivery of the alerts in the answer.
+    delivery: RefCell<Option<Delivery>>,
 }
 
 /// The source of a value.
@@ -88,6 +90,7 @@ impl App {
             config,
             config_problem,
             service: OnceCell::new(),
+            delivery: RefCell::default(),
         })
     }
 
@@ -239,16 +242,21 @@ impl App {
         Ok(given.map(|text| expiry::settled(&text, &folder, &zone)))
     }
 
+    /// Keeps the delivery of the alerts in the answer. [`App::close`] records it once the answer is flushed.
+    pub(crate) fn deliver_later(&self, delivery: Option<Delivery>) {
+        self.delivery.replace(delivery);
+    }
+
     /// Flushes the answer, then lets the store do its work after an answer, then prints the store's notices.
     pub(crate) fn close(self, result: Result<Outcome, CliError>) -> Result<Outcome, CliError> {
         let flushed = self.ui.flush();
         let mut delivered = Ok(());
         if let Some(service) = self.service.get() {
             // An alert counts as shown once the answer is out.
-            if result.is_err() || flushed.is_err() {
-                service.drop_deliveries();
+            let shown = self.delivery.take();
+            if let Some(shown) = shown.filter(|_| result.is_ok() && flushed.is_ok()) {
+                delivered = service.record_delivery(shown);
             }
-            delivered = service.record_deliveries();
             service.record_recalls();
             // A long rebuild runs in another process, so that the prompt comes back at once.
             match service.left() {

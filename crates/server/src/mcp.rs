@@ -11,6 +11,7 @@
 //!
 //! The output gets JSON lines only; diagnostics go to `tracing`.
 
+mod alerts_of_answer;
 mod complete;
 mod follow_up;
 mod line;
@@ -29,6 +30,8 @@ mod transport;
 mod watch;
 mod words;
 
+#[cfg(feature = "http")]
+pub(crate) use alerts_of_answer::AlertsOfAnswer;
 pub(crate) use follow_up::FollowUp;
 #[cfg(feature = "http")]
 pub(crate) use line::parse_body;
@@ -232,7 +235,10 @@ where
     let working = tokio::spawn(Arc::clone(&follow_up).run(Arc::clone(&service)));
     let after_write = {
         let follow_up = Arc::clone(&follow_up);
-        move || follow_up.answered()
+        move |shown| {
+            follow_up.shown(shown);
+            follow_up.answered();
+        }
     };
     let (transport, writing) = LineTransport::start(reader, writer, after_write);
 
@@ -246,10 +252,6 @@ where
         Err(error) => Err(error.to_string()),
     };
     let written = writing.await;
-    // Alerts of an answer that nobody took are shown again.
-    if !matches!(written, Ok(Ok(()))) {
-        service.drop_deliveries();
-    }
     // From here on the owner answers no other process, so `finish` is followed by the last round of work.
     answered();
     follow_up.finish();

@@ -353,9 +353,8 @@ impl Run {
                 };
                 let (answer, delivery) = service.alerts(&self.caller, &request)?;
                 if let Some(delivery) = delivery {
-                    service.deliver_later(delivery);
+                    service.record_delivery(delivery)?;
                 }
-                service.record_deliveries()?;
                 let texts = answer.alerts.into_iter().map(|alert| alert.text + "\n");
                 Ok(texts.collect())
             }

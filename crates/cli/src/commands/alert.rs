@@ -126,10 +126,7 @@ pub(crate) fn show(args: AlertsArgs, app: &App) -> Result<Outcome, CliError> {
             print(&app.ui, alert)?;
         }
     }
-    if let Some(delivery) = delivery {
-        // `App::close` writes the event once the answer is flushed.
-        service.deliver_later(delivery);
-    }
+    app.deliver_later(delivery);
     tell_rest(&answer, &app.ui);
     Ok(match answer.alerts.is_empty() {
         true => Outcome::No,

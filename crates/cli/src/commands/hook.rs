@@ -18,6 +18,7 @@ use icm_api::clients::AGENT;
 use icm_api::limits::{SOURCE_LEN_MAX, label};
 use icm_clients::hooks::{self, Input, Moment, PLUGIN};
 use icm_clients::names::Client;
+use icm_service::Delivery;
 use icm_wait::bounds;
 
 use crate::app::App;
@@ -124,8 +125,9 @@ fn answer(args: &HookArgs, app: &App) {
     if let Err(error) = &written {
         failed(error.message());
     }
-    if !context.alerts.is_empty()
-        && let Err(error) = delivered(written.is_ok(), app)
+    // If the answer did not get out, the delivery is dropped, and the alerts are shown again.
+    if let Some(delivery) = context.delivery.filter(|_| written.is_ok())
+        && let Err(error) = delivered(delivery, app)
     {
         failed(error.message());
     }
@@ -134,13 +136,9 @@ fn answer(args: &HookArgs, app: &App) {
     }
 }
 
-/// Records that the alerts of an answer were shown, or that the answer did not get out.
-fn delivered(is_out: bool, app: &App) -> Result<(), CliError> {
-    let service = app.service_for_hook()?;
-    if !is_out {
-        service.drop_deliveries();
-    }
-    Ok(service.record_deliveries()?)
+/// Records that the alerts of an answer were shown.
+fn delivered(delivery: Delivery, app: &App) -> Result<(), CliError> {
+    Ok(app.service_for_hook()?.record_delivery(delivery)?)
 }
 
 /// Reads the client's input; `None` if another client runs the hook and has a hook of its own.

@@ -21,12 +21,13 @@ use http_body::{Frame, SizeHint};
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::listen::InBuffer;
 use super::metrics::Metrics;
 use super::names::{LOOPBACK, Origin, host_and_port, host_name};
 use super::refusal::Refusal;
 use super::visits::{Visit, Visits};
 use super::{BODY_MAX_BYTES, HttpOptions, Token};
-use crate::mcp::FollowUp;
+use crate::mcp::{AlertsOfAnswer, FollowUp};
 use icm_api::error::{Result, ServiceError};
 use icm_service::Service;
 use icm_wait::bounds;
@@ -250,10 +251,13 @@ impl Gate {
     }
 }
 
-async fn pass(State(watch): State<Arc<Watch>>, request: Request, next: Next) -> Response {
+async fn pass(State(watch): State<Arc<Watch>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let under_way = watch.under_way.token();
+    let alerts = AlertsOfAnswer::default();
+    let in_buffer: InBuffer = request.extensions_mut().remove().unwrap_or_default();
+    request.extensions_mut().insert(alerts.clone());
     let mut response = watch.gate.pass(request, next).await;
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -264,6 +268,9 @@ async fn pass(State(watch): State<Arc<Watch>>, request: Request, next: Next) -> 
     response.map(|body| {
         Body::new(Tracked {
             body,
+            is_taken: false,
+            alerts,
+            in_buffer,
             _under_way: under_way,
         })
     })
@@ -272,6 +279,10 @@ async fn pass(State(watch): State<Arc<Watch>>, request: Request, next: Next) -> 
 /// The body of an answer. It counts as under way until it is written or dropped.
 struct Tracked {
     body: Body,
+    /// `true` once the connection has taken the last frame.
+    is_taken: bool,
+    alerts: AlertsOfAnswer,
+    in_buffer: InBuffer,
     _under_way: TaskTrackerToken,
 }
 
@@ -283,7 +294,9 @@ impl HttpBody for Tracked {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        self.is_taken |= matches!(frame, Poll::Ready(None));
+        frame
     }
 
     fn is_end_stream(&self) -> bool {
@@ -292,6 +305,16 @@ impl HttpBody for Tracked {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        // Alerts of an answer that the connection has not taken whole are shown again.
+        let shown = self.alerts.take();
+        if self.is_taken || self.body.is_end_stream() {
+            self.in_buffer.0.add(shown);
+        }
     }
 }
 
@@ -353,3 +376,6 @@ fn shared_with(page: Option<HeaderValue>, mut response: Response) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests;

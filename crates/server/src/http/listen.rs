@@ -6,8 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
+use crate::mcp::{AlertsOfAnswer, FollowUp};
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -24,12 +28,18 @@ const CONNECTIONS_MAX: usize = 256;
 /// Longest head of a request, in bytes. Raised, connections can take more memory.
 const HEAD_MAX_BYTES: usize = 64 << 10;
 
-/// Accepts connections until `stop`, then waits for the answers that are under way, `bounds::PEER` at most.
+/// The alerts in answers that a connection has taken from the handler, and whose last byte may not be written yet.
+#[derive(Clone, Default)]
+pub(super) struct InBuffer(pub(super) AlertsOfAnswer);
+
+/// Accepts connections until `stop`, then waits for the answers that are under way, `bounds::PEER` at most. `follow_up`
+/// learns of the alerts in answers that are written.
 pub(super) async fn until(
     stop: CancellationToken,
     listener: TcpListener,
     app: Router,
     under_way: &TaskTracker,
+    follow_up: &Arc<FollowUp>,
 ) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let unread = Arc::new(AtomicUsize::new(0));
@@ -58,7 +68,15 @@ pub(super) async fn until(
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection is slow");
         }
-        let service = TowerToHyperService::new(app.clone());
+        let in_buffer = InBuffer::default();
+        let app = TowerToHyperService::new(app.clone());
+        let service = service_fn({
+            let in_buffer = in_buffer.clone();
+            move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(in_buffer.clone());
+                app.call(request)
+            }
+        });
         // A client that does not read its answer must not keep its place for ever.
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(bounds::PEER));
@@ -66,6 +84,8 @@ pub(super) async fn until(
             stream: Box::pin(stream),
             waits: false,
             all: Arc::clone(&unread),
+            in_buffer,
+            follow_up: Arc::clone(follow_up),
         });
         let connection = open.watch(http.serve_connection(stream, service));
         tokio::spawn(async move {
@@ -99,6 +119,8 @@ struct Watched {
     stream: Pin<Box<TimeoutStream<TcpStream>>>,
     waits: bool,
     all: Arc<AtomicUsize>,
+    in_buffer: InBuffer,
+    follow_up: Arc<FollowUp>,
 }
 
 impl Watched {
@@ -153,7 +175,12 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.as_mut().poll_flush(cx)
+        let flushed = self.stream.as_mut().poll_flush(cx);
+        // hyper flushes a connection once every byte of its answers is written.
+        if matches!(flushed, Poll::Ready(Ok(()))) {
+            self.follow_up.shown(self.in_buffer.0.take());
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -204,7 +204,7 @@ fn run(
             "serving at http://{address}"
         );
         ready(address);
-        listen::until(ends.asked, listener, app, &under_way).await;
+        listen::until(ends.asked, listener, app, &under_way, &follow_up).await;
         ends.come.cancel();
         if let Some(owning) = owning {
             owning.abort();

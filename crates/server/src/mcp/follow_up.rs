@@ -1,13 +1,13 @@
 //! The work left by calls, done in the background after their answers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use icm_service::Service;
+use icm_service::{Delivery, Service};
 
 /// Time between an answer and the work left by it, 20 ms. Raised, views and records of recalls are behind for longer;
 /// lowered, calls in a row share fewer rounds, and a round takes CPU from the next call.
@@ -18,6 +18,8 @@ const LULL: Duration = Duration::from_millis(20);
 #[derive(Default)]
 pub(crate) struct FollowUp {
     left: AtomicBool,
+    /// Alerts of answers that are written, and whose event is not in the log yet.
+    shown: Mutex<Vec<Delivery>>,
     finished: AtomicBool,
     wake: Notify,
     ending: Notify,
@@ -27,6 +29,23 @@ impl FollowUp {
     /// Notes that a call has left work.
     pub(crate) fn leave(&self) {
         self.left.store(true, Ordering::Release);
+    }
+
+    /// Leaves it to the task to record alerts, because the answers with them are written.
+    pub(crate) fn shown(&self, deliveries: Vec<Delivery>) {
+        if !deliveries.is_empty() {
+            self.deliveries().extend(deliveries);
+            self.leave_and_tell();
+        }
+    }
+
+    /// Takes the alerts that are to be recorded.
+    pub(crate) fn take_shown(&self) -> Vec<Delivery> {
+        std::mem::take(&mut *self.deliveries())
+    }
+
+    fn deliveries(&self) -> MutexGuard<'_, Vec<Delivery>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes the task, because answers are out.
@@ -64,9 +83,12 @@ impl FollowUp {
             let finished = self.finished.load(Ordering::Acquire);
             if self.left.swap(false, Ordering::AcqRel) || finished {
                 let working = Arc::clone(&service);
+                let shown = self.take_shown();
                 let work = move || {
-                    if let Err(error) = working.record_deliveries() {
-                        tracing::warn!(%error, "alerts were shown and will be shown again");
+                    for delivery in shown {
+                        if let Err(error) = working.record_delivery(delivery) {
+                            tracing::warn!(%error, "alerts were shown and will be shown again");
+                        }
                     }
                     working.record_recalls();
                     if finished {

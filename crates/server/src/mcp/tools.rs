@@ -45,7 +45,7 @@ pub(super) use compatible::{FRONTS, as_named};
 use icm_api::error::ServiceError;
 use icm_api::{Basis, Caller, Progress, TagFilter, expiry, when};
 use icm_guard::sanitize::{clean, clean_line};
-use icm_service::Service;
+use icm_service::{Delivery, Service};
 
 /// All tools under names of icm, sorted by name.
 pub(super) static TOOLS: [&Tool; 40] = [
@@ -202,9 +202,20 @@ impl Call<'_> {
 pub(crate) struct Reply {
     pub(super) text: String,
     pub(crate) structured: Value,
+    /// The delivery of the alerts in the text; recorded once this answer is written.
+    pub(crate) delivery: Option<Delivery>,
 }
 
 impl Reply {
+    /// Returns an answer without alerts.
+    fn new(text: String, structured: Value) -> Reply {
+        Reply {
+            text,
+            structured,
+            delivery: None,
+        }
+    }
+
     /// Puts a first line about arguments whose values were changed to fit.
     pub(super) fn tell_notes(&mut self, notes: &[String]) {
         if notes.is_empty() {

@@ -5,15 +5,17 @@
 //! work. The end of the input is passed on when every request has its answer. The transport knows the framing of
 //! JSON-RPC, and nothing of tools or memories.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use icm_service::Delivery;
 use icm_wait::bounds;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
-    ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, GetMeta,
+    JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -21,6 +23,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
+use super::alerts_of_answer::AlertsOfAnswer;
 use super::line;
 use super::line::{IdFinder, Parsed};
 
@@ -50,22 +53,23 @@ pub(super) struct LineTransport<R> {
 struct Outgoing {
     line: Vec<u8>,
     answers: Option<RequestId>,
+    alerts: Option<AlertsOfAnswer>,
 }
 
 /// The requests without an answer so far.
 #[derive(Default)]
 struct InFlight {
-    ids: Mutex<HashSet<RequestId>>,
+    ids: Mutex<HashMap<RequestId, AlertsOfAnswer>>,
     changed: Notify,
 }
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    /// Starts the writer. `after_write` is called each time answers have gone out; it must return at once. The handle
-    /// ends when the transport is dropped and all lines are written.
+    /// Starts the writer. `after_write` is called each time answers have gone out, with the deliveries of the alerts in
+    /// them; it must return at once. The handle ends when the transport is dropped and all lines are written.
     pub(super) fn start<W>(
         reader: R,
         writer: W,
-        after_write: impl Fn() + Send + 'static,
+        after_write: impl Fn(Vec<Delivery>) + Send + 'static,
     ) -> (Self, JoinHandle<io::Result<()>>)
     where
         W: AsyncWrite + Send + Unpin + 'static,
@@ -90,8 +94,8 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     }
 
     /// Returns the message if it is to be passed on; else keeps the refusal, if it needs one.
-    fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
-        match &message {
+    fn admit(&mut self, mut message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        match &mut message {
             JsonRpcMessage::Request(request) => {
                 self.open = self.open || opens(&request.request);
                 if !self.open && is_too_early(&request.request) {
@@ -110,10 +114,14 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                     request.request,
                     ClientRequest::SubscriptionsListenRequest(_)
                 );
-                if !listens && !self.in_flight.begin(&request.id) {
-                    let id = request.id.clone().into_json_value();
-                    self.refusals = vec![line::id_in_use(&id)].into_iter();
-                    return None;
+                if !listens {
+                    let alerts = AlertsOfAnswer::default();
+                    if !self.in_flight.begin(&request.id, &alerts) {
+                        let id = request.id.clone().into_json_value();
+                        self.refusals = vec![line::id_in_use(&id)].into_iter();
+                        return None;
+                    }
+                    request.request.extensions_mut().insert(alerts);
                 }
             }
             // Before there is a lifecycle, rmcp ends at any message that is not a request.
@@ -158,6 +166,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
             JsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
+        let alerts = answers.as_ref().and_then(|id| self.in_flight.alerts_of(id));
         let line = serde_json::to_vec(&item).map(|mut line| {
             line.push(b'\n');
             line
@@ -165,8 +174,12 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
         let outgoing = self.outgoing.clone();
         async move {
             let line = line?;
-            let sent = outgoing.send(Outgoing { line, answers }).await;
-            sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            let sent = outgoing.send(Outgoing {
+                line,
+                answers,
+                alerts,
+            });
+            sent.await.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
 
@@ -180,6 +193,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
                     permit.send(Outgoing {
                         line,
                         answers: None,
+                        alerts: None,
                     });
                 }
                 continue;
@@ -253,13 +267,24 @@ fn is_too_early(request: &ClientRequest) -> bool {
 }
 
 impl InFlight {
-    fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
+    fn ids(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, AlertsOfAnswer>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds an id; returns `false` if a request with this id is at work.
-    fn begin(&self, id: &RequestId) -> bool {
-        self.ids().insert(id.clone())
+    fn begin(&self, id: &RequestId, alerts: &AlertsOfAnswer) -> bool {
+        match self.ids().entry(id.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(alerts.clone());
+                true
+            }
+        }
+    }
+
+    /// Returns the alerts in the answer to a request; `None` if the request was cancelled.
+    fn alerts_of(&self, id: &RequestId) -> Option<AlertsOfAnswer> {
+        self.ids().get(id).cloned()
     }
 
     fn end<'a>(&self, answered: impl IntoIterator<Item = &'a RequestId>) {
@@ -287,25 +312,28 @@ async fn write_out(
     mut writer: impl AsyncWrite + Unpin,
     mut incoming: mpsc::Receiver<Outgoing>,
     in_flight: Arc<InFlight>,
-    after_write: impl Fn(),
+    after_write: impl Fn(Vec<Delivery>),
 ) -> io::Result<()> {
     let mut batch = Vec::new();
-    let mut answered = Vec::new();
+    let (mut answered, mut alerts) = (Vec::new(), Vec::new());
     while let Some(first) = incoming.recv().await {
         batch.clear();
         batch.extend_from_slice(&first.line);
         answered.extend(first.answers);
+        alerts.extend(first.alerts);
         while batch.len() < WRITE_BATCH_BYTES
             && let Ok(next) = incoming.try_recv()
         {
             batch.extend_from_slice(&next.line);
             answered.extend(next.answers);
+            alerts.extend(next.alerts);
         }
         writer.write_all(&batch).await?;
         writer.flush().await?;
         in_flight.end(&answered);
         answered.clear();
-        after_write();
+        let shown = alerts.drain(..).flat_map(|it| it.take());
+        after_write(shown.collect());
     }
     writer.shutdown().await
 }
@@ -375,6 +403,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use std::time::Duration;
 
+    use icm_api::error::ServiceError;
+    use icm_api::{AlertSetRequest, AlertsRequest, Caller};
+    use icm_service::{OpenOptions, Service};
     use rmcp::model::ServerResult;
     use tokio::io::AsyncReadExt;
 
@@ -384,7 +415,7 @@ mod tests {
     async fn the_end_is_held_back_until_every_request_has_its_answer() {
         let (mut input, reader) = tokio::io::duplex(1 << 16);
         let (writer, mut output) = tokio::io::duplex(1 << 16);
-        let (mut transport, writing) = LineTransport::start(reader, writer, || {});
+        let (mut transport, writing) = LineTransport::start(reader, writer, |_| {});
         for id in [1, 2] {
             let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
             input.write_all(line.as_bytes()).await.expect("write");
@@ -407,5 +438,92 @@ mod tests {
         let mut written = String::new();
         output.read_to_string(&mut written).await.expect("read");
         assert_eq!(written.lines().count(), 2, "{written}");
+    }
+
+    /// Returns a store with an alert for the session `s1`.
+    fn reminded(folder: &std::path::Path) -> Service {
+        let service = Service::open(OpenOptions {
+            dir: folder.join("store"),
+            lock_wait: Duration::ZERO,
+            read_only: false,
+        });
+        let service = service.expect("a store");
+        let alert = AlertSetRequest {
+            text: "Run the tests".to_owned(),
+            session: Some("s1".to_owned()),
+            ..AlertSetRequest::default()
+        };
+        service
+            .set_alert(&Caller::default(), alert)
+            .expect("it is set");
+        service
+    }
+
+    /// Returns the delivery of the alert of [`reminded`]; `None` if an answer with it is under way.
+    fn delivery(service: &Service) -> Option<Delivery> {
+        let request = AlertsRequest {
+            session: Some("s1".to_owned()),
+            ..AlertsRequest::default()
+        };
+        match service.alerts(&Caller::default(), &request) {
+            Err(ServiceError::Busy { .. }) => None,
+            found => Some(found.expect("an answer").1.expect("a delivery")),
+        }
+    }
+
+    #[tokio::test]
+    async fn alerts_are_delivered_with_the_answer_that_shows_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = reminded(folder.path());
+        let (mut input, reader) = tokio::io::duplex(1 << 16);
+        let (writer, mut output) = tokio::io::duplex(1 << 16);
+        let (told, mut written) = mpsc::unbounded_channel();
+        let (mut transport, writing) = LineTransport::start(reader, writer, move |shown| {
+            told.send(shown).expect("it is awaited");
+        });
+        let mut alerts = Vec::new();
+        for id in [1, 2, 3] {
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+            input.write_all(line.as_bytes()).await.expect("write");
+            let message = transport.receive().await.expect("a request");
+            let (request, _) = message.into_request().expect("a request");
+            alerts.push(AlertsOfAnswer::of(request.extensions()).expect("a place"));
+        }
+        let answer = |id| JsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(id));
+        alerts[0].add(delivery(&service));
+        // The answer to another request says nothing about the alert.
+        transport.send(answer(2)).await.expect("sent");
+        let shown = written.recv().await.expect("it is written");
+        assert_eq!(shown.len(), 0);
+        assert!(delivery(&service).is_none(), "the answer is under way");
+        transport.send(answer(1)).await.expect("sent");
+        let shown = written.recv().await.expect("it is written");
+        assert_eq!(shown.len(), 1);
+        drop(shown);
+
+        // A request that is cancelled has no answer, and the alert is shown again.
+        let alert = delivery(&service);
+        alerts[2].add(alert);
+        let line = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":3}}\n";
+        input.write_all(line.as_bytes()).await.expect("write");
+        transport.receive().await.expect("a notification");
+        alerts.clear();
+        assert!(delivery(&service).is_some(), "it is shown again");
+
+        // Nobody takes the answer.
+        let line = "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}\n";
+        input.write_all(line.as_bytes()).await.expect("write");
+        let message = transport.receive().await.expect("a request");
+        let (request, _) = message.into_request().expect("a request");
+        let place = AlertsOfAnswer::of(request.extensions()).expect("a place");
+        place.add(delivery(&service));
+        let mut read = [0; 1 << 10];
+        let _ = output.read(&mut read).await.expect("read");
+        drop(output);
+        transport.send(answer(4)).await.expect("sent");
+        writing.await.expect("no panic").expect_err("nobody reads");
+        drop((transport, place, request));
+        assert!(written.recv().await.is_none(), "it was not written");
+        assert!(delivery(&service).is_some(), "it is shown again");
     }
 }

@@ -6,7 +6,7 @@ use icm_wait::{Deadline, bounds};
 
 use crate::command::RequestKeyOf;
 use crate::command::transaction::CommandIdentity;
-use crate::service::{Delivery, Service, locked};
+use crate::service::{Delivery, Service};
 use icm_api::error::{Result, ServiceError};
 use icm_api::{AlertsAnswer, AlertsRequest, Caller};
 
@@ -15,7 +15,8 @@ const LOCK: &str = "alerts.lock";
 
 impl Service {
     /// Returns the alerts that the caller's session sees: its own, those of its parents, and those of the project. The
-    /// delivery, if any, is queued with [`Service::deliver_later`] once the answer is as good as out.
+    /// delivery, if any, stays with the answer: [`Service::record_delivery`] writes it once this answer is out. If the
+    /// answer does not get out, the delivery is dropped, and the alerts are shown again.
     ///
     /// # Errors
     /// `Busy` if another process is about to show the alerts, and does not get done.
@@ -47,27 +48,11 @@ impl Service {
         Ok((answer, Some(delivery)))
     }
 
-    /// Queues a delivery. [`Service::record_deliveries`] writes its event once the answer is out.
-    pub fn deliver_later(&self, delivery: Delivery) {
-        locked(&self.pending_deliveries).push(delivery);
-    }
-
-    /// Drops the queued deliveries, because their answer did not get out: the alerts are shown again.
-    pub fn drop_deliveries(&self) {
-        locked(&self.pending_deliveries).clear();
-    }
-
-    /// Appends `alert.delivered` for the answers that are out.
+    /// Appends `alert.delivered` for an answer that is out.
     ///
     /// # Errors
     /// Any error of a write. The alerts are then shown again.
-    pub fn record_deliveries(&self) -> Result<()> {
-        let queued = std::mem::take(&mut *locked(&self.pending_deliveries));
-        let recorded = queued.iter().map(|delivery| self.record_delivery(delivery));
-        recorded.fold(Ok(()), Result::and)
-    }
-
-    fn record_delivery(&self, delivery: &Delivery) -> Result<()> {
+    pub fn record_delivery(&self, delivery: Delivery) -> Result<()> {
         let asked = CommandIdentity {
             caller: &delivery.caller,
             id: None,

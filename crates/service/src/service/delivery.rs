@@ -4,7 +4,9 @@ use icm_api::{Alert, Caller};
 use icm_log::EventId;
 use icm_log::disk::DiskLock;
 
-/// Alerts of one answer. Until it is dropped, no other process shows an alert of this store.
+/// Alerts of one answer. It stays with that answer: [`Service::record_delivery`](crate::Service::record_delivery) takes
+/// it once the answer is out, and dropping it means that the answer did not get out. Until it is dropped, nobody else
+/// shows an alert of this store.
 pub struct Delivery {
     pub(crate) caller: Caller,
     pub(crate) alerts: Vec<EventId>,

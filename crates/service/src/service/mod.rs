@@ -48,8 +48,6 @@ pub struct Service {
     pub(crate) snapshots: Snapshots,
     pub(crate) notices: Mutex<Vec<String>>,
     pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
-    /// Alerts that are shown, and whose event is not written yet.
-    pub(crate) pending_deliveries: Mutex<Vec<Delivery>>,
     pub(crate) pending_expiries: Mutex<Vec<PendingExpiry>>,
     pub(crate) new_ids: NewIds,
     /// The graph that could not be made. It is tried again once there are more vectors.

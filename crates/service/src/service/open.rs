@@ -79,7 +79,6 @@ impl Service {
             snapshots: Snapshots::default(),
             notices: Mutex::new(Vec::new()),
             pending_recalls: Mutex::new(Vec::new()),
-            pending_deliveries: Mutex::new(Vec::new()),
             pending_expiries: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
             graphless: Mutex::new(None),

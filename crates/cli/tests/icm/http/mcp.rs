@@ -77,6 +77,22 @@ fn mcp_is_the_same_as_on_stdin() {
     assert_eq!(server.ask("GET /mcp", &accept, "").status, 405);
 }
 
+#[test]
+fn an_alert_is_shown_once_over_http() {
+    let world = World::new();
+    world.ok("alert set --session s1 'Run the tests again'");
+    let server = Server::of(&world, "--toolsets all --structured");
+    let ask = |path: &str| {
+        let due = json!({"name": "icm_alerts", "arguments": {"session": "s1"}});
+        let answer = server.mcp(path, "tools/call", due, &[]).is(200).json();
+        answer["result"]["structuredContent"]["alerts"].count()
+    };
+    for (path, count) in [("/mcp/readonly", 1), ("/mcp", 1), ("/mcp", 0)] {
+        assert_eq!(ask(path), count, "{path}");
+    }
+    assert_eq!(world.events("--kind alert.delivered").count(), 1);
+}
+
 /// A message with an id gets an answer with the id, as on stdin.
 #[test]
 fn lines_that_are_no_message_have_an_answer() {

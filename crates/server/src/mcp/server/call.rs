@@ -8,6 +8,7 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData};
 use super::Server;
 use super::revision::Revision;
 use crate::mcp::McpOptions;
+use crate::mcp::alerts_of_answer::AlertsOfAnswer;
 use crate::mcp::progress::Watched;
 use crate::mcp::schema::Args;
 use crate::mcp::tools::{Call, Reply, Tool, as_named, offered_as};
@@ -53,6 +54,7 @@ async fn call(
     let options = server.options;
     let nudges = Arc::clone(&server.nudges);
     let (progress, telling) = Watched::of(&context.request_context);
+    let alerts = AlertsOfAnswer::of(&context.request_context.extensions);
     let run = move || {
         // The call was cancelled while it waited for its turn.
         if progress.is_cancelled() {
@@ -100,7 +102,15 @@ async fn call(
         server.follow_up.leave();
     }
     Ok(match outcome {
-        Ok(Ok(Reply { text, structured })) => {
+        Ok(Ok(Reply {
+            text,
+            structured,
+            delivery,
+        })) => {
+            // Without a place for it, the delivery is dropped, and the alerts are shown again.
+            if let Some(alerts) = alerts {
+                alerts.add(delivery);
+            }
             let text = frame::bounded(text, options.answer_max_bytes);
             let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
             if options.structured && revision.has_structure() {

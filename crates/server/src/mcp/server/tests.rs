@@ -54,7 +54,7 @@ fn server(folder: &tempfile::TempDir) -> Server {
 async fn replies(server: Server, calls: &[(&str, Value)]) -> Vec<Value> {
     let (mut input, reader) = tokio::io::duplex(1 << 16);
     let (writer, output) = tokio::io::duplex(1 << 16);
-    let (transport, _) = LineTransport::start(reader, writer, || {});
+    let (transport, _) = LineTransport::start(reader, writer, |_| {});
     let serving = tokio::spawn(server.serve(transport));
     let mut output = BufReader::new(output).lines();
     let hello = json!({

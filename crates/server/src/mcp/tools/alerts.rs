@@ -87,10 +87,10 @@ pub(super) fn set(call: &Call<'_>, request: AlertSetRequest) -> Result<Reply, Se
     }
     let mut structured = json!(receipt);
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
-/// Returns the alerts that are due, and queues their delivery for after the answer.
+/// Returns the alerts that are due, with their delivery.
 pub(super) fn due(call: &Call<'_>, session: Option<String>) -> Result<Reply, ServiceError> {
     let request = AlertsRequest {
         session,
@@ -99,12 +99,6 @@ pub(super) fn due(call: &Call<'_>, session: Option<String>) -> Result<Reply, Ser
     };
     let budget = tokens::within(call.room_bytes());
     let found = due_alerts(call.service, call.caller, &request, budget)?;
-    // A call that was cancelled is not answered.
-    if let Some(delivery) = found.delivery
-        && !call.progress.is_cancelled()
-    {
-        call.service.deliver_later(delivery);
-    }
     let mut text = match found.alerts.is_empty() {
         true => "no alert is due".to_owned(),
         false => found.text,
@@ -130,5 +124,8 @@ pub(super) fn due(call: &Call<'_>, session: Option<String>) -> Result<Reply, Ser
         "left_out": found.left_out,
         "not_due": found.not_due,
     });
-    Ok(Reply { text, structured })
+    Ok(Reply {
+        delivery: found.delivery,
+        ..Reply::new(text, structured)
+    })
 }

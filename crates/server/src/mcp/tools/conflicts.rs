@@ -62,10 +62,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     clean_value(&mut structured);
     // The memory and its history have the long texts whole.
     cut_texts(&mut structured, cap);
-    Ok(Reply {
-        text: dated(text, &conflicts.basis, as_of.is_some()),
+    Ok(Reply::new(
+        dated(text, &conflicts.basis, as_of.is_some()),
         structured,
-    })
+    ))
 }
 
 fn said(conflict: &Conflict) -> String {

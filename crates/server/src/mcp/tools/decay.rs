@@ -45,7 +45,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Reply, ServiceError> {
     text.push_str(&ahead(&receipt.ahead));
     let mut structured = serde_json::to_value(&receipt).unwrap_or_default();
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 /// Returns a warning about ticks for days that have not come yet; empty if there are none.

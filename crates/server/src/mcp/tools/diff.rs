@@ -144,7 +144,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&format!("\nthe next: page {next}, to \"@{to}\""));
         structured["next"] = json!(next);
     }
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 /// The part of several lists, taken as one list, that stands on a page.

@@ -59,5 +59,5 @@ fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
         "left": left,
         "versions": status.versions,
     });
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

@@ -100,7 +100,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         }
     };
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 /// Returns the error for an empty topic; its hint tells how to name the topics below it, if there are any.

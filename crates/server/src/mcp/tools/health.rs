@@ -57,7 +57,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         "findings": health.findings,
     });
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 fn said(found: &FindingItem) -> String {

@@ -96,5 +96,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         "position": receipt.position,
         "action": done,
     });
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

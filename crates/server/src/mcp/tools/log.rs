@@ -151,10 +151,7 @@ fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, 
         !more
     })?;
     if entries.is_empty() {
-        return Ok(Reply {
-            text: "no events match".into(),
-            structured: json!({"events": []}),
-        });
+        return Ok(Reply::new("no events match".into(), json!({"events": []})));
     }
     Ok(shown_events(&entries, more, call.room_bytes()))
 }
@@ -197,7 +194,7 @@ fn shown_events(entries: &[LogEntry], more: bool, room_bytes: usize) -> Reply {
         text.push_str(&format!("\nmore: cursor {}", last.position));
         structured["next_cursor"] = last.position.into();
     }
-    Reply { text, structured }
+    Reply::new(text, structured)
 }
 
 fn entry_bytes(entry: &LogEntry) -> usize {
@@ -240,10 +237,7 @@ fn text_from(call: &Call<'_>, id: &str, start: usize) -> Result<Reply, ServiceEr
         reply.push_str(&more(end, text.len()));
         structured["next_cursor"] = end.into();
     }
-    Ok(Reply {
-        text: reply,
-        structured,
-    })
+    Ok(Reply::new(reply, structured))
 }
 
 /// Returns the line that a text goes on.
@@ -342,7 +336,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             versions.len()
         ));
     }
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 fn query_of(recall: &WhyRecall) -> &str {

@@ -99,7 +99,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&because_of(pause));
     }
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 /// Returns a line about the memories that fade below the threshold because of one pause of the log.

@@ -293,7 +293,7 @@ pub(super) fn told(
         text.push_str(&format!("\noften recalled with the first one: {ids}"));
         structured["often_together"] = json!(answer.often_together);
     }
-    Reply { text, structured }
+    Reply::new(text, structured)
 }
 
 /// Returns a line for each correction.

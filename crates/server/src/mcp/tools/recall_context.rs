@@ -117,5 +117,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         structured["nearest"] = json!(nearest);
     }
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

@@ -95,7 +95,7 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
             }
         });
     }
-    Reply { text, structured }
+    Reply::new(text, structured)
 }
 
 /// Tells of the memories that say nearly the same, or that the new one seems to replace. A memory that is both is told

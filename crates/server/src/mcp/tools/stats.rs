@@ -71,5 +71,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         fields.remove("store");
         fields.retain(|_, value| !value.is_null());
     }
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

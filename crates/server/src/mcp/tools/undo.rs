@@ -116,7 +116,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         serde_json::to_value(&answer).map_err(|error| ServiceError::Internal(error.to_string()))?;
     structured["changes_total"] = json!(total);
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> String {

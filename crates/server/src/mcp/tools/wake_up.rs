@@ -61,5 +61,5 @@ fn run(call: &Call<'_>, args: Args) -> Result<Reply, ServiceError> {
         "ids": ids,
     });
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

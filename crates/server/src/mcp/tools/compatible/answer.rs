@@ -17,10 +17,7 @@ const PREVIEW_CHARS: usize = 100;
 
 /// Returns an answer without stored text: JSON alone.
 pub(super) fn plain(answer: Value) -> Reply {
-    Reply {
-        text: answer.to_string(),
-        structured: answer,
-    }
+    Reply::new(answer.to_string(), answer)
 }
 
 /// Returns an answer of plain fields and lists of stored texts. Its text is one JSON object in a frame, with a line for
@@ -62,10 +59,7 @@ pub(super) fn framed(
     // A line break in a stored text is escaped in JSON, so no text can pose as an item.
     let document = format!("{{{}}}", parts.join(",\n"));
     frame.item("", &document, "", usize::MAX);
-    Reply {
-        text: frame.finish(),
-        structured: structured.into(),
-    }
+    Reply::new(frame.finish(), structured.into())
 }
 
 /// Returns the answer of a search that found nothing: `said`, and the nearest memory below the floor.
@@ -79,10 +73,7 @@ pub(super) fn nothing(said: &str, nearest: Option<&Nearest>, fields: Value) -> R
         ),
         None => said.to_owned(),
     };
-    Reply {
-        text,
-        structured: fields,
-    }
+    Reply::new(text, fields)
 }
 
 /// Returns the texts of results that fit into an answer together; `None` for a withheld text.

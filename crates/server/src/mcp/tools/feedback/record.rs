@@ -78,8 +78,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     for warning in &receipt.warnings {
         text.push_str(&format!("\nwarning: {warning}"));
     }
-    Ok(Reply {
-        text,
-        structured: structured(&receipt),
-    })
+    Ok(Reply::new(text, structured(&receipt)))
 }

@@ -92,8 +92,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     if let Some(note) = &found.note {
         text.push_str(&format!("\nnote: {}", clean_line(note)));
     }
-    Ok(Reply {
-        text: dated(text, &found.basis, request.at.is_some()),
-        structured: structured(&found),
-    })
+    Ok(Reply::new(
+        dated(text, &found.basis, request.at.is_some()),
+        structured(&found),
+    ))
 }

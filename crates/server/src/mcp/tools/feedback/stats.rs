@@ -48,8 +48,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push('\n');
         text.push_str(&frame.finish());
     }
-    Ok(Reply {
-        text: dated(text, &stats.basis, as_of.is_some()),
-        structured: structured(&stats),
-    })
+    Ok(Reply::new(
+        dated(text, &stats.basis, as_of.is_some()),
+        structured(&stats),
+    ))
 }

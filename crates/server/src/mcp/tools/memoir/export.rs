@@ -69,7 +69,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         structured["next"] = json!(next.to_string());
         structured["total_bytes"] = json!(whole.len());
     }
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 /// Returns the page of a text that begins at byte `start`: up to the last line that ends within the room, or as much of

@@ -124,10 +124,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         value["links_total"] = json!(links_total);
     }
     more(&mut text, found.next.as_deref());
-    Ok(Reply {
-        text: dated(text, &found.basis, as_of),
-        structured: value,
-    })
+    Ok(Reply::new(dated(text, &found.basis, as_of), value))
 }
 
 /// Returns a link as a line.

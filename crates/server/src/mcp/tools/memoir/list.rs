@@ -56,8 +56,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         more(&mut text, Some(&next));
         value["next"] = json!(next);
     }
-    Ok(Reply {
-        text: dated(text, &list.basis, as_of.is_some()),
-        structured: value,
-    })
+    Ok(Reply::new(dated(text, &list.basis, as_of.is_some()), value))
 }

@@ -122,10 +122,7 @@ fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
     for warning in &receipt.warnings {
         text.push_str(&format!("\nwarning: {warning}"));
     }
-    Reply {
-        text,
-        structured: structured(receipt),
-    }
+    Reply::new(text, structured(receipt))
 }
 
 /// Returns an answer as JSON, its texts cleaned.
@@ -267,8 +264,8 @@ fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Re
         text.push_str(&format!("\nnote: {note}"));
     }
     more(&mut text, found.next.as_deref());
-    Ok(Reply {
-        text: dated(text, &found.basis, request.at.is_some()),
-        structured: structured(&found),
-    })
+    Ok(Reply::new(
+        dated(text, &found.basis, request.at.is_some()),
+        structured(&found),
+    ))
 }

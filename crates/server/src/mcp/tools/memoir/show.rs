@@ -68,8 +68,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         frame.finish()
     );
     more(&mut text, found.next.as_deref());
-    Ok(Reply {
-        text: dated(text, &found.basis, request.at.is_some()),
-        structured: structured(&found),
-    })
+    Ok(Reply::new(
+        dated(text, &found.basis, request.at.is_some()),
+        structured(&found),
+    ))
 }

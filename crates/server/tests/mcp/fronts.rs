@@ -169,6 +169,16 @@ async fn a_session_of_mii_memory_is_its_own() {
     let (text, due) = client.ok("alerts_get", json!({})).await;
     assert_eq!(due["alerts"].count(), 1, "{due}");
     text.says("Read the review before going on");
+    // An alert for the project is not of this session, and waits for another front.
+    let for_project = icm_api::AlertSetRequest {
+        text: "The schema has changed".to_owned(),
+        ..icm_api::AlertSetRequest::default()
+    };
+    let set = client.service.set_alert(&in_shop(), for_project);
+    assert!(set.expect("it is set").project.is_some());
+    let (_, due) = client.ok("alerts_get", json!({})).await;
+    assert_eq!(due["alerts"].count(), 0, "{due}");
+    due.has(json!({"not_due": 0}));
     let (_, store) = client.end().await;
     let memory = store.service.list(&icm_api::ListRequest::default());
     assert_eq!(memory.expect("a list")[0].scope, "session:mcp-1");

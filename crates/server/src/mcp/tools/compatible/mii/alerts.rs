@@ -1,9 +1,10 @@
-//! The tools `alert_set` and `alerts_get` of mii-memory: reminders for a session.
+//! The tools `alert_set` and `alerts_get` of mii-memory: reminders for a session. There, alerts belong to sessions alone,
+//! so an alert for a project is neither set nor returned here.
 
 use super::in_session;
 use crate::mcp::tools::alerts::{due, set};
 use crate::mcp::tools::{Call, Hints, Kind, Param, Tool};
-use icm_api::AlertSetRequest;
+use icm_api::{AlertSetRequest, Caller};
 
 pub(in crate::mcp::tools) static SET: Tool = Tool {
     name: "alert_set",
@@ -24,7 +25,7 @@ pub(in crate::mcp::tools) static SET: Tool = Tool {
     }],
     output: None,
     run: |call, mut args| {
-        let caller = in_session(call.caller);
+        let caller = without_project(call.caller);
         let call = &Call {
             caller: &caller,
             ..*call
@@ -42,7 +43,7 @@ pub(in crate::mcp::tools) static SET: Tool = Tool {
 pub(in crate::mcp::tools) static GET: Tool = Tool {
     name: "alerts_get",
     title: "Get the alerts",
-    description: "Return the alerts of this session, its parents and the project that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge: use memory_get.",
+    description: "Return the alerts of this session and of its parents that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge: use memory_get.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -53,7 +54,7 @@ pub(in crate::mcp::tools) static GET: Tool = Tool {
     params: &[],
     output: None,
     run: |call, _| {
-        let caller = in_session(call.caller);
+        let caller = without_project(call.caller);
         let call = &Call {
             caller: &caller,
             ..*call
@@ -61,3 +62,11 @@ pub(in crate::mcp::tools) static GET: Tool = Tool {
         due(call, None)
     },
 };
+
+/// Returns the caller as a session that belongs to no project.
+fn without_project(caller: &Caller) -> Caller {
+    Caller {
+        project_id: None,
+        ..in_session(caller)
+    }
+}

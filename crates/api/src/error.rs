@@ -11,6 +11,8 @@ pub use icm_wait::bounds::PEER as VIEWS_WAIT;
 
 /// The reason of [`ServiceError::ReadOnly`] if the service itself was opened for reading only.
 pub const OPENED_READ_ONLY: &str = "it was opened read-only";
+/// The reason of [`ServiceError::ReadOnly`] if alerts are due that cannot be marked as shown.
+pub const ALERTS_UNWRITTEN: &str = "its alerts cannot be marked as shown";
 
 /// The reason why a command or a query failed. The text is one line; [`ServiceError::hint`] says what to do next.
 #[derive(Debug, Error)]
@@ -255,6 +257,9 @@ impl ServiceError {
             ServiceError::ReadOnly { why } if why.contains("`icm log repair`") => None,
             ServiceError::ReadOnly { why } if why == OPENED_READ_ONLY => {
                 Some("start icm without `--read-only` to write".into())
+            }
+            ServiceError::ReadOnly { why } if why.starts_with(ALERTS_UNWRITTEN) => {
+                Some("`icm alerts --read-only` shows them, and they are shown again later".into())
             }
             ServiceError::ReadOnly { why } if why.contains(icm_log::STORE_FILE) => {
                 Some("`icm log repair` makes a new one; reads still work".into())

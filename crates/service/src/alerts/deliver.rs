@@ -1,5 +1,7 @@
 //! Showing alerts, and the event that follows the answer.
 
+use std::io::ErrorKind;
+
 use icm_log::disk::DiskLock;
 use icm_log::{Kind, NewEvent, SubjectId, payload};
 use icm_wait::{Deadline, bounds};
@@ -7,7 +9,7 @@ use icm_wait::{Deadline, bounds};
 use crate::command::RequestKeyOf;
 use crate::command::transaction::CommandIdentity;
 use crate::service::{Delivery, Service};
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::{ALERTS_UNWRITTEN, Result, ServiceError, plain};
 use icm_api::{AlertsAnswer, AlertsRequest, Caller};
 
 /// Name of the lock file. It is not in the folder of deletable files: a redaction deletes that folder.
@@ -86,6 +88,16 @@ impl Service {
         let taken = icm_wait::until(deadline, || self.disk().try_lock(&path).transpose());
         match taken {
             Some(Ok(claim)) => Ok(claim),
+            Some(Err(source))
+                if matches!(
+                    source.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+                ) =>
+            {
+                Err(ServiceError::ReadOnly {
+                    why: format!("{ALERTS_UNWRITTEN} ({}: {})", path.display(), plain(source)),
+                })
+            }
             Some(Err(source)) => Err(ServiceError::Io {
                 doing: format!("opening {}", path.display()),
                 source,

@@ -23,6 +23,9 @@ const BUDGET_MIN: usize = 50;
 pub struct HookOptions {
     /// `true` to write events about sessions and about memories that are shown.
     pub record: bool,
+    /// `true` if the first prompt of a session brings the wake-up pack that the session lacks. Without records, each
+    /// prompt would bring it.
+    pub wakes: bool,
     /// `true` if alerts that are shown are not shown again. The caller then records [`HookContext::delivery`] once the
     /// answer is out.
     pub deliver: bool,
@@ -101,7 +104,7 @@ pub fn at_start(
 ) -> Result<HookContext> {
     start(service, caller, input, parent, options)?;
     match injects(input.client, &input.event) {
-        true => pack(service, caller, cause(input.moment), options),
+        true => pack(service, caller, cause(input.moment), parent, options),
         false => Ok(HookContext::default()),
     }
 }
@@ -112,6 +115,7 @@ fn pack(
     service: &Service,
     caller: &Caller,
     cause: SessionCause,
+    parent: Option<&str>,
     options: &HookOptions,
 ) -> Result<HookContext> {
     let budget = match cause == SessionCause::SUBAGENT {
@@ -121,6 +125,7 @@ fn pack(
     let budget = within_client(budget);
     let asked = AlertsRequest {
         own: cause == SessionCause::SUBAGENT,
+        parent: parent.map(str::to_owned),
         read_only: !options.deliver,
         ..AlertsRequest::default()
     };
@@ -194,11 +199,10 @@ pub fn at_prompt(
     if !injects(input.client, &input.event) {
         return Ok(HookContext::default());
     }
-    // Without records, no event tells that the session was woken, and each prompt would bring a pack.
-    let mut woken = match options.record && !seen.is_woken && caller.session.is_some() {
+    let mut woken = match options.wakes && !seen.is_woken && caller.session.is_some() {
         true => {
             let cause = seen.cause.unwrap_or(SessionCause::UNKNOWN);
-            pack(service, caller, cause, options)?
+            pack(service, caller, cause, parent, options)?
         }
         false => HookContext::default(),
     };

@@ -47,6 +47,8 @@ pub struct AlertsRequest {
     pub all: bool,
     /// Only to look: nothing is delivered.
     pub read_only: bool,
+    /// Name of the session's parent, if no event may record it yet.
+    pub parent: Option<String>,
     /// Only alerts for the session itself, not those of its parents and of the project.
     pub own: bool,
 }

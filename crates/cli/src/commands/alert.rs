@@ -12,14 +12,15 @@ use crate::when;
 
 /// Remind a session or a project of something
 ///
-/// The reminder is shown once: by `icm alerts`, by the tool `icm_alerts`, or by a hook when a session starts, is resumed
-/// or compacted. `icm undo` takes back a reminder that was not shown yet.
+/// A reminder (an alert) survives what the context of an agent does not: a compaction, a restart, a change of the machine.
+/// It is shown once: by `icm alerts`, by the tool `icm_alerts`, or by a hook when a session starts, is resumed or
+/// compacted. Until then `icm alerts --all` lists it, and `icm undo @POSITION` takes it back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  icm alert set 'Run the tests again before the commit'
   icm alert set --due 'in 2h' 'Look at the deployment'
-  icm alert set --session s-17 'The schema has changed'")]
+  icm alert set --session s-17 'The schema has changed'
+  icm alerts --all    # what waits, for whom and from when")]
 pub(crate) struct AlertArgs {
     #[command(subcommand)]
     command: AlertCommand,
@@ -113,7 +114,7 @@ pub(crate) fn show(args: AlertsArgs, app: &App) -> Result<Outcome, CliError> {
         at: args.at,
         all: args.all,
         read_only: args.read_only,
-        own: false,
+        ..AlertsRequest::default()
     };
     let service = app.service()?;
 

@@ -203,8 +203,10 @@ fn after(input: &Input, app: &App) -> Result<(), CliError> {
 
 fn options(app: &App) -> HookOptions {
     let hooks = &app.config.hooks;
+    let record = hooks.record && app.config.recall.record;
     HookOptions {
-        record: hooks.record && app.config.recall.record,
+        record,
+        wakes: record,
         deliver: true,
         floor: hooks.floor,
         budget: hooks.budget,
@@ -275,12 +277,15 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
         ..options(app)
     };
 
+    let parent = caller::variable(PARENT)?;
+    let parent = parent.as_deref();
+
     let service = app.service()?;
     let context = match input.moment {
         Moment::SessionStart { .. } | Moment::SubagentStart | Moment::AfterCompaction => {
-            at_start(service, &caller, &input, None, &options)?
+            at_start(service, &caller, &input, parent, &options)?
         }
-        Moment::Prompt => at_prompt(service, &caller, &input, None, &options)?,
+        Moment::Prompt => at_prompt(service, &caller, &input, parent, &options)?,
         _ => HookContext::default(),
     };
 

@@ -7,7 +7,6 @@ use icm_log::facts::{Facts, ScopeKind};
 use icm_log::{Event, EventId, Kind, Position, ScopeId, SessionId, hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::PendingAlert;
-use jiff::Timestamp;
 
 use crate::history::basis::At;
 use crate::service::Service;
@@ -24,6 +23,8 @@ const PARENT_EVENTS: usize = 100_000;
 /// The session and the project that ask.
 pub(super) struct Asker {
     session: Option<SessionId>,
+    /// Its parent, if no event may record it yet.
+    parent: Option<SessionId>,
     /// The sessions whose alerts are seen, as far as the session's name tells.
     sessions: BTreeSet<SessionId>,
     project: Option<ScopeId>,
@@ -35,6 +36,7 @@ impl Service {
         let name = request.session.as_deref().or(own);
         let mut asker = Asker {
             session: None,
+            parent: None,
             sessions: BTreeSet::new(),
             project: None,
         };
@@ -50,6 +52,13 @@ impl Service {
             if !request.own && session == hash::session_id(name) {
                 asker.sessions.extend(named_parents(name));
             }
+        }
+        if let Some(parent) = request.parent.as_deref().filter(|_| !request.own) {
+            limits::text("the parent session", parent, SOURCE_LEN_MAX)?;
+            let id = hash::session_id(parent);
+            asker.parent = Some(id);
+            asker.sessions.insert(id);
+            asker.sessions.extend(named_parents(parent));
         }
         if let Some(project) = caller.project_id.as_deref().filter(|_| !request.own) {
             let project = limits::name("the scope's id", project, SOURCE_LEN_MAX)?;
@@ -83,12 +92,10 @@ impl Service {
             let is_due = alert.due_ms <= now_ms;
             is_due && !alert.session.is_zero() && !sessions.contains(&alert.session)
         };
-        if let Some(session) = asker.session
-            && !request.own
-            && !request.all
-            && pending.iter().any(is_of_others)
-        {
-            sessions.extend(self.recorded_parents(session)?);
+        if !request.own && !request.all && pending.iter().any(is_of_others) {
+            for session in [asker.session, asker.parent].into_iter().flatten() {
+                sessions.extend(self.recorded_parents(session)?);
+            }
         }
         pending.retain(|alert| {
             let is_mine = match alert.session.is_zero() {
@@ -102,24 +109,21 @@ impl Service {
             pending.retain(|alert| alert.due_ms <= now_ms);
         }
         let mut texts = self.texts_of(views, &pending, now_ms)?;
-        let mut found: Vec<(EventId, Alert)> = pending
+        // In the same order on every machine. An alert that was due at once has the time 0.
+        let mut found: Vec<((u64, u64, EventId), Alert)> = pending
             .iter()
-            .filter_map(|alert| Some((alert.at.event, texts.remove(&alert.position)?)))
+            .filter_map(|alert| {
+                let (set_ms, shown) = texts.remove(&alert.position)?;
+                Some(((alert.due_ms, set_ms, alert.at.event), shown))
+            })
             .collect();
-        // In the same order on every machine.
-        let time = |at: &str| at.parse::<Timestamp>().ok();
-        found.sort_by_cached_key(|(event, alert)| {
-            (
-                alert.due_at.as_deref().map(time),
-                time(&alert.set_at),
-                *event,
-            )
-        });
+        found.sort_unstable_by_key(|(times, _)| *times);
         let left_out = found.len().saturating_sub(ALERTS_SHOWN_MAX);
         if !request.all {
             found.truncate(ALERTS_SHOWN_MAX);
         }
-        let (events, alerts) = found.into_iter().unzip();
+        let found = found.into_iter();
+        let (events, alerts) = found.map(|((_, _, event), alert)| (event, alert)).unzip();
         let answer = AlertsAnswer {
             basis: at.to_basis(),
             alerts,
@@ -191,13 +195,14 @@ impl Service {
         Ok(parents)
     }
 
-    /// Returns the alerts with their texts, by position. An alert whose text was redacted is left out.
+    /// Returns the alerts with their texts and the times at which they were set, by position. An alert whose text was
+    /// redacted is left out.
     fn texts_of(
         &self,
         views: &Views,
         alerts: &[PendingAlert],
         now_ms: u64,
-    ) -> QueryResult<BTreeMap<Position, Alert>> {
+    ) -> QueryResult<BTreeMap<Position, (u64, Alert)>> {
         let by_position: BTreeMap<Position, &PendingAlert> =
             alerts.iter().map(|alert| (alert.position, alert)).collect();
         let positions: Vec<Position> = by_position.keys().copied().collect();
@@ -206,7 +211,7 @@ impl Service {
             if let Some(alert) = by_position.get(&event.position)
                 && let Some(alert) = self.alert_of(views, event, alert, now_ms)
             {
-                found.insert(event.position, alert);
+                found.insert(event.position, (event.head.time().ms(), alert));
             }
         })?;
         Ok(found)

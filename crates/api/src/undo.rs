@@ -60,6 +60,9 @@ pub struct UndoAnswer {
     pub skipped: Vec<SkippedEvent>,
     /// Memories, memoirs and concepts that look different after the undo.
     pub changes: Vec<UndoChange>,
+    /// Alerts that wait no longer, or again, and those that were shown before the undo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alerts: Vec<UndoAlert>,
     /// Later changes of the same memories, oldest first; the oldest 100. Empty with `cascade`, which undoes them, too.
     pub later: Vec<LaterChange>,
     /// Number of all later changes.
@@ -111,6 +114,7 @@ impl UndoAnswer {
                 named = true;
             }
         }
+        said.extend(self.outcome_for_alerts());
         match said.is_empty() {
             true if self.commands.iter().any(|it| it.kind == "memory.decayed") => {
                 "weights are as if they had not faded".to_owned()
@@ -122,6 +126,44 @@ impl UndoAnswer {
             false => said.join(", "),
         }
     }
+
+    /// Returns the outcome for alerts: `1 alert gone`, `2 alerts back`, `1 alert stays shown`.
+    fn outcome_for_alerts(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        for (action, shown, [one, many]) in [
+            (UndoAction::Gone, false, ["alert gone", "alerts gone"]),
+            (UndoAction::Back, false, ["alert back", "alerts back"]),
+            (
+                UndoAction::Gone,
+                true,
+                ["alert was shown before", "alerts were shown before"],
+            ),
+        ] {
+            let alerts = self.alerts.iter();
+            let alerts = alerts.filter(|it| it.action == action && it.shown == shown);
+            match alerts.count() {
+                0 => {}
+                1 => said.push(format!("1 {one}")),
+                n => said.push(format!("{n} {many}")),
+            }
+        }
+        said
+    }
+}
+
+/// The effect of an undo on an alert.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoAlert {
+    /// The event that set it, 64 hexadecimal digits.
+    pub event: String,
+    /// The position of that event.
+    pub position: u64,
+    /// `gone` if the alert waits no longer, `back` if it waits again.
+    pub action: UndoAction,
+    /// `true` if the alert was shown before the undo, which therefore changes nothing for it.
+    pub shown: bool,
+    /// Its text; `null` if it was redacted.
+    pub text: Option<String>,
 }
 
 fn is_of_graph(kind: &str) -> bool {
@@ -329,6 +371,7 @@ mod tests {
                 commands_total: 1,
                 skipped: Vec::new(),
                 changes: Vec::new(),
+                alerts: Vec::new(),
                 later: Vec::new(),
                 later_total: 0,
             };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_api::{Caller, UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoRow};
+use icm_api::{Caller, UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoRequest, UndoRow};
 use icm_service::Service;
 
 use crate::app::App;
@@ -179,6 +179,13 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
     if answer.changes.len() > PREVIEW {
         put(format!("… and {} more", answer.changes.len() - PREVIEW))?;
     }
+    for alert in answer.alerts.iter().take(PREVIEW) {
+        print_alert(app, alert, put)?;
+    }
+    if answer.alerts.len() > PREVIEW {
+        let more = answer.alerts.len() - PREVIEW;
+        put(format!("… and {more} more alerts"))?;
+    }
     print_later(app, answer, put)
 }
 
@@ -213,6 +220,29 @@ fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliEr
         ))?;
     }
     Ok(())
+}
+
+fn print_alert(app: &App, alert: &UndoAlert, put: Put<'_>) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let (style, word) = match (alert.action, alert.shown) {
+        (_, true) => (DIM, "  shown  "),
+        (UndoAction::Back, false) => (GOOD, "+ back   "),
+        (_, false) => (BAD, "- gone   "),
+    };
+    let why = match alert.shown {
+        true => "  it was shown before, so the undo changes nothing",
+        false => "",
+    };
+    put(format!(
+        "{}  @{}  {}{}",
+        ui.paint(style, word),
+        alert.position,
+        ui.paint(TOPIC, "alert"),
+        ui.paint(DIM, why)
+    ))?;
+    let room = ui.columns.unwrap_or(120).saturating_sub(4);
+    let text = text::one_line(alert.text.as_deref().unwrap_or("(withheld)"));
+    put(format!("    {}", text::cut(&text, room)))
 }
 
 fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliError> {

@@ -152,6 +152,13 @@ impl Undos {
         }
     }
 
+    /// Returns these undos with others that are not written yet.
+    pub fn with(&self, unwritten: &[LogUndone]) -> Undos {
+        let mut all = self.clone();
+        all.extend(unwritten.iter().map(Undo::unwritten));
+        all
+    }
+
     /// Returns the undos up to a position, with their force as of that position.
     pub fn as_of(mut self, position: Position) -> Undos {
         self.0.retain(|undo| undo.position <= position);

@@ -1,5 +1,6 @@
 //! Undo: choosing events, showing the later ones that depend on them, and taking them out of force.
 
+mod alerts;
 mod choice;
 mod effect;
 mod named;
@@ -177,6 +178,7 @@ impl Service {
             picked.sort_by_key(|picked| picked.position);
             picked.dedup_by_key(|picked| picked.position);
         }
+        let in_force = undos;
         let undos = undos_of(picked.iter().map(|it| (it.at, it.before)).collect());
         let changes = views.what_if_undone(&self.log, &undos)?;
         let mut later_of: BTreeMap<EntityId, u64> = BTreeMap::new();
@@ -199,6 +201,7 @@ impl Service {
             commands_total: 0,
             skipped,
             changes: Vec::with_capacity(changes.len()),
+            alerts: self.undone_alerts(views, &picked, &in_force, &undos)?,
             later: Vec::new(),
             later_total: later.len() as u64,
         };

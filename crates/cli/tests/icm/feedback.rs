@@ -52,6 +52,39 @@ fn a_correction_is_found_and_comes_with_a_recall() {
 }
 
 #[test]
+fn a_category_is_searched_also_behind_many_corrections_of_others() {
+    let world = World::new();
+    let service = icm_service::Service::open(icm_service::OpenOptions {
+        dir: world.store(),
+        lock_wait: std::time::Duration::from_secs(5),
+        read_only: false,
+    });
+    let service = service.unwrap();
+    let record = |topic: &str, context: String| {
+        let request = icm_api::FeedbackRequest {
+            context,
+            predicted: "run it again".to_owned(),
+            correct: "freeze the clock".to_owned(),
+            topic: Some(topic.to_owned()),
+            ..icm_api::FeedbackRequest::default()
+        };
+        let caller = icm_api::Caller::default();
+        service.feedback_record(&caller, &request).unwrap();
+    };
+    record(
+        "ci",
+        "a test that fails now and then in one of many pipelines".to_owned(),
+    );
+    for n in 0..1_010 {
+        record("other", format!("flaky test {n}"));
+    }
+    drop(service);
+    let found = world.json("feedback search 'flaky test' -t ci --floor 0");
+    assert_eq!(found["results"].count(), 1, "{found}");
+    world.icm("feedback search 'flaky test' -t none").ends(1);
+}
+
+#[test]
 fn marks_are_told_and_counted() {
     let world = World::with_memories();
     let id = world.id("database");

@@ -1,13 +1,15 @@
 //! The search for feedback.
 
-use icm_projections::fold::Family;
-use icm_projections::{FactFilter, RecallQuery, TagQuery};
+use icm_log::{Position, SubjectId};
+use icm_projections::fold::{FEEDBACK, Family};
+use icm_projections::{FactFilter, RecallQuery, TagQuery, Views};
 
 use super::row::{hit, row};
 use crate::recall::query::{LIMIT_DEFAULT, check_floor};
 use crate::recall::question::notes;
 use crate::recall::scopes::Scopes;
 use crate::service::Service;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits::RECALL_LIMIT_MAX;
 use icm_api::{Caller, Feedback, FeedbackSearch, FeedbackSearchRequest};
@@ -60,6 +62,10 @@ impl Service {
         let mut found = self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
             let [seen, own, kin] = scopes.asked();
+            let others = match topic {
+                Some(topic) => of_other_topics(views, topic, at.position)?,
+                None => Vec::new(),
+            };
             let ranking = asked.ranking(self.settings.ranking).alone();
             let query = RecallQuery {
                 text: &question.text,
@@ -74,29 +80,36 @@ impl Service {
                     ..FactFilter::default()
                 },
                 excluded_topics: &[],
-                excluded_memories: &[],
-                // A category is no topic of the index, so it is looked at afterwards.
-                limit: match topic {
-                    Some(_) => RECALL_LIMIT_MAX,
-                    None => limit,
-                },
+                excluded_memories: &others,
+                limit,
                 floor: request.floor.unwrap_or(self.settings.ranking.floor),
                 ranking,
                 model: asked.model(),
             };
             let found = views.recall(&query, at.position)?;
-            let fits = |hit: &&icm_projections::RecallHit| {
-                topic.is_none() || hit.version.key.as_deref() == topic
-            };
-            let results = found.hits.iter().filter(fits).take(limit).map(hit);
             Ok(FeedbackSearch {
                 basis: at.to_basis(),
-                results: results.collect(),
-                nearest: found.nearest.as_ref().filter(|hit| fits(hit)).map(hit),
+                results: found.hits.iter().map(hit).collect(),
+                nearest: found.nearest.as_ref().map(hit),
                 note: asked.note(),
             })
         })?;
         found.note = notes(question.note(), found.note);
         Ok(found)
     }
+}
+
+/// Returns the feedback of other categories, in the form that a query leaves out. A category is no topic of the index, so
+/// this reads the row of every feedback.
+fn of_other_topics(views: &Views, topic: &str, position: Position) -> QueryResult<Vec<SubjectId>> {
+    let mut others = Vec::new();
+    for entity in views.members(FEEDBACK)? {
+        if let Some(version) = views.version_at(entity, position)?
+            && version.key.as_deref() != Some(topic)
+        {
+            others.extend([version.id, entity]);
+        }
+    }
+    others.sort_unstable();
+    Ok(others)
 }

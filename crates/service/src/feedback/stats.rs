@@ -76,23 +76,8 @@ impl Service {
                 _ => {}
             }
         }
-        let then = self.marked(views, from)?;
-        let marks = |of: &[MarkedMemory], id: &str| {
-            let memory = of.iter().find(|it| it.id == id);
-            memory.map_or(Marks::default(), |it| it.marks)
-        };
-        let now = self.marked(views, to)?;
-        for memory in &now {
-            if marks(&then, &memory.id) != memory.marks {
-                diff.judged.push(memory.clone());
-            }
-        }
-        for memory in then {
-            if now.iter().all(|it| it.id != memory.id) {
-                let marks = Marks::default();
-                diff.judged.push(MarkedMemory { marks, ..memory });
-            }
-        }
+        let [then, now] = [self.marked(views, from)?, self.marked(views, to)?];
+        diff.judged = judged_between(then, now);
         Ok(diff)
     }
 
@@ -124,6 +109,23 @@ impl Service {
         }
         Ok(marked)
     }
+}
+
+/// Returns the memories whose marks differ: those with marks now in their order, then those that have none any more.
+fn judged_between(then: Vec<MarkedMemory>, now: Vec<MarkedMemory>) -> Vec<MarkedMemory> {
+    let marks_then: BTreeMap<&str, Marks> = then.iter().map(|it| (&*it.id, it.marks)).collect();
+    let still: BTreeSet<String> = now.iter().map(|it| it.id.clone()).collect();
+    let differs = |memory: &MarkedMemory| {
+        let before = marks_then.get(&*memory.id).copied();
+        before.unwrap_or_default() != memory.marks
+    };
+    let mut judged: Vec<MarkedMemory> = now.into_iter().filter(differs).collect();
+    let gone = then.into_iter().filter(|it| !still.contains(&it.id));
+    judged.extend(gone.map(|memory| MarkedMemory {
+        marks: Marks::default(),
+        ..memory
+    }));
+    judged
 }
 
 /// Returns feedback as of a moment, if it is alive then.

@@ -402,7 +402,7 @@ impl From<ViewError> for ServiceError {
 mod tests {
     use icm_projections::ViewError;
 
-    use super::{ServiceError, plain};
+    use super::{ALERTS_UNWRITTEN, ServiceError, plain};
 
     #[test]
     fn a_busy_store_tells_only_a_wait_that_was() {
@@ -416,6 +416,13 @@ mod tests {
             let expected = format!("the store is busy: another process {says}");
             assert_eq!(error.to_string(), expected);
         }
+    }
+
+    #[test]
+    fn alerts_that_cannot_be_marked_name_a_way_to_look() {
+        let why = format!("{ALERTS_UNWRITTEN} (alerts.lock: Permission denied)");
+        let hint = ServiceError::ReadOnly { why }.hint();
+        assert!(hint.is_some_and(|hint| hint.contains("`icm alerts --read-only`")));
     }
 
     #[test]

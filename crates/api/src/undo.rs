@@ -127,7 +127,7 @@ impl UndoAnswer {
         }
     }
 
-    /// Returns the outcome for alerts: `1 alert gone`, `2 alerts back`, `1 alert stays shown`.
+    /// Returns the outcome for alerts: `1 alert gone`, `2 alerts back`, `1 alert was shown before`.
     fn outcome_for_alerts(&self) -> Vec<String> {
         let mut said = Vec::new();
         for (action, shown, [one, many]) in [

@@ -43,7 +43,7 @@ fn parts(name: &str) -> Option<(Value, Value)> {
         "alert.set" => pair::<facts::AlertSet, payload::AlertSet>(),
         "alert.delivered" => pair::<NoFacts, NoFacts>(),
         "feedback.recorded" => pair::<facts::FeedbackRecorded, payload::FeedbackRecorded>(),
-        "feedback.applied" => pair::<facts::FeedbackApplied, payload::MemoryForgotten>(),
+        "feedback.applied" => pair::<facts::FeedbackApplied, payload::FeedbackApplied>(),
         "memory.linked" | "concept.linked" => pair::<facts::MemoryLinked, payload::MemoryLinked>(),
         "memory.unlinked" | "concept.unlinked" => pair::<NoFacts, payload::MemoryForgotten>(),
         "memory.forgotten" | "memory.revived" | "memoir.forgotten" | "memoir.revived"

@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::SourceText;
 
+/// Payload of `feedback.applied`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FeedbackApplied<'a> {
+    /// Reason, if one was given.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}
+
 /// Payload of `feedback.recorded`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FeedbackRecorded<'a> {

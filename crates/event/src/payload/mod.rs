@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use alert::AlertSet;
-pub use feedback::FeedbackRecorded;
+pub use feedback::{FeedbackApplied, FeedbackRecorded};
 pub use graph::{ConceptAdded, ConceptLabelled, ConceptRefined, MemoirCreated, MemoirDescribed};
 pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndone};
 pub use memory::{

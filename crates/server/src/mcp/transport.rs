@@ -502,6 +502,7 @@ mod tests {
         drop(shown);
 
         // A request that is cancelled has no answer, and the alert is shown again.
+        transport.open = true;
         let alert = delivery(&service);
         alerts[2].add(alert);
         let line = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":3}}\n";

@@ -233,6 +233,6 @@ fn applied(memory: &Version, verdict: Verdict, feedback: SubjectId) -> NewEvent 
             feedback,
         }
         .encode(),
-        payload: payload::encode(&payload::MemoryForgotten { reason: None }),
+        payload: payload::encode(&payload::FeedbackApplied { reason: None }),
     }
 }

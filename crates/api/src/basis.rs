@@ -11,7 +11,8 @@ pub struct Basis {
     pub event: String,
     /// Time of that event, RFC 3339.
     pub at: String,
-    /// Moment at which expired memories are hidden, RFC 3339. Present if a memory of the store has or had a condition.
+    /// Moment at which expired memories are hidden and values of facts are valid, RFC 3339. Present if a memory of the store
+    /// has or had a condition, or a planned value.
     /// Passing it as `--at` repeats the answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub moment: Option<String>,

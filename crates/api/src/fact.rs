@@ -10,7 +10,7 @@ use crate::error::{Result, ServiceError};
 use crate::limits::{self, KEY_LEN_MAX, SUBJECT_LEN_MAX};
 
 /// The topic above the topics of all facts.
-pub const FACTS: &str = "facts/";
+pub const FACTS: &str = icm_projections::fold::FACTS;
 
 /// Returns the topic of a subject's facts. The levels of a subject, between `/`, are levels of the topic.
 ///

@@ -405,7 +405,8 @@ pub struct Memory {
     /// The condition under which it expires.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires: Option<String>,
-    /// `true` if it is expired at the moment of the answer: only `get`, `history` and `list --expired` show it.
+    /// `true` if it is expired, or a fact that is not valid yet, at the moment of the answer: only `get`, `history` and
+    /// `list --expired` show it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub expired: bool,
     /// JSON object of the writer.

@@ -1,4 +1,4 @@
-//! The moment of a question, at which expired memories are hidden.
+//! The moment of a question, at which expired memories are hidden, and facts before their time.
 
 use icm_log::Position;
 
@@ -11,7 +11,7 @@ pub trait LooksCloser {
     fn is_expired(&self, entity: EntityId, from: Position) -> bool;
 }
 
-/// A moment at which expired memories are hidden.
+/// A moment at which expired memories are hidden, and facts whose value is not valid yet.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
     /// The moment, in milliseconds since the epoch.
@@ -21,9 +21,12 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// Returns `true` if the version with these facts is expired at the moment.
+    /// Returns `true` if the version with these facts is hidden at the moment.
     pub fn hides(&self, facts: &RowFacts, entity: EntityId, from: Position) -> bool {
-        facts.expires_ms <= self.ms || facts.expires_by_more && self.closer.is_expired(entity, from)
+        let is_early = facts.is_planned && i128::from(facts.time_ms) > i128::from(self.ms);
+        is_early
+            || facts.expires_ms <= self.ms
+            || facts.expires_by_more && self.closer.is_expired(entity, from)
     }
 }
 

@@ -5,7 +5,8 @@
 //! header: magic (8) · zero (8)
 //! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
 //!         · time (8, milliseconds since 1970, signed) · stored (8, milliseconds since 1970) · importance (1) · trust (1)
-//!         · family (1) · kind of scope, and 128 if pinned, 64 if it may expire earlier (1)
+//!         · family, and 128 for a fact, 64 for a planned one (1)
+//!         · kind of scope, and 128 if pinned, 64 if it may expire earlier (1)
 //!         · changed (8, milliseconds since 1970) · home (8) · expires (8, milliseconds since 1970)
 //!         · signature of the text (20) · check (4)
 //! ```
@@ -23,7 +24,7 @@ use crate::error::{Result, ViewError, io};
 use crate::file::{read_at, write_at};
 use crate::fold::{Closed, Family, Version};
 
-const MAGIC: [u8; 16] = *b"ICMROWS7\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS8\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 104;
 /// Offsets of the signature, and of the check after it.
@@ -33,6 +34,9 @@ const CHECK_AT: usize = RECORD_LEN - 4;
 const PINNED: u8 = 128;
 /// Bit in the same byte: the version may be expired before the time in the record.
 const EXPIRES_BY_MORE: u8 = 64;
+/// Bits in the byte of the family: the version is a fact; its value was to become valid later.
+const FACT: u8 = 128;
+const PLANNED: u8 = 64;
 
 /// The value of `to` while the version holds.
 pub(crate) const OPEN: u64 = u64::MAX;
@@ -78,13 +82,17 @@ pub struct RowFacts {
     pub expires_ms: u64,
     /// `true` if the memory may be expired before that; see [`Version::expires_by_more`].
     pub expires_by_more: bool,
+    /// `true` for a fact.
+    pub is_fact: bool,
+    /// `true` for a fact whose value is valid from `time_ms` on, and was planned; see [`Version::is_planned`].
+    pub is_planned: bool,
     /// Time of the event that the memory describes, or else of its storing, in milliseconds since 1970.
     pub time_ms: i64,
 }
 
 impl RowFacts {
     /// Returns the facts of a row.
-    pub fn of<T>(version: &Version<T>) -> RowFacts {
+    pub fn of(version: &Version) -> RowFacts {
         let stored = i64::try_from(version.created_ms).unwrap_or(i64::MAX);
         RowFacts {
             importance: version.importance,
@@ -93,6 +101,8 @@ impl RowFacts {
             is_pinned: version.pinned_until_ms.is_some(),
             expires_ms: version.expires_ms(),
             expires_by_more: version.expires_by_more(),
+            is_fact: version.is_fact(),
+            is_planned: version.is_planned(),
             time_ms: version.occurred_at_ms.unwrap_or(stored),
         }
     }
@@ -207,7 +217,9 @@ impl Row {
         bytes[44..52].copy_from_slice(&self.created_ms.to_le_bytes());
         bytes[52] = self.facts.importance.code();
         bytes[53] = self.facts.trust.code();
-        bytes[54] = self.facts.family.code();
+        bytes[54] = self.facts.family.code()
+            | if self.facts.is_fact { FACT } else { 0 }
+            | if self.facts.is_planned { PLANNED } else { 0 };
         bytes[55] = self.scope_kind.code()
             | if self.facts.is_pinned { PINNED } else { 0 }
             | if self.facts.expires_by_more {
@@ -251,10 +263,12 @@ impl Row {
             facts: RowFacts {
                 importance: Importance::from_code(bytes[52])?,
                 trust: Trust::from_code(bytes[53])?,
-                family: Family::from_code(bytes[54])?,
+                family: Family::from_code(bytes[54] & !(FACT | PLANNED))?,
                 is_pinned: bytes[55] & PINNED != 0,
                 expires_ms: eight(72),
                 expires_by_more: bytes[55] & EXPIRES_BY_MORE != 0,
+                is_fact: bytes[54] & FACT != 0,
+                is_planned: bytes[54] & PLANNED != 0,
                 time_ms: eight(36).cast_signed(),
             },
         })
@@ -497,6 +511,8 @@ mod tests {
                 is_pinned: true,
                 expires_ms: 20,
                 expires_by_more: true,
+                is_fact: true,
+                is_planned: true,
                 time_ms: -5,
             },
         };
@@ -533,6 +549,8 @@ mod tests {
                 is_pinned: false,
                 expires_ms: u64::MAX,
                 expires_by_more: false,
+                is_fact: false,
+                is_planned: false,
                 time_ms: 0,
             },
         };
@@ -559,6 +577,8 @@ mod tests {
             is_pinned: false,
             expires_ms: u64::MAX,
             expires_by_more: false,
+            is_fact: false,
+            is_planned: false,
             time_ms: 10,
         };
         let fits = |filter: FactFilter| filter.fits(&facts);

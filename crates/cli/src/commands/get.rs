@@ -118,7 +118,11 @@ fn conflicts(memory: &Memory) -> String {
 
 fn expires(memory: &Memory) -> String {
     match (&memory.expires, memory.expired) {
-        (None, _) => String::new(),
+        (None, false) => String::new(),
+        (None, true) => {
+            let from = memory.occurred_at.as_deref().unwrap_or_default();
+            format!("hidden until its value is valid, {}", text::one_line(from))
+        }
         (Some(condition), false) => when::condition(condition),
         (Some(condition), true) => {
             let id = text::one_line(&memory.id);

@@ -226,6 +226,8 @@ impl Keep for Newest {
     /// Ticks are part of the sum; a fold without history never reads them.
     fn tick(&mut self, _: Tick) {}
 
+    fn planned(&mut self, _: SubjectId) {}
+
     fn imported(&mut self, _: Learned) {}
 
     fn request(&mut self, _: RequestKey, _: impl FnOnce() -> Request) {}

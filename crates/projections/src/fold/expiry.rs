@@ -86,6 +86,28 @@ pub(super) fn sets_one(facts: &Facts) -> bool {
     }
 }
 
+/// Returns `true` if an event, in force or not, says that what its memory describes happens after the event.
+pub(super) fn is_plan(event: &Event<'_>, facts: &Facts) -> bool {
+    // Both kinds of events have the time under one name.
+    #[derive(Deserialize)]
+    struct Payload {
+        #[serde(default)]
+        occurred_at_ms: Option<i64>,
+    }
+    let written = match facts {
+        Facts::Stored(facts) => facts.fields,
+        Facts::Updated(facts) => facts.fields,
+        _ => 0,
+    };
+    if written & fields::OCCURRED_AT == 0 {
+        return false;
+    }
+    let payload = event.body.payload();
+    let payload = payload.and_then(|bytes| payload::decode::<Payload>(bytes).ok());
+    let occurred_at_ms = payload.and_then(|payload| payload.occurred_at_ms);
+    occurred_at_ms.is_some_and(|ms| i128::from(ms) > i128::from(event.head.time().ms()))
+}
+
 /// Appends the bytes of the digest of a row's condition. Rows without one add nothing.
 pub(super) fn write_digest<T>(version: &Version<T>, bytes: &mut Vec<u8>) {
     if let Some(expiry) = &version.expiry {

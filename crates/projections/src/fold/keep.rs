@@ -64,6 +64,8 @@ pub trait Keep: Default {
     fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<InChain>>;
     /// Adds or replaces a tick of decay.
     fn tick(&mut self, tick: Tick);
+    /// Records that an event describes a memory, by one of its ids, in the event's future.
+    fn planned(&mut self, id: SubjectId);
     /// Adds an imported range.
     fn imported(&mut self, learned: Learned);
     /// Records the use of an idempotency key, unless there was an earlier one.

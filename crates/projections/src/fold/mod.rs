@@ -34,10 +34,10 @@ pub use expiry::NEVER_MS;
 pub use keep::{Ended, Keep, Row};
 pub use links::Link;
 pub use memory::{as_written, written_by};
-pub use overlay::{Closed, MARKED, MEMOIRS, Overlay, TopicChange, concepts_of};
+pub use overlay::{Closed, MARKED, MEMOIRS, Overlay, PLANNED, TopicChange, concepts_of};
 pub use record::{
-    Carried, EntityId, Expiry, FEEDBACK, Family, FeedbackRow, GraphRow, Keyword, Source, Stamp,
-    Version, Writer, changed,
+    Carried, EntityId, Expiry, FACTS, FEEDBACK, Family, FeedbackRow, GraphRow, Keyword, Source,
+    Stamp, Version, Writer, changed,
 };
 pub use state_hash::{StateHash, StateSum};
 pub use stretches::Stretches;

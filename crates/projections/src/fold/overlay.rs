@@ -219,6 +219,10 @@ impl Keep for Overlay {
         self.ticks.insert(tick.position, tick);
     }
 
+    fn planned(&mut self, id: SubjectId) {
+        self.members.push_back((PLANNED.to_owned(), id));
+    }
+
     fn imported(&mut self, learned: Learned) {
         self.imported.push_back(learned);
     }
@@ -248,6 +252,11 @@ pub const MEMOIRS: &str = "\u{1}";
 /// The name of the list of all memories that were ever called wrong or useful.
 pub const MARKED: &str = "\u{1}\u{2}";
 
+/// The name of the list of all memories that an event ever described in its future; see [`Tally::planned`].
+///
+/// [`Tally::planned`]: super::Tally::planned
+pub const PLANNED: &str = "\u{1}\u{3}";
+
 /// Returns the name of the list of a memoir's concepts, by one of the memoir's ids.
 pub fn concepts_of(memoir: SubjectId) -> String {
     format!("{MEMOIRS}{memoir}")
@@ -261,6 +270,16 @@ impl Overlay {
             .binary_search_by_key(&from, |version| version.from)
             .ok()?;
         Some(&versions[index])
+    }
+
+    /// Puts a version in place of the one of its memory that starts at the same position.
+    pub(crate) fn put_instead(&mut self, entity: EntityId, version: Version) {
+        let versions = self.versions.entry(entity).or_default();
+        let version = Arc::new(version);
+        match versions.binary_search_by_key(&version.from, |known| known.from) {
+            Ok(index) => versions[index] = version,
+            Err(index) => versions.insert(index, version),
+        }
     }
 
     /// Returns the tick at a position.

@@ -120,6 +120,10 @@ pub struct FeedbackRow {
     pub predicted_len: u32,
 }
 
+/// The beginning of every topic of facts. A fact is a memory of such a topic with a key; its [`Version::occurred_at_ms`]
+/// is the first moment at which its value is valid.
+pub const FACTS: &str = "facts/";
+
 /// The name of the list of all feedback; it begins with the name of the list of all memoirs.
 pub const FEEDBACK: &str = "\u{1}\u{1}";
 
@@ -364,6 +368,28 @@ impl Version {
     pub fn is_pinned_at(&self, ms: u64) -> bool {
         self.pinned_until_ms
             .is_some_and(|until| until == 0 || until > ms)
+    }
+
+    /// Returns `true` if the memory is a fact.
+    pub fn is_fact(&self) -> bool {
+        let topic = self.topic.as_deref();
+        let is_below = topic.is_some_and(|topic| topic.starts_with(FACTS));
+        is_below && self.key.is_some() && self.family() == Family::Memory
+    }
+
+    /// Returns `true` if the memory is a fact whose value was to become valid after it was written.
+    pub fn is_planned(&self) -> bool {
+        self.is_planned_at(self.updated_ms)
+    }
+
+    /// Returns `true` if the memory is a fact whose value was planned and is not valid yet at a time, in milliseconds since
+    /// the epoch. A clock that goes back makes no plan of what was valid when it was written.
+    pub fn is_planned_at(&self, ms: u64) -> bool {
+        let starts_after = |ms: u64| {
+            let from_ms = self.occurred_at_ms;
+            from_ms.is_some_and(|from_ms| i128::from(from_ms) > i128::from(ms))
+        };
+        starts_after(ms) && starts_after(self.updated_ms) && self.is_fact()
     }
 
     /// Returns the kind of the event that made the version.

@@ -53,6 +53,8 @@ pub struct Tally {
     pub(super) by_importance: [u64; 4],
     /// Events that set a condition under which a memory expires, in force or not.
     pub conditions: u64,
+    /// Events that say of a memory what it describes in their future, in force or not: planned values of facts.
+    pub planned: u64,
     /// Recorded recalls, in force or not.
     pub recalls: u64,
     /// Names of the actors.
@@ -89,6 +91,12 @@ impl Tally {
     /// Returns the number of living memories of an importance.
     pub fn living(&self, importance: Importance) -> u64 {
         self.by_importance[usize::from(importance.code() - 1)]
+    }
+
+    /// Returns `true` if answers may depend on the moment of their question: a memory may expire, or the value of a fact
+    /// may become valid.
+    pub fn depends_on_moment(&self) -> bool {
+        self.conditions + self.planned > 0
     }
 
     /// Returns the state hash.

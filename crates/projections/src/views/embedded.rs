@@ -96,6 +96,11 @@ impl Models {
     fn locked(&self) -> MutexGuard<'_, Option<Held>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Returns a copy, which does not see what the other ones take in later.
+    pub(super) fn copied(&self) -> Models {
+        Models(Mutex::new(self.locked().clone()))
+    }
 }
 
 #[derive(Clone)]

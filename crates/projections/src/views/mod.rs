@@ -33,7 +33,7 @@ use redb::{Builder, ConcurrencyMode, Database, ReadOnlyDatabase};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, ViewError, io};
-use crate::fold::{FOLD_VERSION, Folder, Tally};
+use crate::fold::{EntityId, FOLD_VERSION, Folder, Tally, Version};
 use crate::forward::{FORWARD_FILE, FORWARD_INDEX, Forward};
 use crate::passages::{PASSAGES_FILE, Passages};
 use crate::rows::Rows;
@@ -58,7 +58,7 @@ pub use walk::StandsOut;
 
 /// Version of the views' files; it rises when they change their meaning. The lowest eight bits are the version of the
 /// passages.
-const VIEWS_VERSION: u32 = (21 << 8) | PASSAGES_VERSION;
+const VIEWS_VERSION: u32 = (22 << 8) | PASSAGES_VERSION;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 /// 20 µs: wait for views that another process writes, for each event in them. Building them in memory takes about as
 /// long, so the wait at most doubles the cost. Raised, more processes wait in vain; lowered, more build in vain.
@@ -417,6 +417,22 @@ impl Views {
             self.tail = tail;
         }
         result
+    }
+
+    /// Returns a snapshot for the answers at one basis, in which these versions take the place of those that hold then.
+    /// Each has the first position and the ordinal of the version that it replaces. Only queries may use the snapshot: it
+    /// is neither followed nor committed.
+    ///
+    /// # Errors
+    /// If the text view cannot be read.
+    pub fn with_versions(&self, versions: Vec<(EntityId, Version)>) -> Result<Views> {
+        let mut views = self.clone();
+        // Numbers of passages beyond this snapshot's are given again by the next one.
+        views.models = Arc::new(self.models.copied());
+        for (entity, version) in versions {
+            (views.tail).put_instead(&self.files.text, entity, version)?;
+        }
+        Ok(views)
     }
 
     /// Does a part of the work of the next commit on the folded events, and of the next recall if there were recalls or

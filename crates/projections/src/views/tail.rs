@@ -12,9 +12,9 @@ use super::steps::Newer;
 use super::waypoints::Both;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, Folder, Schedule};
+use crate::fold::{Base, Closed, EntityId, Folder, Schedule, Version};
 use crate::passages::Passages;
-use icm_text::Signature;
+use icm_text::{Signature, TextIndex};
 use icm_vectors::Matrix;
 
 /// The events since the checkpoint, folded. A clone shares all equal parts.
@@ -169,6 +169,35 @@ impl Tail {
             }
             self.text_closed = overlay.closed.len();
         }
+        Ok(())
+    }
+
+    /// Puts a version in place of the one that holds from the same position; see [`Views::with_versions`].
+    pub(super) fn put_instead(
+        &mut self,
+        index: &TextIndex,
+        entity: EntityId,
+        mut version: Version,
+    ) -> Result<()> {
+        let at = version.from;
+        let folder = &mut self.folder;
+        if let Some(before) = version.ordinal {
+            folder.kept.closed.insert(before, Closed { entity, at });
+            for passage in self.passages.of(before) {
+                self.text.close(index, passage)?;
+            }
+        }
+        let ordinal = folder.tally.next_ordinal;
+        folder.tally.next_ordinal += 1;
+        version.ordinal = Some(ordinal);
+        let first = self.passages.of(ordinal).start;
+        let count = each_part(first, &version, &mut |doc, _| {
+            self.text.add(doc);
+            Ok(())
+        })?;
+        self.passages.note(ordinal, count);
+        folder.kept.opened.push_back((ordinal, entity, at));
+        folder.kept.put_instead(entity, version);
         Ok(())
     }
 

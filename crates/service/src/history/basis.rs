@@ -19,10 +19,11 @@ pub(crate) struct At {
     pub(crate) position: Position,
     pub(crate) event: EventId,
     pub(crate) time_ms: u64,
-    /// The moment at which expired memories are hidden: the clock for now, the time that was asked for, or the time of
-    /// the event.
+    /// The moment at which expired memories are hidden and values of facts are valid: the clock for now, the time that was
+    /// asked for, or the time of the event.
     pub(crate) moment_ms: u64,
-    /// `true` if answers name the moment: a memory of the store has or had a condition under which it expires.
+    /// `true` if answers name the moment: a memory of the store has or had a condition under which it expires, or a planned
+    /// value.
     pub(crate) names_moment: bool,
     /// `true` if this is the newest moment.
     pub(crate) is_now: bool,
@@ -46,7 +47,7 @@ impl At {
         }
     }
 
-    /// Returns the moment in milliseconds since the epoch; `None` if no memory of the store has or had a condition.
+    /// Returns the moment in milliseconds since the epoch; `None` if no answer of the store depends on it.
     pub(crate) fn moment_to_name(self) -> Option<u64> {
         self.names_moment.then_some(self.moment_ms)
     }
@@ -57,7 +58,7 @@ impl At {
             event: tip.event,
             time_ms: tip.time.ms(),
             moment_ms: moment_ms.unwrap_or(tip.time.ms()),
-            names_moment: views.tally().conditions > 0,
+            names_moment: views.tally().depends_on_moment(),
             is_now: tip.position == views.tally().position,
         }
     }
@@ -124,7 +125,7 @@ impl Service {
                     tally.last_ms.unwrap_or(0)
                 },
                 moment_ms: self.now_ms(),
-                names_moment: tally.conditions > 0,
+                names_moment: tally.depends_on_moment(),
                 is_now: true,
             },
             _ => Self::nothing(self.now_ms()),

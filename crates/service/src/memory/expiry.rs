@@ -1,4 +1,5 @@
-//! Expired memories: which ones a moment hides, and the record that a file made one expire.
+//! Hidden memories: the ones that are expired at a moment, facts before their time, and the record that a file made a
+//! memory expire.
 //!
 //! Time, period and recalls are a filter at the moment of an answer. A file is looked at by the origin that set the
 //! condition; `memory.expired` tells the others.
@@ -19,7 +20,8 @@ use icm_api::Caller;
 use icm_api::expiry::is_within_week;
 use icm_api::ids::id_text;
 
-/// The memories that are expired at a basis. A store without conditions pays nothing.
+/// The memories that are hidden at a basis: expired ones, and facts whose value is not valid yet. A store without
+/// conditions and planned values pays nothing.
 pub(crate) struct Expired<'a> {
     service: &'a Service,
     views: &'a Views,
@@ -49,9 +51,9 @@ impl<'a> Expired<'a> {
         Expired::at(service, views, &service.now(views))
     }
 
-    /// Returns `true` if a memory has or had a condition.
+    /// Returns `true` if a memory has or had a condition, or a planned value.
     pub(crate) fn is_possible(&self) -> bool {
-        self.views.tally().conditions > 0
+        self.views.tally().depends_on_moment()
     }
 
     /// Returns the moment for a search.
@@ -62,14 +64,21 @@ impl<'a> Expired<'a> {
         })
     }
 
-    /// Returns `true` if a version is expired. After an error it returns `false`; see [`Expired::checked`].
+    /// Returns `true` if a version is hidden: it is expired, or a fact before its time. After an error it returns `false`;
+    /// see [`Expired::checked`].
     pub(crate) fn hides(&self, version: &Version) -> bool {
+        version.is_planned_at(self.at.moment_ms) || self.is_expired(version)
+    }
+
+    /// Returns `true` if the condition of a version came true. After an error it returns `false`, as [`Expired::hides`]
+    /// does.
+    pub(crate) fn is_expired(&self, version: &Version) -> bool {
         version.expires_ms() <= self.at.moment_ms
             || version.expires_by_more()
                 && self.look(version).unwrap_or_else(|error| self.fail(error))
     }
 
-    /// Returns `true` if the version of these row facts is expired, as [`Expired::hides`] does.
+    /// Returns `true` if the version of these row facts is hidden, as [`Expired::hides`] does.
     pub(crate) fn hides_row(&self, row: &Row) -> bool {
         let moment = self.moment();
         moment.is_some_and(|moment| moment.hides(&row.facts, row.entity, row.from))
@@ -81,13 +90,19 @@ impl<'a> Expired<'a> {
             .expiry
             .as_ref()
             .is_some_and(|expiry| expiry.facts.condition == Condition::USAGE);
-        version.expires_ms() <= self.at.moment_ms || by_usage && self.hides(version)
+        version.expires_ms() <= self.at.moment_ms || by_usage && self.is_expired(version)
     }
 
-    /// Returns `true` if a version that would be shown is expired, as [`Expired::hides`] does. Also looks at the file of
+    /// Returns `true` if a version that would be shown is hidden, as [`Expired::hides`] does. Also looks at the file of
     /// its condition, if this origin set it, and queues the record for [`Service::record_recalls`].
     pub(crate) fn hides_shown(&self, version: &Version) -> bool {
-        if self.hides(version) {
+        version.is_planned_at(self.at.moment_ms) || self.is_expired_shown(version)
+    }
+
+    /// Returns `true` if the condition of a version that would be shown came true; looks at its file, as
+    /// [`Expired::hides_shown`] does.
+    pub(crate) fn is_expired_shown(&self, version: &Version) -> bool {
+        if self.is_expired(version) {
             return true;
         }
         let by_file = self.at.is_now && self.service.is_expired_by_file(version);

@@ -204,7 +204,7 @@ fn turn_all(
         // A forgotten memory keeps the hours in which it is shown.
         let is_expired = match turns {
             true => expired.is_over(version),
-            false => expired.hides(version),
+            false => expired.is_expired(version),
         };
         let is_back = turns || is_expired;
         if turns {

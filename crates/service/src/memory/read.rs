@@ -27,6 +27,7 @@ impl Service {
     pub fn get(&self, id: &str, at: Option<&str>) -> Result<Memory> {
         self.with_views(|views| {
             let at = self.at(views, at, None)?;
+            let views = &*self.views_at(views, &at)?;
             let entity = self.find_memory(views, id)?;
             let expired = Expired::at(self, views, &at);
             let version = views.version_at(entity, at.position)?;
@@ -75,6 +76,7 @@ impl Service {
     fn list_in(&self, views: &Views, request: &ListRequest) -> QueryResult<Vec<Memory>> {
         let at = self.at(views, request.at.as_deref(), None)?;
         let position = at.position;
+        let views = &*self.views_at(views, &at)?;
         let expired = Expired::at(self, views, &at);
         let limit = request.limit.unwrap_or(usize::MAX);
         let scope = match &request.scope {

@@ -294,6 +294,7 @@ impl Service {
         self.refuse_taken_name(views, &before, name)?;
         let open = self.open_fields(views, &before, views.tally().position)?;
         let change = self.counted(views, change.clone(), &before)?;
+        let change = self.of_valid_value(views, change, &before)?;
         match change.event_settling(&before, open) {
             Some(event) => {
                 let topic = change.topic.clone();

@@ -101,7 +101,7 @@ impl Service {
         ))?;
         let ids: Vec<EntityId> = topics.into_values().flatten().collect();
         let mut topic: Option<String> = None;
-        self.each_of(&ids, at.position, &mut |_, version| {
+        self.each_of(&ids, &at, &mut |_, version| {
             let first = topic != version.topic;
             if first {
                 topic.clone_from(&version.topic);
@@ -129,7 +129,7 @@ impl Service {
                 let mut put = |text: String| out.write_all(text.as_bytes()).map_err(written);
                 put(markdown::front_matter(topic, ids.len()))?;
                 let mut first = true;
-                self.each_of(ids, shelves.at.position, &mut |_, version| {
+                self.each_of(ids, &shelves.at, &mut |_, version| {
                     put(markdown::memory(
                         line_of(version),
                         std::mem::take(&mut first),
@@ -172,6 +172,7 @@ impl Service {
         let mut next = Some(ALL_IDS.0);
         while let Some(first) = next {
             let (page, after) = self.with_views(|views| {
+                let views = &*self.views_at(views, at)?;
                 let hidden = Expired::at(self, views, at);
                 let read = page_from(views, first, at.position, &hidden)?;
                 hidden.checked()?;
@@ -197,21 +198,22 @@ impl Service {
         Ok(())
     }
 
-    /// Calls `each` for those of these memories that were alive at a position, in their order.
+    /// Calls `each` for those of these memories that were alive at a basis, in their order.
     fn each_of(
         &self,
         mut ids: &[EntityId],
-        position: Position,
+        at: &At,
         each: &mut dyn FnMut(EntityId, &Version) -> Result<()>,
     ) -> Result<()> {
         while !ids.is_empty() {
             let (page, read) = self.with_views(|views| {
+                let views = &*self.views_at(views, at)?;
                 let mut page = Page::default();
-                for (at, id) in ids.iter().enumerate() {
-                    if let Some(version) = views.version_at(*id, position)?
+                for (index, id) in ids.iter().enumerate() {
+                    if let Some(version) = views.version_at(*id, at.position)?
                         && !page.take(*id, &version)
                     {
-                        return Ok((page, at + 1));
+                        return Ok((page, index + 1));
                     }
                 }
                 Ok((page, ids.len()))

@@ -69,6 +69,7 @@ impl Service {
             let request = &recall.request;
             let mut at = self.at(views, request.at.as_deref(), None)?;
             at.moment_ms = recall.moment_ms.unwrap_or(at.moment_ms);
+            let views = &*self.views_at(views, &at)?;
             let expired = Expired::at(self, views, &at);
             self.recall_in(
                 &expired,

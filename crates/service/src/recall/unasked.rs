@@ -39,6 +39,7 @@ impl Service {
         let scopes = Scopes::of(caller, None)?;
         self.with_views(|views| {
             let at = self.now(views);
+            let views = &*self.views_at(views, &at)?;
             let expired = Expired::at(self, views, &at);
             let sees =
                 |version: &Version| scopes.sees(&version.scope_text()) && !expired.hides(version);

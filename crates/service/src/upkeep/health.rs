@@ -199,7 +199,7 @@ impl Service {
         let expired = Expired::at(self, views, at);
         let soon_ms = at.moment_ms.saturating_add(SOON_DAYS * DAY_MS);
         let mut pass = Pass {
-            soon: expired.is_possible().then(Counted::default),
+            soon: (views.tally().conditions > 0).then(Counted::default),
             ..Pass::default()
         };
         let mut links = Links::of(views, position)?;

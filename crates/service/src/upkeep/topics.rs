@@ -86,8 +86,8 @@ impl Service {
     pub fn topics(&self) -> Result<Vec<TopicSummary>> {
         self.with_views(|views| {
             let mut topics = views.topics()?;
-            if views.tally().conditions > 0 {
-                // Without expired memories.
+            if views.tally().depends_on_moment() {
+                // Without hidden memories.
                 let sums = self.sums(views, None, self.now(views))?;
                 let sums: BTreeMap<String, Sum> = sums.into_iter().collect();
                 topics.retain_mut(|topic| {

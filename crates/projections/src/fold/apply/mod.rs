@@ -169,6 +169,10 @@ impl<K: Keep> Folder<K> {
     ) -> Result<Applied> {
         let facts = memory::facts_of(event);
         self.tally.conditions += u64::from(expiry::sets_one(&facts));
+        if expiry::is_plan(event, &facts) {
+            self.tally.planned += 1;
+            self.kept.planned(event.head.subject());
+        }
         match facts {
             Facts::Stored(stored) => {
                 let place = self.place(base, event, &stored)?;

@@ -6,4 +6,8 @@
 
 mod read;
 mod set;
+mod valid;
 mod validity;
+
+#[cfg(test)]
+mod tests;

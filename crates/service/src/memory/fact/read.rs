@@ -124,7 +124,7 @@ impl Service {
     fn shown_facts_in(&self, views: &Views, topic: &str, at: &At) -> QueryResult<Vec<Kept>> {
         let expired = Expired::at(self, views, at);
         let mut kept = self.facts_in(views, topic, at.position)?;
-        kept.retain(|kept| !expired.hides_shown(&kept.row));
+        kept.retain(|kept| !expired.is_expired_shown(&kept.row));
         expired.checked()?;
         Ok(kept)
     }

@@ -135,6 +135,7 @@ impl Service {
                 ..request.clone()
             };
             let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+            let views = &*self.views_at(views, &at)?;
             let expired = Expired::at(self, views, &at);
             loop {
                 let found = self.recall_in(&expired, &request, limit, facts, &scopes, &asked)?;

@@ -36,7 +36,8 @@ impl Service {
     /// Sets a fact. The value is valid from the given moment, or from now, until the next value that is known.
     ///
     /// The memory of the fact keeps the value that is valid now: if the new one is not, a second event of the command
-    /// gives the memory that value back. A value that holds already changes nothing.
+    /// gives the memory that value back. A value that holds already changes nothing. The receipt names the last event of
+    /// the command, [`FactReceipt::set`] the one that states the value.
     ///
     /// # Errors
     /// `Invalid` for names and values that are no good, and for a secret.
@@ -126,7 +127,11 @@ impl Service {
         let mut named = row.clone();
         named.topic = Some(wanted.checked.topic.clone());
         named.key.clone_from(&wanted.checked.key);
-        let mut statements = self.statements_of(views, entity, &named, views.tally().position)?;
+        // A forgotten fact begins anew.
+        let mut statements = match row.is_alive() {
+            true => self.statements_of(views, entity, &named, views.tally().position)?,
+            false => Statements::default(),
+        };
         wanted.refuse_beside_withheld(&statements)?;
         let names = wanted.names(&id_text(row.id));
         let mut shown = (
@@ -166,8 +171,16 @@ impl Service {
         }
         if let Some(change) = restoring(&statements, wanted.now_ms, &shown, &names) {
             let appended = command.append(views, vec![stating(row, &change, seen)])?;
-            let updated = || receipt(row, appended[0], Action::Updated, None);
-            receipt_of_set.get_or_insert_with(updated);
+            let last = receipt(row, appended[0], Action::Updated, None);
+            // The command is whole from its last event on: `--at` that position shows what holds after it.
+            receipt_of_set = Some(match receipt_of_set {
+                Some(first) => Receipt {
+                    event: last.event,
+                    position: last.position,
+                    ..first
+                },
+                None => last,
+            });
         }
         let receipt = receipt_of_set.unwrap_or_else(|| unchanged(row));
         told(wanted, receipt, &statements)

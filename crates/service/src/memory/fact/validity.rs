@@ -1,6 +1,6 @@
 //! The values of a fact in order of valid time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::fields;
 use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId};
@@ -201,6 +201,14 @@ struct Stated {
     undone: bool,
     /// `true` if the event only gave the memory its current value back.
     restores: bool,
+    /// `true` if the fact was forgotten and then set anew: its earlier values ended with it.
+    ended: bool,
+}
+
+impl Stated {
+    fn counts(&self) -> bool {
+        !self.undone && !self.ended
+    }
 }
 
 /// Returns events in the order in which every machine folds them: each after those that it saw, else by stamp. Clocks
@@ -235,7 +243,9 @@ fn in_order(written: Vec<Written>) -> Vec<Written> {
 /// - A text without any time is valid from the time of its event.
 /// - An event that repeats an earlier statement, after another one of its own command, states nothing.
 /// - As in the row, an update counts only after a `stored` in force.
-fn statements(written: Vec<Written>) -> Statements {
+/// - A command that states a value and revives the memory (`anew`) begins the fact anew: earlier values count no more. A
+///   revival alone brings them back.
+fn statements(written: Vec<Written>, anew: &BTreeSet<CommandId>) -> Statements {
     let mut all: Vec<Stated> = Vec::with_capacity(written.len());
     let mut is_there = false;
     for event in in_order(written) {
@@ -243,7 +253,11 @@ fn statements(written: Vec<Written>) -> Statements {
         if !is_there && !event.is_stored {
             continue;
         }
-        let in_force = || all.iter().rev().filter(|it| !it.undone);
+        if !event.undone && anew.contains(&event.command) {
+            let earlier = all.iter_mut().filter(|it| it.command != event.command);
+            earlier.for_each(|it| it.ended = true);
+        }
+        let in_force = || all.iter().rev().filter(|it| it.counts());
         let seen = in_force().find(|it| event.refs.contains(&it.event));
         let before = seen.or(in_force().next());
         let value = match (event.value, before) {
@@ -270,9 +284,10 @@ fn statements(written: Vec<Written>) -> Statements {
             command: event.command,
             undone: event.undone,
             restores,
+            ended: false,
         });
     }
-    let counts = |it: &Stated| !it.undone && !it.restores;
+    let counts = |it: &Stated| it.counts() && !it.restores;
     Statements(
         all.into_iter()
             .filter(counts)
@@ -290,12 +305,29 @@ impl Service {
         row: &Version,
         position: Position,
     ) -> QueryResult<Statements> {
+        let undos = views.undos()?.as_of(position);
+        let is_undone = |at: &InChain| undos.is_undone(at);
+        self.statements_where(views, entity, row, position, &is_undone)
+    }
+
+    /// Returns the statements about a fact as of a position, as if `is_undone` said which events are undone.
+    pub(super) fn statements_where(
+        &self,
+        views: &Views,
+        entity: EntityId,
+        row: &Version,
+        position: Position,
+        is_undone: &dyn Fn(&InChain) -> bool,
+    ) -> QueryResult<Statements> {
         let mut positions = views.touched(entity)?;
         positions.retain(|it| *it <= position);
-        let undos = views.undos()?.as_of(position);
         let mut written = Vec::with_capacity(positions.len());
+        let mut anew = BTreeSet::new();
         views.events_at(&self.log, &positions, &mut |event| {
-            let undone = undos.is_undone(&InChain::of(event));
+            let undone = is_undone(&InChain::of(event));
+            if event.head.kind() == Kind::MEMORY_REVIVED && !undone {
+                anew.insert(event.head.command());
+            }
             let actor = self.actor_name(views, event.head.actor());
             written.extend(Written::of(event, row, undone, actor));
         })?;
@@ -306,7 +338,7 @@ impl Service {
                 own.push(event);
             }
         }
-        Ok(statements(own))
+        Ok(statements(own, &anew))
     }
 }
 
@@ -418,7 +450,10 @@ mod tests {
             wrote(1, 1_000, Some("a"), Some(10), &[]),
             wrote(2, 500, Some("b"), Some(10), &[1]),
         ];
-        assert_eq!(shown(&statements(corrected)), "a 10..x, b 10..");
+        assert_eq!(
+            shown(&statements(corrected, &BTreeSet::new())),
+            "a 10..x, b 10.."
+        );
     }
 
     #[test]
@@ -428,12 +463,18 @@ mod tests {
             wrote(2, 2_000, Some("b"), None, &[1]),
             wrote(3, 3_000, None, Some(20), &[2]),
         ];
-        assert_eq!(shown(&statements(written)), "a 10..x, b 10..20, b 20..");
+        assert_eq!(
+            shown(&statements(written, &BTreeSet::new())),
+            "a 10..x, b 10..20, b 20.."
+        );
         let timeless = vec![
             wrote(1, 1_000, Some("a"), None, &[]),
             wrote(2, 2_000, Some("b"), None, &[1]),
         ];
-        assert_eq!(shown(&statements(timeless)), "a 1000..2000, b 2000..");
+        assert_eq!(
+            shown(&statements(timeless, &BTreeSet::new())),
+            "a 1000..2000, b 2000.."
+        );
     }
 
     #[test]
@@ -453,10 +494,13 @@ mod tests {
             ]
         };
         assert_eq!(
-            shown(&statements(written(false))),
+            shown(&statements(written(false), &BTreeSet::new())),
             "a 10..20, late 20..30, b 30.."
         );
-        assert_eq!(shown(&statements(written(true))), "a 10..20, late 20..");
+        assert_eq!(
+            shown(&statements(written(true), &BTreeSet::new())),
+            "a 10..20, late 20.."
+        );
     }
 
     #[test]
@@ -472,6 +516,26 @@ mod tests {
                 ..wrote(3, 3_000, Some("c"), Some(5), &[2])
             },
         ];
-        assert_eq!(shown(&statements(written)), "c 5..");
+        assert_eq!(shown(&statements(written, &BTreeSet::new())), "c 5..");
+    }
+
+    #[test]
+    fn a_fact_that_is_set_after_it_was_forgotten_begins_anew() {
+        let written = |is_undone: bool| {
+            vec![
+                wrote(1, 1_000, Some("a"), Some(10), &[]),
+                wrote(2, 2_000, Some("planned"), Some(90), &[1]),
+                Written {
+                    undone: is_undone,
+                    ..wrote(3, 3_000, Some("b"), Some(30), &[2])
+                },
+            ]
+        };
+        let anew = BTreeSet::from([CommandId([3; 16])]);
+        assert_eq!(shown(&statements(written(false), &anew)), "b 30..");
+        assert_eq!(
+            shown(&statements(written(true), &anew)),
+            "a 10..90, planned 90.."
+        );
     }
 }

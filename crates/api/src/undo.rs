@@ -63,6 +63,9 @@ pub struct UndoAnswer {
     /// Alerts that wait no longer, or again, and those that were shown before the undo.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alerts: Vec<UndoAlert>,
+    /// Values of facts that change although their memories look the same, by valid time.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub facts: Vec<UndoFact>,
     /// Later changes of the same memories, oldest first; the oldest 100. Empty with `cascade`, which undoes them, too.
     pub later: Vec<LaterChange>,
     /// Number of all later changes.
@@ -115,6 +118,11 @@ impl UndoAnswer {
             }
         }
         said.extend(self.outcome_for_alerts());
+        match self.facts.len() {
+            0 => {}
+            1 => said.push("1 value of a fact changed".to_owned()),
+            n => said.push(format!("{n} values of facts changed")),
+        }
         match said.is_empty() {
             true if self.commands.iter().any(|it| it.kind == "memory.decayed") => {
                 "weights are as if they had not faded".to_owned()
@@ -279,6 +287,25 @@ pub struct UndoChange {
     pub later_changes: u64,
 }
 
+/// A value of a fact before and after an undo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoFact {
+    /// Id of the memory (ULID).
+    pub id: String,
+    /// The subject.
+    pub subject: String,
+    /// The attribute.
+    pub attribute: String,
+    /// First moment at which the value changes, RFC 3339.
+    pub valid_from: String,
+    /// End of that time, exclusive; `null` if it has none.
+    pub valid_until: Option<String>,
+    /// The value before; `null` if there was none.
+    pub before: Option<String>,
+    /// The value after; `null` if there is none.
+    pub after: Option<String>,
+}
+
 /// A row before or after an undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -372,6 +399,7 @@ mod tests {
                 skipped: Vec::new(),
                 changes: Vec::new(),
                 alerts: Vec::new(),
+                facts: Vec::new(),
                 later: Vec::new(),
                 later_total: 0,
             };

@@ -321,7 +321,92 @@ fn a_forgotten_fact_is_gone_until_it_is_set_again() {
         (Action::Stored, &id)
     );
     assert_eq!(current(&service), "2.0");
-    assert_eq!(history(&service).len(), 2);
+    assert_eq!(history(&service), ["2.0 2024-02-05 -"]);
+    // An undo of that gives the forgotten fact back as it was, and so does a revival.
+    undo(&service, &back.receipt.event);
+    assert!(asked(&service, &query()).is_err());
+    let revived = service.revive(&Caller::default(), &id);
+    revived.expect("it is back");
+    assert_eq!(history(&service), ["1.0 2024-01-05 -"]);
+}
+
+#[test]
+fn a_planned_value_goes_with_a_forgotten_fact() {
+    let (_folder, service) = opened();
+    let id = set(&service, "1.0", Some(PAST)).receipt.id;
+    set(&service, "3.0", Some(FUTURE));
+    let forgotten = service.forget(&Caller::default(), std::slice::from_ref(&id));
+    forgotten.expect("it is forgotten");
+    let later = set(&service, "4.0", Some("2101-01-01T00:00:00Z"));
+    assert_eq!(later.current, None);
+    assert_eq!(history(&service), ["4.0 2101-01-01 -"]);
+    let now = set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
+    assert_eq!(now.set.valid_until.as_deref(), Some("2101-01-01T00:00:00Z"));
+    assert_eq!(shown(&service, &id), "2.0");
+}
+
+#[test]
+fn the_position_of_a_receipt_is_that_of_the_whole_command() {
+    let (_folder, service) = opened();
+    set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
+    for (value, from) in [("1.0", "2024-01-05T00:00:00Z"), ("3.0", FUTURE)] {
+        let receipt = set(&service, value, Some(from)).receipt;
+        let request = RecallRequest {
+            query: "which version is the deploy".to_owned(),
+            at: Some(format!("@{}", receipt.position)),
+            floor: Some(0.0),
+            ..RecallRequest::default()
+        };
+        let answer = service.recall(&Caller::default(), &request);
+        let hits = answer.expect("an answer").results.into_iter();
+        let texts: Vec<_> = hits.filter_map(|hit| hit.memory.content).collect();
+        assert_eq!(texts, ["deploy version: 2.0"], "{value}");
+    }
+}
+
+#[test]
+fn an_undo_names_the_value_that_it_changes() {
+    let (_folder, service) = opened();
+    set(&service, "1.0", Some("2024-01-05T00:00:00Z"));
+    set(&service, "2.0", Some("2024-03-05T00:00:00Z"));
+    let late = set(&service, "1.5", Some("2024-02-05T00:00:00Z"));
+    let planned = set(&service, "3.0", Some(FUTURE));
+    let undone = |events: &[&str]| {
+        let request = UndoRequest {
+            events: events.iter().map(|event| (*event).to_owned()).collect(),
+            ..UndoRequest::default()
+        };
+        let done = service.undo(&Caller::default(), &request);
+        let done = done.expect("it is undone");
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+        let facts = done.facts.iter().map(|fact| {
+            let until = fact.valid_until.as_deref().unwrap_or("-");
+            let (before, after) = (value(&fact.before), value(&fact.after));
+            assert_eq!((&*fact.subject, &*fact.attribute), ("deploy", "version"));
+            format!("{before} to {after}, {}..{until}", fact.valid_from)
+        });
+        let facts: Vec<String> = facts.collect();
+        (facts, done.outcome(), done.event.expect("an event"))
+    };
+    let (facts, outcome, undo) = undone(&[&late.receipt.event]);
+    let time = "2024-02-05T00:00:00Z..2024-03-05T00:00:00Z";
+    assert_eq!(facts, [format!("1.5 to 1.0, {time}")]);
+    assert_eq!(outcome, "1 value of a fact changed");
+    let (facts, ..) = undone(&[&undo]);
+    assert_eq!(facts, [format!("1.0 to 1.5, {time}")]);
+    let (facts, ..) = undone(&[&late.receipt.event, &planned.receipt.event]);
+    assert_eq!(
+        facts,
+        [
+            format!("1.5 to 1.0, {time}"),
+            format!("3.0 to 2.0, {FUTURE}..-")
+        ]
+    );
+    // The current value is the text of the memory, whose change is told.
+    let current = set(&service, "2.1", None);
+    let (facts, outcome, _) = undone(&[&current.receipt.event]);
+    assert_eq!(facts, [""; 0]);
+    assert_eq!(outcome, "1 memory changed");
 }
 
 #[test]

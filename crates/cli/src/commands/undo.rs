@@ -2,7 +2,9 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_api::{Caller, UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoRequest, UndoRow};
+use icm_api::{
+    Caller, UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoRequest, UndoRow,
+};
 use icm_service::Service;
 
 use crate::app::App;
@@ -186,6 +188,16 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
         let more = answer.alerts.len() - PREVIEW;
         put(format!("… and {more} more alerts"))?;
     }
+    for fact in answer.facts.iter().take(PREVIEW) {
+        print_fact(app, fact, put)?;
+    }
+    if answer.facts.len() > PREVIEW {
+        let more = (answer.facts.len() - PREVIEW) as u64;
+        put(format!(
+            "… and {}",
+            count(more, "more value", "more values")
+        ))?;
+    }
     print_later(app, answer, put)
 }
 
@@ -243,6 +255,32 @@ fn print_alert(app: &App, alert: &UndoAlert, put: Put<'_>) -> Result<(), CliErro
     let room = ui.columns.unwrap_or(120).saturating_sub(4);
     let text = text::one_line(alert.text.as_deref().unwrap_or("(withheld)"));
     put(format!("    {}", text::cut(&text, room)))
+}
+
+/// Prints a value of a fact that changes although the memory of the fact looks the same.
+fn print_fact(app: &App, fact: &UndoFact, put: Put<'_>) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let until = match &fact.valid_until {
+        Some(until) => format!(" until {until}"),
+        None => String::new(),
+    };
+    put(format!(
+        "{}  {}  {}  {}{}",
+        ui.paint(WARN, "~ changed"),
+        text::one_line(&fact.id),
+        ui.paint(TOPIC, &text::one_line(&fact.subject)),
+        text::one_line(&fact.attribute),
+        ui.paint(DIM, &format!("  from {}{until}", fact.valid_from)),
+    ))?;
+    let room = ui.columns.unwrap_or(120).saturating_sub(4);
+    for (sign, value) in [("- ", &fact.before), ("+ ", &fact.after)] {
+        let value = value.as_deref().unwrap_or("(no value)");
+        put(format!(
+            "    {sign}{}",
+            text::cut(&text::one_line(value), room)
+        ))?;
+    }
+    Ok(())
 }
 
 fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliError> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
-use icm_api::{UndoAction, UndoAnswer, UndoRequest};
+use icm_api::{UndoAction, UndoAnswer, UndoFact, UndoRequest};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
@@ -111,12 +111,34 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let (total, outcome) = (answer.changes.len(), answer.outcome());
     let (_, staying) = answer.later_gone_and_staying();
     answer.changes.truncate(CHANGES_MAX);
+    answer.facts.truncate(CHANGES_MAX);
     let text = text_of(&answer, total, staying, &outcome);
     let mut structured =
         serde_json::to_value(&answer).map_err(|error| ServiceError::Internal(error.to_string()))?;
     structured["changes_total"] = json!(total);
     clean_value(&mut structured);
     Ok(Reply::new(text, structured))
+}
+
+/// Adds a value of a fact that changes although the memory of the fact looks the same.
+fn tell_fact(frame: &mut Frame, fact: &UndoFact) {
+    let value = |value: &Option<String>| match value {
+        Some(value) => format!("\"{}\"", clean_line(value)),
+        None => "no value".to_owned(),
+    };
+    let until = match &fact.valid_until {
+        Some(until) => format!(" until {until}"),
+        None => String::new(),
+    };
+    let line = format!(
+        "\"{} {}\" from {}{until}: {} instead of {}",
+        clean_line(&fact.subject),
+        clean_line(&fact.attribute),
+        fact.valid_from,
+        value(&fact.after),
+        value(&fact.before),
+    );
+    frame.item(&format!("changed {} ", fact.id), &line, "", usize::MAX);
 }
 
 fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> String {
@@ -175,7 +197,11 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
         }
         frame.item(&format!("{word} {} ", change.id), &line, "", usize::MAX);
     }
-    if !answer.changes.is_empty() {
+    answer
+        .facts
+        .iter()
+        .for_each(|fact| tell_fact(&mut frame, fact));
+    if !answer.changes.is_empty() || !answer.facts.is_empty() {
         let _ = write!(text, "\n{}", frame.finish());
     }
     if total > answer.changes.len() {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use icm_log::facts::LogUndone;
 use icm_log::{CommandId, EventId, Kind, NewEvent, SubjectId, payload};
 use icm_projections::Views;
-use icm_projections::fold::{EntityId, Undos};
+use icm_projections::fold::{Change, EntityId, Undos};
 
 use self::choice::{Picked, can_be_undone, cannot_be_undone, selector_of};
 use self::named::undos_of;
@@ -22,7 +22,8 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
 use icm_api::{
-    Caller, LaterChange, SkippedEvent, UndoAnswer, UndoChange, UndoRequest, UndoRow, UndoneCommand,
+    Caller, LaterChange, SkippedEvent, UndoAnswer, UndoChange, UndoFact, UndoRequest, UndoRow,
+    UndoneCommand,
 };
 
 /// Commands that an answer lists; it counts all of them.
@@ -202,6 +203,7 @@ impl Service {
             skipped,
             changes: Vec::with_capacity(changes.len()),
             alerts: self.undone_alerts(views, &picked, &in_force, &undos)?,
+            facts: Vec::new(),
             later: Vec::new(),
             later_total: later.len() as u64,
         };
@@ -214,6 +216,7 @@ impl Service {
                 id: id_text(version.map_or(picked.subject, |version| version.id)),
             });
         }
+        answer.facts = self.values_undone(views, &picked, &changes)?;
         let mut with = self.links_with(views, &changes)?;
         for change in &changes {
             let links = with.remove(&change.entity).unwrap_or_default();
@@ -225,6 +228,26 @@ impl Service {
         answer.plan = plan_of(&undos, &answer)?;
         (answer.commands, answer.commands_total) = commands_of(&picked);
         Ok((answer, undos))
+    }
+}
+
+impl Service {
+    /// Returns the values of facts that change although their memories do not look different.
+    fn values_undone(
+        &self,
+        views: &Views,
+        picked: &[Picked],
+        changes: &[Change],
+    ) -> QueryResult<Vec<UndoFact>> {
+        let undone = picked.iter().map(|it| (it.at, it.kind, it.subject));
+        let undone: Vec<_> = undone.collect();
+        let looks_different = |change: &Change| {
+            let (before, after) = (&change.before, &change.after);
+            before.is_alive() != after.is_alive() || before.content != after.content
+        };
+        let differ = changes.iter().filter(|change| looks_different(change));
+        let differ: BTreeSet<EntityId> = differ.map(|change| change.entity).collect();
+        self.undone_values(views, &undone, &|entity| differ.contains(&entity))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod read;
 mod set;
+mod undone;
 mod valid;
 mod validity;
 

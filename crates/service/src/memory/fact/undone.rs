@@ -1,0 +1,105 @@
+//! The values of facts that an undo changes.
+
+use std::collections::BTreeSet;
+
+use icm_log::{EventId, Kind, SubjectId};
+use icm_projections::Views;
+use icm_projections::fold::{Family, InChain};
+
+use super::validity::{FactRow, Statements};
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use icm_api::when::rfc3339_signed;
+use icm_api::{FACTS, UndoFact};
+
+/// A time in which an undo changes the value of a fact, and the values before and after.
+#[derive(Debug, PartialEq)]
+struct ChangedSpell<'a> {
+    from_ms: i64,
+    until_ms: Option<i64>,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+impl Service {
+    /// Returns the values that facts lose and get if events are undone. `undone` are the events with kind and subject. Facts
+    /// for which `is_shown` is true are left out: their memories look different.
+    pub(crate) fn undone_values(
+        &self,
+        views: &Views,
+        undone: &[(InChain, Kind, SubjectId)],
+        is_shown: &dyn Fn(SubjectId) -> bool,
+    ) -> QueryResult<Vec<UndoFact>> {
+        let events: BTreeSet<EventId> = undone.iter().map(|(at, ..)| at.event).collect();
+        let mut entities = BTreeSet::new();
+        for (_, kind, subject) in undone {
+            match *kind {
+                Kind::MEMORY_STORED | Kind::MEMORY_UPDATED | Kind::MEMORY_REVIVED => {
+                    entities.insert(views.resolve(*subject)?);
+                }
+                // What an undo gives back may be a value of any fact.
+                Kind::LOG_UNDONE => entities.extend(views.members(FACTS)?),
+                _ => {}
+            }
+        }
+        let newest = views.tally().position;
+        let undos = views.undos()?;
+        let was_undone = |at: &InChain| undos.is_undone(at);
+        let is_undone = |at: &InChain| {
+            let mut staying = undos.in_force(at);
+            events.contains(&at.event) || staying.any(|undo| !events.contains(&undo.event))
+        };
+        let mut facts = Vec::new();
+        for entity in entities.into_iter().filter(|entity| !is_shown(*entity)) {
+            let Some(row) = views.version_at(entity, newest)? else {
+                continue;
+            };
+            let Some(names) = FactRow::of(&row).filter(|_| row.is_alive()) else {
+                continue;
+            };
+            if row.family() != Family::Memory || views.resolve(entity)? != entity {
+                continue;
+            }
+            let before = self.statements_where(views, entity, &row, newest, &was_undone)?;
+            let after = self.statements_where(views, entity, &row, newest, &is_undone)?;
+            facts.extend(changed(&before, &after).iter().map(|spell| UndoFact {
+                id: names.id.clone(),
+                subject: names.subject.clone(),
+                attribute: names.attribute.clone(),
+                valid_from: rfc3339_signed(spell.from_ms),
+                valid_until: spell.until_ms.map(rfc3339_signed),
+                before: spell.before.map(str::to_owned),
+                after: spell.after.map(str::to_owned),
+            }));
+        }
+        Ok(facts)
+    }
+}
+
+/// Returns the times in which the value of a fact differs, in their order.
+fn changed<'a>(before: &'a Statements, after: &'a Statements) -> Vec<ChangedSpell<'a>> {
+    let spells = before.spells().into_iter().chain(after.spells());
+    let starts: BTreeSet<i64> = spells.map(|spell| spell.statement.from_ms).collect();
+    let value_at = |statements: &'a Statements, ms| {
+        let spell = statements.valid_at(ms)?;
+        Some(spell.statement.value.as_deref().unwrap_or("(withheld)"))
+    };
+    let mut changed: Vec<ChangedSpell<'a>> = Vec::new();
+    for from_ms in starts {
+        let (was, is) = (value_at(before, from_ms), value_at(after, from_ms));
+        if let Some(last) = changed.last_mut() {
+            if (last.before, last.after) == (was, is) {
+                continue;
+            }
+            last.until_ms = Some(from_ms);
+        }
+        changed.push(ChangedSpell {
+            from_ms,
+            until_ms: None,
+            before: was,
+            after: is,
+        });
+    }
+    changed.retain(|spell| spell.before != spell.after);
+    changed
+}

@@ -205,6 +205,65 @@ fn two_machines_end_with_the_same_values() {
 }
 
 #[test]
+fn a_settled_value_is_the_current_one() {
+    for takes_other in [false, true] {
+        let world = World::new();
+        let [a, b] = ["a", "b"].map(|db| world.at(db));
+        a.ok("fact set deploy version 1.0 --from 2024-01-05T00:00:00Z");
+        carry(&world, "a", "b");
+        a.ok("fact set deploy version 3.0 --from 2024-03-05T00:00:00Z");
+        b.ok("fact set deploy version 2.0 --from 2024-02-05T00:00:00Z");
+        carry(&world, "b", "a");
+        let conflicts = a.json("conflicts");
+        let of_text = conflicts["conflicts"].as_array().unwrap().iter();
+        let mut of_text = of_text.filter(|conflict| conflict["field"] == "content");
+        let conflict = of_text.next().unwrap();
+        let id = conflict["id"].as_str().unwrap();
+        let (take, value) = match takes_other {
+            false => (String::new(), &conflict["shown"]["value"]),
+            true => {
+                let other = &conflict["others"][0];
+                (
+                    format!("--take {}", other["event"].as_str().unwrap()),
+                    &other["value"],
+                )
+            }
+        };
+        let settled = a.json(format!("conflicts settle {id} {take}"));
+        assert_eq!(
+            settled["settled"],
+            json!(["content", "occurred_at"]),
+            "{settled}"
+        );
+        assert_eq!(a.json("conflicts")["total"], 0);
+        carry(&world, "a", "b");
+        for world in [&a, &b] {
+            let text = world.json(format!("get {id}"))["content"].clone();
+            assert_eq!(text, *value);
+            let fact = world.json("fact get deploy version")["value"].clone();
+            let fact = fact.as_str().unwrap();
+            assert_eq!(text, format!("deploy version: {fact}"));
+            // The other value of that moment is corrected.
+            let values = 3 + usize::from(fact == "2.0");
+            assert_eq!(history(world, "deploy version").len(), values);
+        }
+    }
+}
+
+#[test]
+fn an_undo_of_an_earlier_value_shows_it() {
+    let world = World::new();
+    world.ok("fact set deploy version 2.0 --from 2024-02-05T00:00:00Z");
+    world.ok("fact set deploy version 1.0 --from 2024-01-05T00:00:00Z");
+    let preview = world.ok("undo --last 1 --dry-run").out;
+    preview.says("1 value of a fact changed");
+    preview.says("deploy  version  from 2024-01-05T00:00:00Z until 2024-02-05T00:00:00Z");
+    preview.says("    - 1.0\n    + (no value)");
+    let done = world.json("undo --last 1 --yes");
+    done.has(json!({"/facts/0/before": "1.0", "/facts/0/after": null}));
+}
+
+#[test]
 fn a_moment_without_a_zone_is_local() {
     let world = World::new();
     let mut set = world.command("fact set deploy version 1.0 --from '2024-01-05 09:00' --json");

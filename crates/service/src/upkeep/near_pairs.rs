@@ -81,7 +81,9 @@ pub(super) fn near_pairs(
                 let Some((_, other)) = members.get(older as usize) else {
                     break;
                 };
-                if likely.may_be(row.signature, other.signature) {
+                // Two facts of one subject have two attributes.
+                let are_facts = row.facts.is_fact && other.facts.is_fact;
+                if !are_facts && likely.may_be(row.signature, other.signature) {
                     let agreement = row.signature.agreement(other.signature);
                     candidates.push((Reverse(agreement), older));
                 }
@@ -246,6 +248,23 @@ mod tests {
         let mut near = findings.iter();
         let near = near.find(|it| it.finding == FindingKind::NearDuplicates);
         near.expect("it is counted").count
+    }
+
+    #[test]
+    fn two_facts_are_no_near_duplicates() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = quiet(folder.path());
+        for attribute in ["primary", "deputy"] {
+            let request = icm_api::FactRequest::new("billing", attribute, text(0, &[]));
+            let set = service.set_fact(&Caller::default(), request);
+            set.expect("it is set");
+        }
+        assert_eq!(counted(&service), 0);
+        // A memory that says the same is one.
+        let same = format!("billing deputy: {} again", text(0, &[]));
+        let stored = service.store(&Caller::default(), StoreRequest::new("facts/billing", same));
+        stored.expect("it stores");
+        assert_eq!(counted(&service), 1);
     }
 
     #[test]

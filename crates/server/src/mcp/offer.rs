@@ -8,7 +8,7 @@ use icm_api::error::{Result, ServiceError};
 type Holds = fn(&str) -> bool;
 
 /// Named sets of the tools of icm: name, purpose, and the test of membership. [`FRONTS`] has the sets of other memories.
-const SETS: [(&str, &str, Holds); 8] = [
+const SETS: [(&str, &str, Holds); 9] = [
     (
         "default",
         "memories and their care, in at most 2,500 tokens",
@@ -37,9 +37,14 @@ const SETS: [(&str, &str, Holds); 8] = [
         "history",
         "the log, undo, differences and conflicts",
         |name| {
-            let is_other = is_of(name, MEMORY) || is_of(name, MEMOIR) || is_of(name, ALERT);
-            !is_other && name != WAKE_UP
+            let others = [MEMORY, MEMOIR, ALERT, FACT];
+            !others.iter().any(|other| is_of(name, other)) && name != WAKE_UP
         },
+    ),
+    (
+        "facts",
+        "one current value for each subject and attribute",
+        |name| is_of(name, FACT),
     ),
     ("alerts", "reminders for sessions and projects", |name| {
         is_of(name, ALERT)
@@ -49,6 +54,7 @@ const SETS: [(&str, &str, Holds); 8] = [
 
 const MEMORY: &str = "icm_memory_";
 const ALERT: &str = "icm_alert";
+const FACT: &str = "icm_fact_";
 const MEMOIR: &str = "icm_memoir_";
 /// The tools of feedback are in every set that has those of memories.
 const FEEDBACK: &str = "icm_feedback_";
@@ -275,7 +281,11 @@ mod tests {
     #[test]
     fn sets_hold_what_they_say() {
         let of = |sets: &[&str]| Offer::of(&texts(sets), &[], &[]).expect("sets");
-        assert_eq!(of(&["memory", "memoir", "history", "alerts"]), Offer::ALL);
+        assert_eq!(
+            of(&["memory", "memoir", "history", "alerts", "facts"]),
+            Offer::ALL
+        );
+        assert_eq!(names(of(&["facts"])), ["icm_fact_get", "icm_fact_set"]);
         assert_eq!(names(of(&["alerts"])), ["icm_alert_set", "icm_alerts"]);
         assert_eq!(of(&["all"]), Offer::ALL);
         assert_eq!(of(&["default"]), Offer::default());

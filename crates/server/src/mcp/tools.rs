@@ -10,6 +10,7 @@ mod consolidate;
 mod decay;
 mod diff;
 mod embed_all;
+mod fact;
 mod feedback;
 mod forget;
 mod forget_topic;
@@ -48,11 +49,13 @@ use icm_guard::sanitize::{clean, clean_line};
 use icm_service::{Delivery, Service};
 
 /// All tools under names of icm, sorted by name.
-pub(super) static TOOLS: [&Tool; 40] = [
+pub(super) static TOOLS: [&Tool; 42] = [
     &alerts::SET,
     &alerts::DUE,
     &conflicts::TOOL,
     &diff::TOOL,
+    &fact::get::TOOL,
+    &fact::set::TOOL,
     &feedback::record::TOOL,
     &feedback::search::TOOL,
     &feedback::stats::TOOL,

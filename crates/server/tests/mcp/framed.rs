@@ -162,7 +162,7 @@ async fn nothing_goes_out_that_the_revision_lacks() {
                 "{revision} {tool}"
             );
         }
-        assert_eq!(tools, 40);
+        assert_eq!(tools, 42);
         for method in ["resources/list", "resources/templates/list", "prompts/list"] {
             let mut titles = 0;
             let list = client.request(method, json!({})).await;

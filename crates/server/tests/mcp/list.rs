@@ -114,12 +114,13 @@ fn schemas_keep_to_what_every_client_understands() {
             );
         }
         let required = input["required"].as_array().map_or(0, Vec::len);
-        // A concept is named within its memoir, a link by both of its ends; a correction is made of three texts.
+        // A concept is named within its memoir, a link by both of its ends; a correction and a fact are made of three texts.
         let most = match name {
             "icm_memoir_link" => 4,
             "icm_memoir_add_concept"
             | "icm_memoir_refine"
             | "icm_memory_link"
+            | "icm_fact_set"
             | "icm_feedback_record" => 3,
             _ => 2,
         };
@@ -195,6 +196,8 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
             "icm_alerts",
             "icm_conflicts",
             "icm_diff",
+            "icm_fact_get",
+            "icm_fact_set",
             "icm_feedback_record",
             "icm_feedback_search",
             "icm_feedback_stats",

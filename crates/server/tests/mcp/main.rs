@@ -7,6 +7,7 @@ mod client;
 mod conflicts;
 mod ending;
 mod expiry;
+mod facts;
 mod fading;
 mod feedback;
 mod floor;

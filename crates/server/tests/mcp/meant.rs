@@ -123,7 +123,7 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
         }
         called += 1;
     }
-    assert_eq!(called, 40);
+    assert_eq!(called, 42);
 }
 
 #[tokio::test]

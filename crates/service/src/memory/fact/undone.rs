@@ -37,7 +37,7 @@ impl Service {
                 Kind::MEMORY_STORED | Kind::MEMORY_UPDATED | Kind::MEMORY_REVIVED => {
                     entities.insert(views.resolve(*subject)?);
                 }
-                // What an undo gives back may be a value of any fact.
+                // An undo of an undo may give back a value of any fact.
                 Kind::LOG_UNDONE => entities.extend(views.members(FACTS)?),
                 _ => {}
             }

@@ -115,7 +115,7 @@ impl Bed {
 
     /// Checks every disk that a crash could leave now.
     fn check(&self, asked: Asked, what: &str) -> usize {
-        let disks = CrashPlan::all(2)
+        let disks = CrashPlan::all(1)
             .into_iter()
             .map(|plan| (format!("{plan:?}"), self.disk.crash(plan)));
         let mut checked = 0;

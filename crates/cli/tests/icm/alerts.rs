@@ -145,7 +145,8 @@ fn a_try_of_a_hook_shows_the_alerts_that_the_hook_would_show() {
     let variables = [("ICM_SESSION", "s1"), ("ICM_SESSION_PARENT", "boss")];
     let tried = |event: &str| {
         let mut command = world.command(["hook", "claude-code", event, "--try", "parser"]);
-        run(command.envs(variables), b"").ok().out
+        // The exit code is 1 if there is nothing to show.
+        run(command.envs(variables), b"").out
     };
     let input = |event: &str| {
         json!({"session_id": "s1", "cwd": world.path(""), "hook_event_name": event,
@@ -154,7 +155,8 @@ fn a_try_of_a_hook_shows_the_alerts_that_the_hook_would_show() {
     let hooked = |event: &str| {
         let mut command = world.command(["hook", "claude-code", event]);
         let input = input(event).to_string();
-        run(command.envs(variables), input.as_bytes()).ok().out
+        let command = command.envs(variables).stdin(Stdio::piped());
+        run(command, input.as_bytes()).ok().out
     };
     let texts = ["Hurry with the parser", "Run the tests again", "on Fridays"];
     // The session was not woken, so its first prompt brings the pack.

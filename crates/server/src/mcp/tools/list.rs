@@ -125,7 +125,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         structured["next_cursor"] = json!(cursor.to_string());
     }
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 /// Returns what stands behind the text of a memory.

@@ -89,7 +89,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&format!("\nwarning: {}", clean_line(warning)));
     }
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }
 
 fn memories(answer: &ReplaceTagAnswer) -> String {

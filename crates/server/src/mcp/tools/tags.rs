@@ -90,5 +90,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ));
         structured["next_cursor"] = json!(cursor);
     }
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

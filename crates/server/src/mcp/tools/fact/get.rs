@@ -83,10 +83,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     let mut facts = match found {
         Err(ServiceError::Nothing { message, .. }) => {
-            return Ok(Reply {
-                text: clean_line(&message).into_owned(),
-                structured: structured(&[]),
-            });
+            return Ok(Reply::new(
+                clean_line(&message).into_owned(),
+                structured(&[]),
+            ));
         }
         found => found?,
     };
@@ -106,8 +106,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     if is_cut {
         text.push_str(&format!("\nonly the first {FACTS_MAX}: give a subject"));
     }
-    Ok(Reply {
-        text,
-        structured: structured(&facts),
-    })
+    Ok(Reply::new(text, structured(&facts)))
 }

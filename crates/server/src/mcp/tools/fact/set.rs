@@ -76,5 +76,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     }
     let mut structured = json!(set);
     clean_value(&mut structured);
-    Ok(Reply { text, structured })
+    Ok(Reply::new(text, structured))
 }

@@ -51,7 +51,7 @@ pub(super) fn foot(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Markup {
             (show::tags(ask, &memory.keywords))
             span.facts {
                 (show::time(explorer, ask, &memory.updated_at))
-                " " (show::share(memory.weight, "weight"))
+                span aria-hidden="true" { "weight" } (show::share(memory.weight, "weight"))
                 @if memory.access_count > 0 {
                     span { "shown " (show::count(memory.access_count, "time", "times")) }
                 }

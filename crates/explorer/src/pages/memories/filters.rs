@@ -1,6 +1,7 @@
 //! The filters of the page: read from the address, shown as a form, and turned into requests.
 
 use icm_api::{Importance, ListRequest, RecallRequest, Sort, TagFilter, Trust};
+use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
 use crate::ask::Ask;
@@ -166,7 +167,7 @@ impl Filters {
                 @for tag in ask.all("tag") { input type="hidden" name="tag" value=(tag); }
                 div.ask {
                     label.unseen for="q" { "Words to search for" }
-                    input #q type="search" name="q" value=[self.query.as_deref()] placeholder="Search as agents do, or leave empty for a list" autocomplete="off";
+                    input #q type="search" name="q" value=[self.query.as_deref().map(clean_line)] placeholder="Search as agents do, or leave empty for a list" autocomplete="off";
                     button.main type="submit" { "Search" }
                 }
                 details.more {
@@ -248,7 +249,7 @@ fn fields(ask: &Ask) -> Markup {
 
 fn input(ask: &Ask, name: &str, label: &str, hint: &str) -> Markup {
     html! {
-        label { span { (label) } input name=(name) value=[ask.get(name)] placeholder=(hint) autocomplete="off"; }
+        label { span { (label) } input name=(name) value=[ask.get(name).map(clean_line)] placeholder=(hint) autocomplete="off"; }
     }
 }
 

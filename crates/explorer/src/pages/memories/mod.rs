@@ -37,7 +37,10 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     };
     let main = html! {
         div.with-side {
-            aside.side aria-label="Topics" { (topics::beside(explorer, ask, filters.topic.as_deref())?) }
+            section.side aria-label="Topics" {
+                (act::store_link(explorer, ask))
+                (topics::beside(explorer, ask, filters.topic.as_deref())?)
+            }
             div.body {
                 (filters.form(ask))
                 (filters.chips(ask))

@@ -132,7 +132,7 @@ fn result(
 ) -> Markup {
     let score = html! {
         @if hit.via.is_none() {
-            (show::share(hit.fit, "fit"))
+            span.quiet aria-hidden="true" { "fit" } (show::share(hit.fit, "fit"))
             span.quiet title="rank score, comparable within this answer only" { "score " (format!("{:.2}", hit.score)) }
         }
     };

@@ -51,7 +51,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 (shown::later(ask, &memory))
                 (around::later(ask, &memory))
             }
-            aside.side aria-label="Facts about this memory" { (facts::side(explorer, ask, &memory, &known)?) }
+            section.side aria-label="Facts about this memory" { (facts::side(explorer, ask, &memory, &known)?) }
         }
     };
     Ok(Page::new(title(&memory), main))

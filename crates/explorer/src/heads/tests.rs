@@ -116,7 +116,6 @@ fn increments_equal_one_walk_and_the_log() {
             assert_eq!(since.tokens, tokens.total.tokens);
             assert_eq!(since.times, tokens.total.times);
             assert_eq!(seen.sessions.at_work(0).len(), 1);
-            // The first store names the actor in the same command: no moment lies between.
             let (before, after) = seen.around(seen.ends[1]);
             assert_eq!((before, after), (Some(seen.ends[0]), Some(seen.ends[2])));
             assert_eq!(seen.around(newest).1, None);

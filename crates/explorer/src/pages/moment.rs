@@ -46,7 +46,7 @@ fn page_at(explorer: &Explorer, params: Vec<(String, String)>) -> Result<String>
         let named = own.iter().find(|(key, _)| key == name);
         named.map(|(_, value)| value.trim()).unwrap_or_default()
     };
-    let changed = |name, was| get(name) != get(was);
+    let changed = |name, was| minute(get(name)) != minute(get(was));
     let at = if changed(fields::FIELD, fields::FIELD_WAS) {
         match get(fields::FIELD) {
             "" => None,
@@ -78,6 +78,14 @@ fn page_at(explorer: &Explorer, params: Vec<(String, String)>) -> Result<String>
     Ok(address(path(get(fields::TO)), kept.chain(chosen), None))
 }
 
+/// Returns a local time without seconds that are 0, as browsers send it; other texts as they are.
+fn minute(text: &str) -> &str {
+    match text.len() == "2026-11-27T10:00:00".len() {
+        true => text.strip_suffix(":00").unwrap_or(text),
+        false => text,
+    }
+}
+
 /// Returns a path of this server; `/` for a text that is none. A form of another site could name another server.
 fn path(text: &str) -> &str {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%/".contains(&byte);
@@ -89,7 +97,14 @@ fn path(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::path;
+    use super::{minute, path};
+
+    #[test]
+    fn seconds_that_are_zero_are_no_change() {
+        assert_eq!(minute("2026-11-27T10:00:00"), minute("2026-11-27T10:00"));
+        assert_ne!(minute("2026-11-27T10:00:05"), minute("2026-11-27T10:00"));
+        assert_ne!(minute("2026-11-27T10:00"), minute("2026-11-27T11:00"));
+    }
 
     #[test]
     fn a_form_leads_to_no_other_server() {

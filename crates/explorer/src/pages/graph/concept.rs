@@ -207,7 +207,7 @@ fn relations(ask: &Ask, shown: &Shown) -> Markup {
             @if out.is_empty() && into.is_empty() { p.quiet { "It is linked to no other concept." } }
             @else {
                 div.wide {
-                    table {
+                    table.roomy {
                         caption.unseen { "Links of this concept" }
                         thead { tr { th scope="col" { "From" } th scope="col" { "Relation" } th scope="col" { "To" } th scope="col" { "Reason" } th scope="col" { "Event" } } }
                         tbody {
@@ -315,7 +315,7 @@ fn events(explorer: &Explorer, ask: &Ask, concept: &Concept) -> Result<Markup> {
         section aria-labelledby="events" {
             h2 #events { "Events" }
             div.wide {
-                table {
+                table.roomy {
                     caption.unseen { "Events about this concept, newest first" }
                     thead { tr { th scope="col" { "Event" } th scope="col" { "Kind" } th scope="col" { "Time" } th scope="col" { "Actor" } th scope="col" { "Summary" } } }
                     tbody {

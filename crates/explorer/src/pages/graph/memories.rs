@@ -218,7 +218,7 @@ fn links(ask: &Ask, found: &Found) -> Markup {
         section aria-labelledby="links" {
             h2 #links { "Links" }
             div.wide {
-                table {
+                table.roomy {
                     caption.unseen { "Links between these memories" }
                     thead { tr { th scope="col" { "From" } th scope="col" { "Relation" } th scope="col" { "To" } } }
                     tbody {
@@ -256,7 +256,7 @@ fn linked(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
         } @else {
             p.quiet { "The newest ones. Open one to see the memories around it." }
             div.wide {
-                table {
+                table.roomy {
                     caption.unseen { "The newest memories with links" }
                     thead { tr { th scope="col" { "Memory" } th scope="col" { "Topic" } th.figure scope="col" { "Links" } th scope="col" { "Stored" } } }
                     tbody {

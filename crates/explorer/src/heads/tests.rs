@@ -107,7 +107,7 @@ fn increments_equal_one_walk_and_the_log() {
             true
         })
         .expect("it lists");
-    let tokens = icm_agents::token_stats(&service, None).expect("it counts");
+    let tokens = icm_agents::shown::token_stats(&service, None).expect("it counts");
     heads
         .with(log, |seen| {
             assert_eq!(seen.events, events);

@@ -92,7 +92,7 @@ mod tests {
             (30, Width::Day, 30),
             (90, Width::Week, 13),
             (365, Width::Week, 53),
-            (1_000, Width::Month, 34),
+            (1_000, Width::Month, 33),
         ] {
             let last = number_of(Date::constant(2026, 11, 27));
             let (chosen, columns) = columns(&(last - span + 1..=last));

@@ -41,8 +41,8 @@ fn numbers_are_of_the_moment_and_names_are_text() {
         positions.push(stored.expect("it stores").position);
     }
     let request = RecallRequest {
-        query: "invoice".to_owned(),
-        ..RecallRequest::default()
+        record: true,
+        ..RecallRequest::new("invoice")
     };
     service.recall(&caller, &request).expect("it recalls");
     service.record_recalls();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::Uri;
 use icm_api::{Caller, StoreRequest, UpdateRequest};
 use icm_service::{OpenOptions, Service};
+use maud::html;
 
 use super::page;
 use crate::Explorer;
@@ -47,7 +48,7 @@ fn shown(explorer: &Explorer, make: Make, path: &str, params: &[(&str, &str)]) -
     let params = params.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let ask = Ask::of(explorer, &uri, params.collect()).expect("a moment");
     let page = make(explorer, &ask).expect("a page");
-    format!("{}\n{}", page.title, page.main.into_string())
+    html! { h1 { (page.title) } (page.main) }.into_string()
 }
 
 /// Returns the ids of the memories that a page links to as results.

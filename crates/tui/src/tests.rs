@@ -506,9 +506,9 @@ fn a_step_passes_over_a_whole_command() {
     world.shows(&texts);
     world.press("]");
     assert_eq!((world.model.position(), &world.model.at), (newest, &None));
-    // There is nothing before the first event.
+    // There is nothing before the first command, which wrote two events.
     world.press("@@1<Enter>[");
-    assert_eq!(world.model.position(), 1);
+    assert_eq!(world.model.position(), 2);
 }
 
 #[test]

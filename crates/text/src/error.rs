@@ -117,7 +117,7 @@ mod tests {
             (TantivyError::IoError(Arc::new(full())), "the disk is full"),
             (
                 TantivyError::SystemError("the \"writer\" ended.".to_owned()),
-                "System error: 'the writer ended",
+                "System error.'the writer ended",
             ),
         ] {
             let error = Err::<(), _>(source).doing("opening").expect_err("an error");

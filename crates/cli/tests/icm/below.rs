@@ -26,7 +26,7 @@ fn topics_below_a_topic_are_named() {
 
     world.ok("forget -t payments/ --yes");
     let run = world.icm(revive).ends(1);
-    run.err.says(format!("is forgotten, {MEANS}"));
+    run.err.says(format!("is forgotten or expired, {MEANS}"));
     let run = world.icm(forget).ends(1);
     run.err.lacks("below");
     let run = world.ok("list -t payments");

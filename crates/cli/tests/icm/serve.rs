@@ -75,7 +75,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     assert_eq!(tools("--toolsets sediment", &[]), sediment);
     let reading = tools("--toolsets mii --read-only", &[]);
     assert_eq!(reading, ["alerts_get", "list_tags", "memory_get"]);
-    assert_eq!(tools("--toolsets all", &[]).len(), 38);
+    assert_eq!(tools("--toolsets all", &[]).len(), 42);
     let core = tools("--toolsets core", &[]);
     assert_eq!(tools("", &[("ICM_TOOLSETS", " core , ")]), core);
     let more = "--toolsets core --tools icm_memory_stats --exclude-tools icm_undo";
@@ -126,7 +126,7 @@ fn the_tools_and_toolsets_are_listed_with_their_tokens() {
     for (name, tools) in [
         ("default", 10),
         ("icm", 22),
-        ("all", 38),
+        ("all", 42),
         ("spec", 6),
         ("mii", 5),
     ] {

@@ -133,8 +133,8 @@ fn the_pages_are_drawn_and_q_gives_the_terminal_back() {
     // A memory of another process appears by itself.
     view.press("3");
     view.sees("newest");
-    world.ok("store -t news -c Tugboats");
-    view.sees("Tugboats");
+    world.ok("store -t news -c ZZYZXQ");
+    view.sees("ZZYZXQ");
     view.press("\u{1b}");
     view.press("q");
     assert!(view.ends().success());

@@ -33,7 +33,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         @if topics.topics.is_empty() {
             (show::empty("There is no topic", &html! { a href=(ask.link("/memories", &[])) { "To the memories" } }))
         }
-        nav.tree #tree aria-label="Topics" { (tree(explorer, ask, &topics.topics, None, true)) }
+        nav.topic-tree #tree aria-label="Topics" { (tree(explorer, ask, &topics.topics, (None, None), true)) }
         nav.pager aria-label="Pages of topics" {
             @if ask.get("after").is_some() { a href=(ask.link_with(&[("after", "")])) rel="first" { "First page" } }
             @if let Some(last) = last { a.button href=(ask.link_with(&[("after", &last.topic)])) rel="next" { "Next" } }
@@ -60,46 +60,37 @@ pub(crate) fn beside(explorer: &Explorer, ask: &Ask, here: Option<&str>) -> Resu
         ..TopicsRequest::default()
     };
     let topics = explorer.service.topic_tree(&request)?;
-    let top = topics.topics.iter().filter(|node| node.level == 0);
-    let memories: u64 = top.map(|node| node.with_below.memories).sum();
+    let top = grouped(&topics.topics).into_iter();
+    let memories: u64 = top.map(|(node, _)| node.with_below.memories).sum();
     Ok(html! {
         h2 { a href=(all) { "Topics" } }
         @if !topics.more { p.quiet { (show::count(memories, "memory", "memories")) } }
         details.fold open {
             summary { "Show or hide" }
-            div.tree { (tree(explorer, ask, &topics.topics, here, false)) }
+            div.topic-tree { (tree(explorer, ask, &topics.topics, (None, here), false)) }
         }
         @if topics.more { p { a href=(all) { "All " (show::number(topics.total)) } } }
     })
 }
 
-/// Returns nodes as nested lists. Levels with others below them can be folded; those on the way to `here` are open.
+/// Returns nodes as nested lists. Levels with others below them can be folded; those on the way
+/// to `here` are open. `above` is the topic that all are below, which their names leave out.
 fn tree(
     explorer: &Explorer,
     ask: &Ask,
     nodes: &[TopicNode],
-    here: Option<&str>,
+    (above, here): (Option<&str>, Option<&str>),
     wide: bool,
 ) -> Markup {
-    let Some(first) = nodes.first() else {
-        return html! {};
-    };
-    let level = first.level;
-    let mut starts: Vec<usize> = (0..nodes.len())
-        .filter(|at| nodes[*at].level <= level)
-        .collect();
-    starts.push(nodes.len());
     html! {
         ul {
-            @for pair in starts.windows(2) {
-                @let node = &nodes[pair[0]];
-                @let below = &nodes[pair[0] + 1..pair[1]];
+            @for (node, inside) in grouped(nodes) {
                 li {
-                    (name(explorer, ask, node, here, wide))
-                    @if !below.is_empty() {
+                    (name(explorer, ask, node, (above, here), wide))
+                    @if !inside.is_empty() {
                         details open[is_open(node, here, wide)] {
                             summary { span.unseen { "Topics below " (show::line(&node.topic)) } }
-                            (tree(explorer, ask, below, here, wide))
+                            (tree(explorer, ask, inside, (Some(&node.topic), here), wide))
                         }
                     }
                 }
@@ -108,10 +99,29 @@ fn tree(
     }
 }
 
+/// Returns the nodes that are not below another one, each with those below it, which stand right behind it.
+fn grouped(nodes: &[TopicNode]) -> Vec<(&TopicNode, &[TopicNode])> {
+    let mut groups = Vec::new();
+    let mut rest = nodes;
+    while let Some((node, behind)) = rest.split_first() {
+        let end = behind
+            .iter()
+            .position(|other| below(&node.topic, &other.topic).is_none());
+        let (inside, others) = behind.split_at(end.unwrap_or(behind.len()));
+        groups.push((node, inside));
+        rest = others;
+    }
+    groups
+}
+
+/// Returns the name of a topic below another one; `None` if it is not below it.
+fn below<'t>(above: &str, topic: &'t str) -> Option<&'t str> {
+    topic.strip_prefix(above)?.strip_prefix('/')
+}
+
 /// Returns `true` for a level that is unfolded at first.
 fn is_open(node: &TopicNode, here: Option<&str>, wide: bool) -> bool {
-    let is_above = |here: &str| here.starts_with(&format!("{}/", node.topic));
-    here.is_some_and(is_above) || (wide && node.level == 0)
+    here.is_some_and(|here| below(&node.topic, here).is_some()) || (wide && node.level == 0)
 }
 
 /// Returns one topic as a link to its memories and those below it.
@@ -119,7 +129,7 @@ fn name(
     explorer: &Explorer,
     ask: &Ask,
     node: &TopicNode,
-    here: Option<&str>,
+    (above, here): (Option<&str>, Option<&str>),
     wide: bool,
 ) -> Markup {
     let sum = &node.with_below;
@@ -128,12 +138,12 @@ fn name(
         true => format!("{}/", node.topic),
         false => node.topic.clone(),
     };
-    let step = node.topic.rsplit('/').next().unwrap_or(&node.topic);
+    let short = above.and_then(|above| below(above, &node.topic));
     let is_here = here == Some(&*filter) || here == Some(&*node.topic);
     html! {
         span.node {
             a href=(ask.link("/memories", &[("topic", &filter)])) aria-current=[is_here.then_some("true")] title=(show::start_of(&node.topic, 128)) {
-                @if node.topic.is_empty() { "(withheld)" } @else { (show::line(step)) }
+                @if node.topic.is_empty() { "(withheld)" } @else { (show::line(short.unwrap_or(&node.topic))) }
             }
             " " span.count { (show::number(sum.memories)) }
             @if wide {

@@ -84,7 +84,10 @@ fn origin(explorer: &Explorer, ask: &Ask, memory: &Memory, known: &[Version]) ->
         !version.is_not_shown() && version.changed.iter().any(|field| field == "content")
     });
     let refs = match wrote.or(stored) {
-        Some(version) => explorer.service.log_show(&version.event)?.refs,
+        Some(version) => {
+            let at = format!("@{}", version.position);
+            explorer.service.log_show(&at)?.refs
+        }
         None => Vec::new(),
     };
     Ok(html! {

@@ -152,7 +152,12 @@ async fn hostile_names_are_text_on_each_page() {
     // Names hold no control characters: the service refuses them.
     let name = HOSTILE.replace(['\u{202e}', '\u{1b}'], "");
     world.memoir("m", HOSTILE);
-    let id = world.concept("m", &name, "<b onclick=x>label</b>", &[source.clone()]);
+    let id = world.concept(
+        "m",
+        &name,
+        "<b onclick=x>label</b>",
+        std::slice::from_ref(&source),
+    );
     world.concept("m", "other", "plain", &[]);
     world.link("m", &name, "other", Some(HOSTILE));
     let other = world.memory("The mailer sends at noon <script>alert(2)</script>");

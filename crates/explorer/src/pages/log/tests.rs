@@ -146,7 +146,7 @@ fn filters_leave_out_the_other_events() {
     let pears = world.store("pears/green", "Pears are green");
     world
         .service()
-        .forget(&world.caller, &[pears.clone()])
+        .forget(&world.caller, std::slice::from_ref(&pears))
         .expect("it forgets");
     let agent = Caller {
         actor: "agent:codex".to_owned(),

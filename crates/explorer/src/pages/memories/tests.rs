@@ -155,7 +155,7 @@ fn a_moment_shows_the_text_of_that_moment() {
         .expect("it updates");
     explorer
         .service
-        .forget(&explorer.caller, &[id.clone()])
+        .forget(&explorer.caller, std::slice::from_ref(&id))
         .expect("it forgets");
     let path = format!("/memories/{id}");
     let at = |position: u64| {

@@ -393,11 +393,7 @@ pub struct ConceptSearch {
 impl ConceptSearch {
     /// Returns the cursor of a page that starts after the first `shown` results of this one.
     pub fn after(&self, shown: usize) -> String {
-        let cursor = Cursor {
-            position: self.basis.position,
-            offset: self.offset + shown,
-        };
-        cursor.to_string()
+        Cursor::after(&self.basis, self.offset + shown).to_string()
     }
 }
 

@@ -108,6 +108,7 @@ impl Service {
             let next = Cursor {
                 position: at.position.0,
                 offset: offset + around.len(),
+                moment_ms: None,
             };
             let mut links = Vec::with_capacity(edges.len());
             for edge in &edges {

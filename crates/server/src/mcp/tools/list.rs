@@ -117,10 +117,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let next = offset + shown.len();
     let mut structured = json!({"basis": basis, "memories": shown});
     if all.len() > next && next > offset {
-        let cursor = Cursor {
-            position: basis.position,
-            offset: next,
-        };
+        let cursor = Cursor::after(&basis, next);
         text.push_str(&format!("\nmore: cursor \"{cursor}\""));
         structured["next_cursor"] = json!(cursor.to_string());
     }

@@ -215,10 +215,8 @@ pub(super) fn told(
 ) -> Reply {
     let basis = request.at.is_some().then_some(&answer.basis);
     let text_of_basis = basis.map(super::basis_text);
-    let next = answer.next.map(|offset| Cursor {
-        position: answer.basis.position,
-        offset,
-    });
+    let next = answer.next;
+    let next = next.map(|offset| Cursor::after(&answer.basis, offset));
 
     let mut hits: Vec<Hit> = answer
         .results

@@ -58,10 +58,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut structured = json!({ "format": format.name(), "text": page });
     let end = start + page.len();
     if end < whole.len() {
-        let next = Cursor {
-            position: written.basis.position,
-            offset: end,
-        };
+        let next = Cursor::after(&written.basis, end);
         text.push_str(&format!(
             "\n{end} of {} bytes shown, it goes on; more: give after = \"{next}\"",
             whole.len()

@@ -81,7 +81,12 @@ proptest! {
                 judge.step(&Command::DropViews).map_err(TestCaseError::fail)?;
             }
             let again = judge.answer(query, Some(&answer)).expect("the store has events");
-            prop_assert_eq!(&again.basis, &answer.basis);
+            let mut basis = again.basis.clone();
+            // A condition that was set since makes the answer name its moment, too.
+            if answer.basis.moment.is_none() {
+                basis.moment = None;
+            }
+            prop_assert_eq!(&basis, &answer.basis);
             prop_assert_eq!(judge::results(&again), judge::results(&answer), "rebuilt: {}", rebuilt);
         }
     }

@@ -16,30 +16,11 @@ use maud::{Markup, html};
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::frame;
+pub(crate) use crate::frame::Page;
 
 /// Files of this server alone, no script or style inside a page, no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-
-/// A page without its frame.
-pub(crate) struct Page {
-    /// Title of the window, and the one heading of the page.
-    pub(crate) title: String,
-    /// All below the heading.
-    pub(crate) main: Markup,
-    /// Names of files in `/assets` that this page needs beside the usual ones.
-    pub(crate) scripts: &'static [&'static str],
-}
-
-impl Page {
-    pub(crate) fn new(title: impl Into<String>, main: Markup) -> Page {
-        Page {
-            title: title.into(),
-            main,
-            scripts: &[],
-        }
-    }
-}
 
 /// A function that makes a page.
 pub(crate) type Make = fn(&Explorer, &Ask) -> Result<Page>;

@@ -4,7 +4,6 @@ use icm_api::error::Result;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::Explorer;
-use crate::answer::Page;
 use crate::ask::Ask;
 use crate::keys;
 use crate::time;
@@ -20,6 +19,26 @@ const NAVIGATION: [(&str, &str); 8] = [
     ("/machines", "Machines"),
     ("/numbers", "Numbers"),
 ];
+
+/// A page without its frame.
+pub(crate) struct Page {
+    /// Title of the window, and the one heading of the page.
+    pub(crate) title: String,
+    /// All below the heading.
+    pub(crate) main: Markup,
+    /// Names of files in `/assets` that this page needs beside the usual ones.
+    pub(crate) scripts: &'static [&'static str],
+}
+
+impl Page {
+    pub(crate) fn new(title: impl Into<String>, main: Markup) -> Page {
+        Page {
+            title: title.into(),
+            main,
+            scripts: &[],
+        }
+    }
+}
 
 /// Puts a page into its frame.
 pub(crate) fn around(explorer: &Explorer, ask: &Ask, page: Page) -> Result<Markup> {

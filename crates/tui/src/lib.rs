@@ -129,7 +129,7 @@ pub fn run(service: &Arc<Service>, caller: &Caller, manner: Manner) -> Result<()
         screen
             .draw(&model)
             .map_err(failed("the terminal cannot be written"))?;
-        // Everything that has come is taken in before the next drawing.
+        // The next drawing waits until all answers at hand are taken in.
         let Some(first) = next(&news, &mut model, service, &watched) else {
             break;
         };

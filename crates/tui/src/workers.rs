@@ -145,6 +145,9 @@ fn count<N: From<News>>(service: &Service, counted: &Receiver<Option<String>>, t
 /// Turns a panic into an error: the view goes on with the next question.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // The service drops what a panic left half done.
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(ServiceError::Internal("a question panicked".to_owned())))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(ServiceError::Internal(
+            "this page cannot be made".to_owned(),
+        ))
+    })
 }

@@ -31,7 +31,7 @@ pub(crate) use memory::{for_finding, for_memory, store_link};
 pub(crate) use settle::for_conflict;
 pub(crate) use undo::undo_link;
 
-/// Where the person is sent after an action.
+/// The page that follows an action.
 pub(crate) enum Done {
     /// An event was written.
     Event(String),

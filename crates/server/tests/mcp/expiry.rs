@@ -131,6 +131,8 @@ async fn each_condition_is_set_comes_true_and_is_replaced() {
             .await
             .is_empty()
     );
+    // The server writes what the file made expire after the answer.
+    client.service.record_recalls();
     let (text, list) = client.ok("icm_memory_list", json!({"expired": true})).await;
     text.says("; expired; expires 2027-02-14 09:00 UTC+01)");
     let (mut hidden, mut all) = (list["memories"].texts("id"), ids.clone());

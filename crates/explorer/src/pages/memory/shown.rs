@@ -1,4 +1,4 @@
-//! Who was shown a memory, and when: recalls, and hooks and wake-up packs that showed it unasked.
+//! The recalls, hooks and wake-up packs that showed a memory: to whom, and when.
 
 use icm_api::Memory;
 use icm_api::WhyRecall;

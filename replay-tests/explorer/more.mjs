@@ -32,6 +32,18 @@ export async function actions({ step, open, main, page, store, faults, assert })
     assert.equal(get(id).content, 'The lighthouse is painted blue');
     assert.deepEqual(get(id).keywords, ['paint', 'colour']);
   });
+  await step('an update from an old page takes back nothing', async () => {
+    await open(`/memories/${id}`);
+    store.icm(['update', id, '-c', 'The lighthouse is painted green']);
+    await page.locator('summary', { hasText: /^Update$/ }).click();
+    await page.getByLabel('Importance').selectOption('high');
+    await page.getByRole('button', { name: 'Update' }).click();
+    assert.match(await main(), /nothing was updated/);
+    // The browser logs the refusal; it was meant.
+    faults.pop();
+    assert.equal(get(id).content, 'The lighthouse is painted green');
+    assert.equal(get(id).importance, 'medium');
+  });
   await step('pin and unpin', async () => {
     await open(`/memories/${id}`);
     await page.getByRole('button', { name: 'Pin', exact: true }).click();

@@ -1,6 +1,6 @@
 //! Actions on memories: store, update, forget, revive, pin, link.
 
-use icm_api::error::Result;
+use icm_api::error::{Result, ServiceError};
 use icm_api::{
     Action, FindingItem, FindingKind, Importance, LinkRequest, Memory, Receipt, StoreRequest,
     UpdateRequest,
@@ -102,6 +102,7 @@ fn update_form(explorer: &Explorer, memory: &Memory) -> Result<Markup> {
         "update",
         &html! {
             input type="hidden" name="id" value=(memory.id);
+            input type="hidden" name="seen" value=(memory.updated_at);
             (text_fields(Some(memory)))
             button type="submit" { "Update" }
         },
@@ -234,6 +235,13 @@ pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
         return Ok(done(explorer.service.update(&explorer.caller, request)?));
     }
     let before = explorer.service.get(&id, None)?;
+    // The fields of the form are those of the page: they must not take back what was written since.
+    if fields.get("seen") != Some(&before.updated_at) {
+        return Err(ServiceError::invalid_with(
+            "this memory was changed since the page was made, so nothing was updated",
+            "load its page again, and repeat the change there",
+        ));
+    }
     let changed = |given: Option<&str>, before: &str| {
         let given = given.filter(|given| *given != before);
         given.map(str::to_owned)

@@ -1,7 +1,7 @@
 //! Undo: the preview that the command line shows, then the undo of exactly that plan.
 
 use icm_api::error::Result;
-use icm_api::{UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoRow};
+use icm_api::{UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoRequest, UndoRow};
 use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
@@ -104,9 +104,47 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
             }
             ul.changes { @for change in plan.changes.iter().take(NAMED) { li { (one_change(ask, change)) } } }
             @if plan.changes.len() > NAMED { p.quiet { "… and " (plan.changes.len() - NAMED) " more." } }
+            @if !plan.facts.is_empty() || !plan.alerts.is_empty() {
+                ul.changes {
+                    @for fact in plan.facts.iter().take(NAMED) { li { (one_fact(ask, fact)) } }
+                    @for alert in plan.alerts.iter().take(NAMED) { li { (one_alert(ask, alert)) } }
+                }
+            }
             @if gone > 0 { p { (later(gone)) " of these disappear with it, and come back when it is undone." } }
             @if staying > 0 { p.warn { (later(staying)) " of these " (plan.later_of()) " stay in force." } }
         }
+    }
+}
+
+/// Returns a value of a fact that changes although its memory looks the same.
+fn one_fact(ask: &Ask, fact: &UndoFact) -> Markup {
+    let value =
+        |value: &Option<String>| clean_line(value.as_deref().unwrap_or("(no value)")).to_string();
+    html! {
+        span class="badge warn" { "changed" } " "
+        a href=(ask.link(&format!("/memories/{}", fact.id), &[])) {
+            bdi { (clean_line(&fact.subject)) " " (clean_line(&fact.attribute)) }
+        }
+        span.quiet {
+            " from " (fact.valid_from)
+            @if let Some(until) = &fact.valid_until { " until " (until) }
+        }
+        p.text { del { (value(&fact.before)) } }
+        p.text { ins { (value(&fact.after)) } }
+    }
+}
+
+/// Returns an alert that waits no longer, waits again, or was shown before.
+fn one_alert(ask: &Ask, alert: &UndoAlert) -> Markup {
+    let (word, class) = match (alert.action, alert.shown) {
+        (_, true) => ("shown before", "badge"),
+        (UndoAction::Back, false) => ("back", "badge good"),
+        (_, false) => ("gone", "badge bad"),
+    };
+    html! {
+        span class=(class) { (word) } " alert of "
+        a href=(ask.link(&format!("/log/{}", alert.position), &[])) { "event " (alert.position) }
+        p.text { (clean_line(alert.text.as_deref().unwrap_or("(withheld)"))) }
     }
 }
 

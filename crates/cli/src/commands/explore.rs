@@ -13,7 +13,8 @@ use crate::error::{CliError, Outcome};
 /// Open the store in the browser: what an agent believes, since when, from whom
 ///
 /// The pages show memories, the log, the graph, sessions and findings, now or at any moment of the log. They follow the
-/// log while agents work. Changes made there are events of this user, and `icm undo` takes them back.
+/// log while agents work. Changes made there are events of this user, and `icm undo` takes them back,
+/// except redactions.
 ///
 /// The first line of stdout is the whole address. It works once, in one browser of this machine. Ctrl-C ends the pages.
 #[derive(Debug, Args)]

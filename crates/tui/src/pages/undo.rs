@@ -1,6 +1,6 @@
 //! The preview of an undo, as `icm undo` prints it.
 
-use icm_api::{UndoAction, UndoAnswer, UndoChange, UndoRow};
+use icm_api::{UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoRow};
 
 use super::{Page, Scene};
 use crate::row::{Look, Row, Target, paragraph};
@@ -59,6 +59,12 @@ pub(crate) fn page(scene: &Scene<'_>, answer: &UndoAnswer, only: bool, cascade: 
     for change in &answer.changes {
         rows.extend(change_rows(scene, change));
     }
+    for fact in &answer.facts {
+        rows.extend(fact_rows(scene, fact));
+    }
+    for alert in &answer.alerts {
+        rows.extend(alert_rows(scene, alert));
+    }
     rows.extend(later(scene, answer));
     let extent = match (only, cascade) {
         (true, false) => "only this event",
@@ -74,6 +80,44 @@ pub(crate) fn page(scene: &Scene<'_>, answer: &UndoAnswer, only: bool, cascade: 
         ],
         rows,
     }
+}
+
+/// Returns a value of a fact that changes although its memory looks the same.
+fn fact_rows(scene: &Scene<'_>, fact: &UndoFact) -> Vec<Row> {
+    let name = format!("{} {}", fact.subject, fact.attribute);
+    let from = format!("from {}", fact.valid_from);
+    let value = |sign: &str, value: &Option<String>, look: Look| {
+        let value = text::one_line(value.as_deref().unwrap_or("(no value)"));
+        let line = format!("    {sign} {value}");
+        Row::new().rest(&line, scene.columns, look)
+    };
+    vec![
+        Row::new()
+            .with("~ changed", Look::Warn)
+            .plain("  ")
+            .with(&text::one_line(&name), Look::Name)
+            .plain("  ")
+            .rest(&from, scene.columns, Look::Dim)
+            .to(Target::Memory(fact.id.clone())),
+        value("-", &fact.before, Look::Bad),
+        value("+", &fact.after, Look::Good),
+    ]
+}
+
+/// Returns an alert that waits no longer, waits again, or was shown before.
+fn alert_rows(scene: &Scene<'_>, alert: &UndoAlert) -> Vec<Row> {
+    let (look, word) = match (alert.action, alert.shown) {
+        (_, true) => (Look::Dim, "  shown  "),
+        (UndoAction::Back, false) => (Look::Good, "+ back   "),
+        (_, false) => (Look::Bad, "- gone   "),
+    };
+    let said = text::one_line(alert.text.as_deref().unwrap_or("(withheld)"));
+    let line = format!("  alert @{}  {said}", alert.position);
+    vec![
+        Row::new()
+            .with(word, look)
+            .rest(&line, scene.columns, Look::Plain),
+    ]
 }
 
 fn change_rows(scene: &Scene<'_>, change: &UndoChange) -> Vec<Row> {

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use icm_log::disk::RealDisk;
 use icm_log::*;
 
-use store::{TestEnv, append, forget, positions};
+use store::{TestEnv, append, copy_folder, forget, positions};
 
 #[test]
 fn store_reopen_walk() {
@@ -63,12 +63,7 @@ fn store_reopen_walk() {
     assert_eq!((report.events, report.positions), (5, Position(5)));
     // A copy mints an origin of its own and continues the positions.
     let copy = dir.path().join("copy");
-    let status = std::process::Command::new("cp")
-        .arg("-r")
-        .arg(&path)
-        .arg(&copy)
-        .status();
-    assert!(status.expect("cp").success());
+    copy_folder(&path, &copy);
     let other = Log::open(disk, &copy).expect("open the copy");
     assert_eq!(other.tip(), log.tip());
     let there = append(&other, &env, vec![forget(4)]);

@@ -170,6 +170,7 @@ pub(crate) fn case_of(log: &Log) -> Option<Case> {
     }
 }
 
+/// Copies a folder and all in it. A process that is started for it would hold the locks of other tests for a moment.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("create");
     for entry in std::fs::read_dir(from).expect("read") {

@@ -7,7 +7,7 @@ use icm_log::acked::Slot;
 use icm_log::cases::Case;
 use icm_log::*;
 
-use crate::store::{Store, append, batch_of, case_of, forget, try_append};
+use crate::store::{Store, append, batch_of, case_of, copy_folder, forget, try_append};
 
 #[test]
 fn a_commit_without_an_append_waits_for_what_was_found() {
@@ -62,12 +62,7 @@ fn the_chain_that_a_new_origin_continues_is_durable_and_missed_when_it_goes() {
     append(&store.open(), &store.env, vec![forget(1)]);
     try_append(&store.open(), &store.env, vec![forget(2)], Durability::Lazy).expect("append");
     let copy = Store::new();
-    std::fs::create_dir_all(&copy.path).expect("folder");
-    let status = std::process::Command::new("cp")
-        .args(["-r", &format!("{}/.", store.path.display())])
-        .arg(&copy.path)
-        .status();
-    assert!(status.expect("cp").success());
+    copy_folder(&store.path, &copy.path);
     let (log, watched) = copy.watched();
     drop(log.begin(&copy.env, Duration::ZERO).expect("lock"));
     assert_eq!(watched.syncs.load(Ordering::Relaxed), 1);

@@ -1,7 +1,8 @@
 //! The guard of icm: checks texts that come in and cleans texts that go out.
 //!
 //! Texts on their way into the log are searched for [`secrets`]. Stored text on its way to a model is cleaned
-//! ([`sanitize`]) and put into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]), and words
+//! ([`sanitize`]) and put into a frame that marks it as data ([`frame`]); on its way to a terminal it is cleaned, cut and
+//! wrapped ([`terminal`]). JSON is read strictly ([`json`]), and words
 //! of commands in messages are quoted for a shell ([`shell`]). Of a long text the lines that differ from another one are
 //! shown ([`difference`]). A text to be redacted is found in every form
 //! ([`leak_search`]).
@@ -23,3 +24,4 @@ pub mod leak_search;
 pub mod sanitize;
 pub mod secrets;
 pub mod shell;
+pub mod terminal;

@@ -257,12 +257,10 @@ fn bottom(model: &Model, pen: &Pen, buffer: &mut Buffer, y: u16) -> Option<(u16,
         let start = prompt.width() + 1;
         let room = columns.saturating_sub(start + 1);
         // The end of a long line is shown.
-        let mut shown = icm_guard::sanitize::clean_line(line).into_owned();
-        while text::width(&shown) > room && !shown.is_empty() {
-            shown.remove(0);
-        }
+        let typed = icm_guard::sanitize::clean_line(line);
+        let shown = icm_guard::terminal::end(&typed, room);
         let x = u16::try_from(start).unwrap_or(u16::MAX);
-        let end = pen.text(buffer, (x, y), &shown, Style::new(), room);
+        let end = pen.text(buffer, (x, y), shown, Style::new(), room);
         return Some((end.min(pen.area.right() - 1), y));
     }
     let view = model.view();

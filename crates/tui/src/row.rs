@@ -109,6 +109,11 @@ impl Row {
         self.spans.iter().map(|span| text::width(&span.text)).sum()
     }
 
+    /// Returns `true` if nothing of the row is seen.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.spans.iter().all(|span| span.text.trim().is_empty())
+    }
+
     /// Returns the text of the row.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
@@ -118,7 +123,7 @@ impl Row {
 
 /// Returns a text as rows of its own, behind an indent.
 pub(crate) fn paragraph(text: &str, columns: usize, indent: &str, look: Look) -> Vec<Row> {
-    let lines = text::wrap(text, columns.saturating_sub(text::width(indent)));
+    let lines = text::wrap(text, Some(columns.saturating_sub(text::width(indent))));
     let rows = lines.iter();
     rows.map(|line| Row::new().plain(indent).with(line, look))
         .collect()
@@ -137,7 +142,7 @@ pub(crate) fn flowing(pieces: &[(String, Look)], columns: usize, indent: &str) -
                 used = 0;
             }
             for word in line.split_inclusive([' ', '\t']) {
-                for part in text::wrap(word, room) {
+                for part in text::wrap(word, Some(room)) {
                     // Wrapping drops the blank at the end of a line.
                     let blank = if word.ends_with([' ', '\t']) { " " } else { "" };
                     let part = format!("{}{blank}", part.trim_end());

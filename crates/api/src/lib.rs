@@ -51,6 +51,7 @@ pub mod tokens;
 mod topics;
 mod turn;
 mod undo;
+mod undo_entry;
 pub mod when;
 
 pub use alert::*;
@@ -79,6 +80,7 @@ pub use tags::*;
 pub use topics::*;
 pub use turn::*;
 pub use undo::*;
+pub use undo_entry::*;
 
 /// A listener to the progress of long work; silent by default.
 pub trait Progress: Sync {

@@ -2,9 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_api::{
-    Caller, UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoRequest, UndoRow,
-};
+use icm_api::{Caller, UndoAction, UndoAnswer, UndoEntry, UndoRequest};
 use icm_service::Service;
 
 use crate::app::App;
@@ -175,28 +173,11 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
             answer.skipped.len() - PREVIEW
         ))?;
     }
-    for change in answer.changes.iter().take(PREVIEW) {
-        print_change(app, change, put)?;
-    }
-    if answer.changes.len() > PREVIEW {
-        put(format!("… and {} more", answer.changes.len() - PREVIEW))?;
-    }
-    for alert in answer.alerts.iter().take(PREVIEW) {
-        print_alert(app, alert, put)?;
-    }
-    if answer.alerts.len() > PREVIEW {
-        let more = answer.alerts.len() - PREVIEW;
-        put(format!("… and {more} more alerts"))?;
-    }
-    for fact in answer.facts.iter().take(PREVIEW) {
-        print_fact(app, fact, put)?;
-    }
-    if answer.facts.len() > PREVIEW {
-        let more = (answer.facts.len() - PREVIEW) as u64;
-        put(format!(
-            "… and {}",
-            count(more, "more value", "more values")
-        ))?;
+    for kind in answer.entries(PREVIEW) {
+        for entry in &kind.entries {
+            print_entry(app, entry, put)?;
+        }
+        kind.more.map_or(Ok(()), &mut *put)?;
     }
     print_later(app, answer, put)
 }
@@ -234,151 +215,42 @@ fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliEr
     Ok(())
 }
 
-fn print_alert(app: &App, alert: &UndoAlert, put: Put<'_>) -> Result<(), CliError> {
+fn print_entry(app: &App, entry: &UndoEntry<'_>, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
-    let (style, word) = match (alert.action, alert.shown) {
-        (_, true) => (DIM, "  shown  "),
-        (UndoAction::Back, false) => (GOOD, "+ back   "),
-        (_, false) => (BAD, "- gone   "),
+    let (style, word) = match entry.action {
+        Some(UndoAction::Gone) => (BAD, "- gone   "),
+        Some(UndoAction::Back) => (GOOD, "+ back   "),
+        Some(UndoAction::Changed) => (WARN, "~ changed"),
+        None => (DIM, "  shown  "),
     };
-    let why = match alert.shown {
-        true => "  it was shown before, so the undo changes nothing",
-        false => "",
-    };
-    put(format!(
-        "{}  @{}  {}{}",
-        ui.paint(style, word),
-        alert.position,
-        ui.paint(TOPIC, "alert"),
-        ui.paint(DIM, why)
-    ))?;
-    let room = ui.columns.unwrap_or(120).saturating_sub(4);
-    let text = text::one_line(alert.text.as_deref().unwrap_or("(withheld)"));
-    put(format!("    {}", text::cut(&text, room)))
-}
-
-/// Prints a value of a fact that changes although the memory of the fact looks the same.
-fn print_fact(app: &App, fact: &UndoFact, put: Put<'_>) -> Result<(), CliError> {
-    let ui = &app.ui;
-    let until = match &fact.valid_until {
-        Some(until) => format!(" until {until}"),
-        None => String::new(),
-    };
-    put(format!(
-        "{}  {}  {}  {}{}",
-        ui.paint(WARN, "~ changed"),
-        text::one_line(&fact.id),
-        ui.paint(TOPIC, &text::one_line(&fact.subject)),
-        text::one_line(&fact.attribute),
-        ui.paint(DIM, &format!("  from {}{until}", fact.valid_from)),
-    ))?;
-    let room = ui.columns.unwrap_or(120).saturating_sub(4);
-    for (sign, value) in [("- ", &fact.before), ("+ ", &fact.after)] {
-        let value = value.as_deref().unwrap_or("(no value)");
-        put(format!(
-            "    {sign}{}",
-            text::cut(&text::one_line(value), room)
-        ))?;
-    }
-    Ok(())
-}
-
-fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliError> {
-    let ui = &app.ui;
-    let (style, word) = match change.action {
-        UndoAction::Gone => (BAD, "- gone   "),
-        UndoAction::Back => (GOOD, "+ back   "),
-        UndoAction::Changed => (WARN, "~ changed"),
-    };
-    let content = |row: &Option<UndoRow>| {
-        let text = row.as_ref().and_then(UndoRow::text);
-        text.unwrap_or("(withheld)").to_owned()
-    };
-    let room = ui.columns.unwrap_or(120).saturating_sub(4);
     put(format!(
         "{}  {}  {}{}",
         ui.paint(style, word),
-        text::one_line(&change.id),
-        ui.paint(TOPIC, &text::one_line(&change.topic)),
-        match change.fields.is_empty() {
+        text::one_line(&entry.target.name()),
+        ui.paint(TOPIC, &text::one_line(&entry.place)),
+        match entry.note.is_empty() {
             true => String::new(),
-            false => ui.paint(DIM, &format!("  {}", change.fields.join(", "))),
+            false => ui.paint(DIM, &format!("  {}", text::one_line(&entry.note))),
         }
     ))?;
-    let mut quote = |sign: &str, text: &str| {
+    let room = ui.columns.unwrap_or(120).saturating_sub(4);
+    let mut quote = |sign: &str, said: &str| {
         put(format!(
             "    {sign}{}",
-            text::cut(&text::one_line(text), room)
+            text::cut(&text::one_line(said), room)
         ))
     };
-    let (before, after) = (content(&change.before), content(&change.after));
-    match change.action {
-        UndoAction::Gone => quote("", &before),
-        UndoAction::Back => quote("", &after),
-        UndoAction::Changed if before == after => print_values(change, &mut quote),
-        UndoAction::Changed => {
-            quote("- ", &before)?;
-            quote("+ ", &after)
+    let is_changed = entry.action == Some(UndoAction::Changed);
+    for value in &entry.values {
+        if let Some(line) = value.line() {
+            quote("", &line)?;
+            continue;
         }
-    }?;
-    for link in &change.links {
-        let sign = match link.action {
-            UndoAction::Back => "+ ",
-            _ => "- ",
-        };
-        let other = match (&link.name, &link.from) {
-            (Some(name), Some(_)) => format!("{name} {}", link.relation),
-            (Some(name), None) => format!("{} {name}", link.relation),
-            (None, _) => format!("{} {}", link.relation, link.to),
-        };
-        quote(sign, &other)?;
-    }
-    Ok(())
-}
-
-/// Prints the short fields that differ; the text is printed elsewhere.
-fn print_values(
-    change: &UndoChange,
-    quote: &mut dyn FnMut(&str, &str) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    let pairs = match (&change.before, &change.after) {
-        (Some(UndoRow::Memory(before)), Some(UndoRow::Memory(after))) => vec![
-            ("topic", before.topic.clone(), after.topic.clone()),
-            (
-                "importance",
-                before.importance.name().to_owned(),
-                after.importance.name().to_owned(),
-            ),
-            ("scope", before.scope.clone(), after.scope.clone()),
-            (
-                "keywords",
-                before.keywords.join(","),
-                after.keywords.join(","),
-            ),
-            (
-                "recalled",
-                before.access_count.to_string(),
-                after.access_count.to_string(),
-            ),
-        ],
-        (Some(UndoRow::Concept(before)), Some(UndoRow::Concept(after))) => vec![
-            ("labels", before.labels.join(","), after.labels.join(",")),
-            (
-                "confidence",
-                before.confidence.to_string(),
-                after.confidence.to_string(),
-            ),
-            (
-                "revision",
-                before.revision.to_string(),
-                after.revision.to_string(),
-            ),
-        ],
-        _ => Vec::new(),
-    };
-    for (name, before, after) in pairs {
-        if before != after {
-            quote("", &format!("{name}: {before} → {after}"))?;
+        for (sign, said) in [("- ", &value.before), ("+ ", &value.after)] {
+            if let Some(said) = said {
+                let sign = if is_changed { sign } else { "" };
+                quote(sign, &value.labelled(said))?;
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Undo: the preview that the command line shows, then the undo of exactly that plan.
 
 use icm_api::error::Result;
-use icm_api::{UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoRequest, UndoRow};
+use icm_api::{UndoAction, UndoAnswer, UndoEntry, UndoRequest, UndoTarget, Version};
 use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
@@ -102,12 +102,9 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
                     @if skipped.redacted { "it is redacted." } @else { "a " (skipped.kind) " cannot be undone." }
                 }
             }
-            ul.changes { @for change in plan.changes.iter().take(NAMED) { li { (one_change(ask, change)) } } }
-            @if plan.changes.len() > NAMED { p.quiet { "… and " (plan.changes.len() - NAMED) " more." } }
-            @if !plan.facts.is_empty() || !plan.alerts.is_empty() {
-                ul.changes {
-                    @for fact in plan.facts.iter().take(NAMED) { li { (one_fact(ask, fact)) } }
-                    @for alert in plan.alerts.iter().take(NAMED) { li { (one_alert(ask, alert)) } }
+            @for kind in plan.entries(NAMED) {
+                @if !kind.entries.is_empty() {
+                    ul.changes { @for entry in &kind.entries { li { (one_entry(ask, entry)) } } }
                 }
             }
             @if gone > 0 { p { (later(gone)) " of these disappear with it, and come back when it is undone." } }
@@ -116,65 +113,34 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
     }
 }
 
-/// Returns a value of a fact that changes although its memory looks the same.
-fn one_fact(ask: &Ask, fact: &UndoFact) -> Markup {
-    let value =
-        |value: &Option<String>| clean_line(value.as_deref().unwrap_or("(no value)")).to_string();
-    html! {
-        span class="badge warn" { "changed" } " "
-        a href=(ask.link(&format!("/memories/{}", fact.id), &[])) {
-            bdi { (clean_line(&fact.subject)) " " (clean_line(&fact.attribute)) }
-        }
-        span.quiet {
-            " from " (fact.valid_from)
-            @if let Some(until) = &fact.valid_until { " until " (until) }
-        }
-        p.text { del { (value(&fact.before)) } }
-        p.text { ins { (value(&fact.after)) } }
-    }
-}
-
-/// Returns an alert that waits no longer, waits again, or was shown before.
-fn one_alert(ask: &Ask, alert: &UndoAlert) -> Markup {
-    let (word, class) = match (alert.action, alert.shown) {
-        (_, true) => ("shown before", "badge"),
-        (UndoAction::Back, false) => ("back", "badge good"),
-        (_, false) => ("gone", "badge bad"),
+/// Returns a row, a value of a fact or an alert, and its values before and after.
+fn one_entry(ask: &Ask, entry: &UndoEntry<'_>) -> Markup {
+    let (word, class) = match entry.action {
+        Some(UndoAction::Gone) => ("gone", "badge bad"),
+        Some(UndoAction::Back) => ("back", "badge good"),
+        Some(UndoAction::Changed) => ("changed", "badge warn"),
+        None => ("shown before", "badge"),
     };
-    html! {
-        span class=(class) { (word) } " alert of "
-        a href=(ask.link(&format!("/log/{}", alert.position), &[])) { "event " (alert.position) }
-        p.text { (clean_line(alert.text.as_deref().unwrap_or("(withheld)"))) }
-    }
-}
-
-fn one_change(ask: &Ask, change: &UndoChange) -> Markup {
-    let text = |row: &Option<UndoRow>| {
-        let text = row.as_ref().and_then(UndoRow::text);
-        clean_line(text.unwrap_or("(withheld)")).to_string()
+    let path = match entry.target {
+        UndoTarget::Memory(id) => Some(format!("/memories/{id}")),
+        UndoTarget::Event(position) => Some(format!("/log/{position}")),
+        UndoTarget::Row(_) => None,
     };
-    let (word, class) = match change.action {
-        UndoAction::Gone => ("gone", "badge bad"),
-        UndoAction::Back => ("back", "badge good"),
-        UndoAction::Changed => ("changed", "badge warn"),
-    };
-    let is_memory = matches!(
-        change.before.as_ref().or(change.after.as_ref()),
-        Some(UndoRow::Memory(_))
-    );
+    let name = entry.target.name();
     html! {
         span class=(class) { (word) } " "
-        @if is_memory { a href=(ask.link(&format!("/memories/{}", change.id), &[])) { (change.id) } } @else { (change.id) }
-        " in " bdi { (change.topic) }
-        @if !change.fields.is_empty() { span.quiet { " " (change.fields.join(", ")) } }
-        @match change.action {
-            UndoAction::Gone => { p.text { del { (text(&change.before)) } } }
-            UndoAction::Back => { p.text { ins { (text(&change.after)) } } }
-            UndoAction::Changed => {
-                @if text(&change.before) != text(&change.after) {
-                    p.text { del { (text(&change.before)) } }
-                    p.text { ins { (text(&change.after)) } }
-                }
+        @match path {
+            Some(path) => { a href=(ask.link(&path, &[])) { (name) } }
+            None => { (name) }
+        }
+        " " bdi { (clean_line(&entry.place)) }
+        @if !entry.note.is_empty() { span.quiet { " " (entry.note) } }
+        @for value in &entry.values {
+            @if let Some(line) = value.line() {
+                p.text { (clean_line(&line)) }
+            } @else {
+                @if let Some(before) = &value.before { p.text { del { (clean_line(&value.labelled(before))) } } }
+                @if let Some(after) = &value.after { p.text { ins { (clean_line(&value.labelled(after))) } } }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The preview of an undo, as `icm undo` prints it.
 
-use icm_api::{UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoRow};
+use icm_api::{UndoAction, UndoAnswer, UndoEntry, UndoTarget};
 
 use super::{Page, Scene};
 use crate::row::{Look, Row, Target, paragraph};
@@ -56,14 +56,12 @@ pub(crate) fn page(scene: &Scene<'_>, answer: &UndoAnswer, only: bool, cascade: 
             Look::Warn,
         );
     }
-    for change in &answer.changes {
-        rows.extend(change_rows(scene, change));
-    }
-    for fact in &answer.facts {
-        rows.extend(fact_rows(scene, fact));
-    }
-    for alert in &answer.alerts {
-        rows.extend(alert_rows(scene, alert));
+    for entry in answer
+        .entries(usize::MAX)
+        .iter()
+        .flat_map(|kind| &kind.entries)
+    {
+        rows.extend(entry_rows(scene, entry));
     }
     rows.extend(later(scene, answer));
     let extent = match (only, cascade) {
@@ -82,139 +80,47 @@ pub(crate) fn page(scene: &Scene<'_>, answer: &UndoAnswer, only: bool, cascade: 
     }
 }
 
-/// Returns a value of a fact that changes although its memory looks the same.
-fn fact_rows(scene: &Scene<'_>, fact: &UndoFact) -> Vec<Row> {
-    let name = format!("{} {}", fact.subject, fact.attribute);
-    let from = format!("from {}", fact.valid_from);
-    let value = |sign: &str, value: &Option<String>, look: Look| {
-        let value = text::one_line(value.as_deref().unwrap_or("(no value)"));
-        let line = format!("    {sign} {value}");
-        Row::new().rest(&line, scene.columns, look)
-    };
-    vec![
-        Row::new()
-            .with("~ changed", Look::Warn)
-            .plain("  ")
-            .with(&text::one_line(&name), Look::Name)
-            .plain("  ")
-            .rest(&from, scene.columns, Look::Dim)
-            .to(Target::Memory(fact.id.clone())),
-        value("-", &fact.before, Look::Bad),
-        value("+", &fact.after, Look::Good),
-    ]
-}
-
-/// Returns an alert that waits no longer, waits again, or was shown before.
-fn alert_rows(scene: &Scene<'_>, alert: &UndoAlert) -> Vec<Row> {
-    let (look, word) = match (alert.action, alert.shown) {
-        (_, true) => (Look::Dim, "  shown  "),
-        (UndoAction::Back, false) => (Look::Good, "+ back   "),
-        (_, false) => (Look::Bad, "- gone   "),
-    };
-    let said = text::one_line(alert.text.as_deref().unwrap_or("(withheld)"));
-    let line = format!("  alert @{}  {said}", alert.position);
-    vec![
-        Row::new()
-            .with(word, look)
-            .rest(&line, scene.columns, Look::Plain),
-    ]
-}
-
-fn change_rows(scene: &Scene<'_>, change: &UndoChange) -> Vec<Row> {
-    let (look, word) = match change.action {
-        UndoAction::Gone => (Look::Bad, "- gone   "),
-        UndoAction::Back => (Look::Good, "+ back   "),
-        UndoAction::Changed => (Look::Warn, "~ changed"),
+fn entry_rows(scene: &Scene<'_>, entry: &UndoEntry<'_>) -> Vec<Row> {
+    let (look, word) = match entry.action {
+        Some(UndoAction::Gone) => (Look::Bad, "- gone   "),
+        Some(UndoAction::Back) => (Look::Good, "+ back   "),
+        Some(UndoAction::Changed) => (Look::Warn, "~ changed"),
+        None => (Look::Dim, "  shown  "),
     };
     let mut rows = vec![
         Row::new()
             .with(word, look)
             .plain("  ")
-            .with(&change.id, Look::Dim)
+            .with(&entry.target.name(), Look::Dim)
             .plain("  ")
-            .with(&text::one_line(&change.topic), Look::Name)
+            .with(&text::one_line(&entry.place), Look::Name)
             .plain("  ")
-            .rest(&change.fields.join(", "), scene.columns, Look::Dim)
-            .to(Target::Memory(change.id.clone())),
+            .rest(&entry.note, scene.columns, Look::Dim),
     ];
-    let content = |row: &Option<UndoRow>| {
-        let text = row.as_ref().and_then(UndoRow::text);
-        text.unwrap_or("(withheld)").to_owned()
+    rows[0].target = match entry.target {
+        UndoTarget::Memory(id) => Some(Target::Memory(id.to_owned())),
+        UndoTarget::Event(position) => Some(Target::Event(position)),
+        UndoTarget::Row(_) => None,
     };
     let mut quote = |sign: &str, text: &str, look: Look| {
         let row = Row::new().plain("    ").with(sign, look);
         rows.push(row.rest(text, scene.columns, look));
     };
-    let (before, after) = (content(&change.before), content(&change.after));
-    match change.action {
-        UndoAction::Gone => quote("", &before, Look::Gone),
-        UndoAction::Back => quote("", &after, Look::New),
-        UndoAction::Changed if before == after => {
-            for (name, before, after) in values(change) {
-                quote("", &format!("{name}: {before} → {after}"), Look::Plain);
+    for value in &entry.values {
+        if let Some(line) = value.line() {
+            quote("", &line, Look::Plain);
+        }
+        let texts = [
+            ("- ", &value.before, Look::Gone),
+            ("+ ", &value.after, Look::New),
+        ];
+        for (sign, said, look) in texts.into_iter().filter(|_| value.is_text) {
+            if let Some(said) = said {
+                quote(sign, &value.labelled(said), look);
             }
         }
-        UndoAction::Changed => {
-            quote("- ", &before, Look::Gone);
-            quote("+ ", &after, Look::New);
-        }
-    }
-    for link in &change.links {
-        let sign = match link.action {
-            UndoAction::Back => "+ ",
-            _ => "- ",
-        };
-        let other = match (&link.name, &link.from) {
-            (Some(name), Some(_)) => format!("{name} {}", link.relation),
-            (Some(name), None) => format!("{} {name}", link.relation),
-            (None, _) => format!("{} {}", link.relation, link.to),
-        };
-        quote(sign, &other, Look::Plain);
     }
     rows
-}
-
-/// Returns the short fields that differ.
-fn values(change: &UndoChange) -> Vec<(&'static str, String, String)> {
-    let pairs = match (&change.before, &change.after) {
-        (Some(UndoRow::Memory(before)), Some(UndoRow::Memory(after))) => vec![
-            ("topic", before.topic.clone(), after.topic.clone()),
-            (
-                "importance",
-                before.importance.name().to_owned(),
-                after.importance.name().to_owned(),
-            ),
-            ("scope", before.scope.clone(), after.scope.clone()),
-            (
-                "keywords",
-                before.keywords.join(","),
-                after.keywords.join(","),
-            ),
-            (
-                "recalled",
-                before.access_count.to_string(),
-                after.access_count.to_string(),
-            ),
-        ],
-        (Some(UndoRow::Concept(before)), Some(UndoRow::Concept(after))) => vec![
-            ("labels", before.labels.join(","), after.labels.join(",")),
-            (
-                "confidence",
-                before.confidence.to_string(),
-                after.confidence.to_string(),
-            ),
-            (
-                "revision",
-                before.revision.to_string(),
-                after.revision.to_string(),
-            ),
-        ],
-        _ => Vec::new(),
-    };
-    let differing = pairs
-        .into_iter()
-        .filter(|(_, before, after)| before != after);
-    differing.collect()
 }
 
 /// Returns the numbers of later changes: those that disappear with the undo, and those that stay.

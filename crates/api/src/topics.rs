@@ -34,6 +34,27 @@ pub struct Topics {
     pub more: bool,
 }
 
+impl Topics {
+    /// Returns each topic with the number of topics of the page that it is below, and the rest of its name. A level that
+    /// holds one topic only has no node, so [`TopicNode::level`] does not tell that number.
+    pub fn nested(&self) -> Vec<(&TopicNode, usize, &str)> {
+        // The chain of topics above the current one.
+        let mut above: Vec<&str> = Vec::new();
+        let mut nested = Vec::with_capacity(self.topics.len());
+        for node in &self.topics {
+            let topic = node.topic.as_str();
+            let below = |above: &str| topic.strip_prefix(above)?.strip_prefix('/');
+            while above.last().is_some_and(|last| below(last).is_none()) {
+                above.pop();
+            }
+            let name = above.last().and_then(|last| below(last));
+            nested.push((node, above.len(), name.unwrap_or(topic)));
+            above.push(topic);
+        }
+        nested
+    }
+}
+
 /// A topic, or a level above several topics or above topics that are not shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TopicNode {
@@ -62,4 +83,60 @@ pub struct TopicSum {
     pub mean_weight: f64,
     /// Newest change, RFC 3339.
     pub updated_at: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_is_nested_below_the_nearest_one_of_the_page() {
+        let names = [
+            "a",
+            "a/b/c",
+            "a/b/c/d",
+            "a/e",
+            "ab",
+            "x/y/z",
+            "x/y/z/1/2",
+            "",
+        ];
+        let topics = names.map(|topic| TopicNode {
+            topic: topic.to_owned(),
+            memories: 1,
+            updated_at: String::new(),
+            mean_weight: None,
+            level: 0,
+            with_below: TopicSum {
+                topics: 1,
+                memories: 1,
+                mean_weight: 1.0,
+                updated_at: String::new(),
+            },
+        });
+        let expected = [
+            (0, "a"),
+            (1, "b/c"),
+            (2, "d"),
+            (1, "e"),
+            (0, "ab"),
+            (0, "x/y/z"),
+            (1, "1/2"),
+            (0, ""),
+        ];
+        let page = Topics {
+            basis: Basis {
+                position: 1,
+                event: String::new(),
+                at: String::new(),
+                moment: None,
+            },
+            topics: topics.to_vec(),
+            total: 8,
+            more: false,
+        };
+        let nested = page.nested().into_iter();
+        let nested = nested.map(|(_, above, name)| (above, name));
+        assert_eq!(nested.collect::<Vec<_>>(), expected);
+    }
 }

@@ -43,39 +43,27 @@ pub(crate) fn run(args: TopicsArgs, app: &App) -> Result<Outcome, CliError> {
         at: args.at,
         ..TopicsRequest::default()
     };
-    let topics = app.service()?.topic_tree(&request)?.topics;
+    let topics = app.service()?.topic_tree(&request)?;
 
     if app.ui.json {
-        app.ui.json(&topics)?;
+        app.ui.json(&topics.topics)?;
         return Ok(Outcome::Fine);
     }
-    // The chain of topics above the current one.
-    let mut above: Vec<&str> = Vec::new();
-    let mut rows = Vec::with_capacity(topics.len());
-    for node in &topics {
-        let topic = node.topic.as_str();
-        let below = |above: &str| {
-            let rest = topic.strip_prefix(above)?;
-            rest.strip_prefix('/')
-        };
-        while above.last().is_some_and(|last| below(last).is_none()) {
-            above.pop();
-        }
-        let rest = above.last().and_then(|last| below(last));
-        let name = match rest.filter(|_| !request.flat) {
-            Some(rest) => (0..above.len()).fold(Cell::new(rest), |name, _| name.indented()),
-            None => Cell::new(topic),
+    let mut rows = Vec::with_capacity(topics.topics.len());
+    for (node, above, rest) in topics.nested() {
+        let name = match request.flat {
+            true => Cell::new(&node.topic),
+            false => (0..above).fold(Cell::new(rest), |name, _| name.indented()),
         };
         rows.push(row(app, &request, node, name));
-        above.push(topic);
     }
     columns::print(&app.ui, &rows)?;
     match &request.prefix {
-        Some(prefix) if topics.is_empty() => app.ui.remark(format_args!(
+        Some(prefix) if topics.topics.is_empty() => app.ui.remark(format_args!(
             "no topics in `{}`; see `icm topics`",
             text::one_line(prefix)
         )),
-        _ if topics.is_empty() => app.ui.remark(format_args!("no topics")),
+        _ if topics.topics.is_empty() => app.ui.remark(format_args!("no topics")),
         _ => {}
     }
     Ok(Outcome::Fine)

@@ -9,12 +9,8 @@ use crate::text::{count, number};
 /// Makes the page.
 pub(crate) fn page(scene: &Scene<'_>, topics: &Topics) -> Page {
     let mut rows: Vec<Row> = Vec::new();
-    for topic in &topics.topics {
-        let name = match (topic.level, topic.topic.rsplit_once('/')) {
-            (0, _) | (_, None) => &*topic.topic,
-            (_, Some((_, name))) => name,
-        };
-        let indent = "  ".repeat(topic.level.min(12) as usize);
+    for (topic, above, name) in topics.nested() {
+        let indent = "  ".repeat(above.min(12));
         // Only a topic with others below it is chosen with all of them.
         let has_below = topic.with_below.memories > topic.memories;
         let target = match has_below {

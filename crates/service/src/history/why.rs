@@ -1,7 +1,7 @@
 //! The origin of a memory, and the events that changed or showed it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use icm_log::facts::{Facts, MemoryRecalled};
 use icm_log::{ActorId, CommandId, Event, EventId, Kind, Position, SessionId, SubjectId, payload};
@@ -21,25 +21,41 @@ impl Service {
     /// Returns the origin of a memory, the events that changed it, and the newest `recalls` of the recalls that showed
     /// it. Reads only the events that it returns, not the whole log.
     pub fn why(&self, id: &str, recalls: usize) -> Result<Why> {
-        self.with_views(|views| self.why_in(views, id, recalls))
+        self.why_at(id, recalls, None)
     }
 
-    fn why_in(&self, views: &Views, id: &str, recalls_max: usize) -> QueryResult<Why> {
+    /// Returns what [`Service::why`] would have returned at a moment.
+    ///
+    /// # Errors
+    /// `NotFound` also for a memory that was stored later.
+    pub fn why_at(&self, id: &str, recalls: usize, at: Option<&str>) -> Result<Why> {
+        self.with_views(|views| {
+            let newest = self.at(views, at, None)?.position;
+            self.why_in(views, (id, newest), recalls)
+        })
+    }
+
+    fn why_in(
+        &self,
+        views: &Views,
+        (id, newest): (&str, Position),
+        recalls_max: usize,
+    ) -> QueryResult<Why> {
         let entity = self.find_any(views, id)?;
-        let newest = views.tally().position;
         let versions = views.versions(entity, newest)?;
         let shown = views.access_positions(entity, newest, recalls_max)?;
         let (recalls_total, _) = views.accesses_at(&self.log, entity, newest)?;
         let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
         wanted.extend(versions.iter().map(|version| version.from));
         // An event that came late has no version of its own.
-        wanted.extend(views.touched(entity)?);
+        let touched = views.touched(entity)?.into_iter();
+        wanted.extend(touched.filter(|position| *position <= newest));
         let wanted: Vec<Position> = wanted.into_iter().collect();
 
         let mut reading = Reading {
             service: self,
             views,
-            undos: views.undos()?,
+            undos: views.undos()?.as_of(newest),
             entity,
             made: versions.iter().map(|version| version.from).collect(),
             stored: versions.last().map(|version| version.id_stamp.event),
@@ -70,7 +86,7 @@ impl Service {
         } = reading;
         recalls.reverse();
         let since = versions.first().map_or(Position(0), |version| version.from);
-        let injections = self.injections(views, entity, since, recalls_max)?;
+        let injections = self.injections(views, entity, since..=newest, recalls_max)?;
 
         let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
             return Err(crate::memory::present::not_found(id, Vec::new()));
@@ -120,19 +136,19 @@ impl Service {
     }
 
     /// Returns the newest `most` times that a memory was shown to a session that had not asked for it, newest first,
-    /// and how many there are in all. Reads the log back to the event that stored it.
+    /// and how many there are in all. Reads the log back to the first position, the event that stored it.
     fn injections(
         &self,
         views: &Views,
         entity: EntityId,
-        since: Position,
+        known: RangeInclusive<Position>,
         most: usize,
     ) -> QueryResult<(Vec<WhyRecall>, u64)> {
-        let undos = views.undos()?;
+        let undos = views.undos()?.as_of(*known.end());
         let ids = views.ids_of(entity)?;
         let (mut newest, mut total) = (Vec::new(), 0);
-        self.log.scan_back(None, &mut |event| {
-            if event.position < since {
+        self.log.scan_back(Some(*known.end()), &mut |event| {
+            if event.position < *known.start() {
                 return ControlFlow::Break(());
             }
             if event.head.kind() == Kind::MEMORY_RECALLED

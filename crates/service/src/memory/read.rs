@@ -192,8 +192,13 @@ impl Service {
     pub fn history(&self, id: &str) -> Result<Vec<Version>> {
         self.with_views(|views| {
             let entity = self.find_any(views, id)?;
-            let newest = views.tally().position;
+        self.history_at(id, None)
+    }
+
+    /// Returns the versions of a memory that were known at a moment, oldest first, with the undos in force then.
+    pub fn history_at(&self, id: &str, at: Option<&str>) -> Result<Vec<Version>> {
             let versions = views.versions(entity, newest)?;
+            let newest = self.at(views, at, None)?.position;
             let mut history = Vec::with_capacity(versions.len());
             for (index, version) in versions.iter().enumerate() {
                 let until = versions.get(index + 1).map(|next| next.from);
@@ -219,8 +224,8 @@ impl Service {
                 Some(version) => self.conflicting(views, version, newest)?,
                 None => Vec::new(),
             };
-            self.add_not_shown(views, entity, &versions, &mut history)?;
-            self.mark_undone(views, &mut history)?;
+            self.add_not_shown(views, (entity, newest), &versions, &mut history)?;
+            self.mark_undone(views, newest, &mut history)?;
             if let Some(last) = history.last_mut() {
                 last.memory.conflicts = open;
             }
@@ -228,12 +233,17 @@ impl Service {
         })
     }
 
-    /// Names for each undone event the undo. An undo that changes no row leaves no version.
-    fn mark_undone(&self, views: &Views, history: &mut [Version]) -> QueryResult<()> {
+    /// Names for each event that was undone at `newest` the undo. An undo that changes no row leaves no version.
+    fn mark_undone(
+        &self,
+        views: &Views,
+        newest: Position,
+        history: &mut [Version],
+    ) -> QueryResult<()> {
         if views.tally().undos == 0 {
             return Ok(());
         }
-        let undos = views.undos()?;
+        let undos = views.undos()?.as_of(newest);
         let mut positions: Vec<Position> = history
             .iter()
             .map(|version| Position(version.position))
@@ -249,17 +259,17 @@ impl Service {
         Ok(())
     }
 
-    /// Adds an entry for each event whose values no version shows.
+    /// Adds an entry for each event up to `newest` whose values no version shows.
     fn add_not_shown(
         &self,
         views: &Views,
-        entity: SubjectId,
+        (entity, newest): (SubjectId, Position),
         versions: &[fold::Version],
         history: &mut Vec<Version>,
     ) -> QueryResult<()> {
         let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
         let mut positions = views.touched(entity)?;
-        positions.retain(|position| !shown(position));
+        positions.retain(|position| *position <= newest && !shown(position));
         let mut lost = Vec::new();
         views.events_at(&self.log, &positions, &mut |event| {
             if versions.iter().any(|it| it.stamp.event == event.id) {

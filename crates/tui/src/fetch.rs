@@ -64,7 +64,7 @@ pub(crate) fn answer(service: &Service, caller: &Caller, ask: Ask) -> Result<Ans
         }
         Ask::Memory { id, at } => {
             let basis = service.basis(at.as_deref())?;
-            let known = known(service, &id, at.as_deref(), &basis)?;
+            let known = known(service, &id, at.as_deref())?;
             Answer::Memory(basis, Box::new(known))
         }
         Ask::Event { position } => {
@@ -171,15 +171,10 @@ fn no_topic_is_empty(list: Result<Vec<Memory>>) -> Result<Vec<Memory>> {
     }
 }
 
-fn known(service: &Service, id: &str, at: Option<&str>, basis: &Basis) -> Result<Known> {
+fn known(service: &Service, id: &str, at: Option<&str>) -> Result<Known> {
     let memory = service.get(id, at)?;
-    let is_known = |position: u64| position <= basis.position;
-    let mut history = service.history(&memory.id)?;
-    history.retain(|version| is_known(version.position));
-    let mut why = service.why(&memory.id, RECALLS)?;
-    why.events.retain(|event| is_known(event.position));
-    why.recalls.retain(|recall| is_known(recall.position));
-    why.injections.retain(|recall| is_known(recall.position));
+    let history = service.history_at(&memory.id, at)?;
+    let why = service.why_at(&memory.id, RECALLS, at)?;
     let others = memory.related.iter().map(|related| &related.id);
     let others = others.chain(&memory.often_together).take(LINKED);
     let mut linked = BTreeMap::new();

@@ -221,6 +221,8 @@ impl View {
             && let Some(place) = self.page.rows.iter().position(same)
         {
             self.cursor = place;
+        } else if self.cursor < self.page.rows.len() {
+            self.cursor = self.nearest(self.cursor, true);
         }
     }
 
@@ -286,33 +288,37 @@ impl View {
         }
     }
 
-    /// Returns the first row that can be chosen.
-    fn first(&self) -> usize {
-        let has_target = |row: &Row| row.target.is_some();
-        let first = self.page.rows.iter().position(has_target);
-        first.filter(|_| self.kind.is_list()).unwrap_or(0)
+    /// Returns `true` if a row can be chosen: in a list one with a target, on another page one that is not blank.
+    fn can_choose(&self, place: usize) -> bool {
+        let row = self.page.rows.get(place);
+        row.is_some_and(|row| match self.kind.is_list() {
+            true => row.target.is_some(),
+            false => !row.is_blank(),
+        })
     }
 
-    /// Moves by rows; in a list rows without a target are passed over.
+    /// Returns the first row that can be chosen.
+    fn first(&self) -> usize {
+        self.nearest(0, false)
+    }
+
+    /// Returns the row nearest to a place that can be chosen, on the other side only if this one has none.
+    fn nearest(&self, place: usize, is_before: bool) -> usize {
+        let rows = self.page.rows.len();
+        let before = (0..=place).rev().find(|place| self.can_choose(*place));
+        let after = (place..rows).find(|place| self.can_choose(*place));
+        let nearest = match is_before {
+            true => before.or(after),
+            false => after.or(before),
+        };
+        nearest.unwrap_or(place)
+    }
+
+    /// Moves by rows, and passes over those that cannot be chosen.
     pub(crate) fn move_by(&mut self, rows: isize, height: usize) {
         let last = self.page.rows.len().saturating_sub(1);
-        let mut place = self.cursor.saturating_add_signed(rows).min(last);
-        if self.kind.is_list() {
-            let is_choosable = |place: &usize| {
-                let row = self.page.rows.get(*place);
-                row.is_some_and(|row| row.target.is_some())
-            };
-            let found = match rows < 0 {
-                true => (0..=place).rev().find(is_choosable),
-                false => (place..=last).find(is_choosable),
-            };
-            let other = match rows < 0 {
-                true => (place..=last).find(is_choosable),
-                false => (0..=place).rev().find(is_choosable),
-            };
-            place = found.or(other).unwrap_or(place);
-        }
-        self.cursor = place;
+        let place = self.cursor.saturating_add_signed(rows).min(last);
+        self.cursor = self.nearest(place, rows < 0);
         self.settle(height);
         if self.cursor <= self.first() {
             self.top = 0;

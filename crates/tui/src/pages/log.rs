@@ -6,7 +6,7 @@ use icm_api::{LogEntry, LogRequest};
 use super::{Page, Scene, empty, event_row, facts};
 use crate::ask::Events;
 use crate::row::{Look, Row};
-use crate::text::number;
+use crate::text::at_least;
 
 /// The words of a filter, for errors and help.
 pub(crate) const FILTERS: &str =
@@ -30,12 +30,11 @@ pub(crate) fn page(scene: &Scene<'_>, filter: &str, events: &Events) -> Page {
     } else if events.more {
         rows.push(Row::new().with("  more follow: moving on loads them", Look::Dim));
     }
-    let more = if events.more { "+" } else { "" };
     let shown = events.entries.len() as u64;
     let mut head = facts(
         scene.columns,
         &[
-            ("", format!("{}{more} events", number(shown))),
+            ("", at_least(shown, events.more, "event", "events")),
             ("only", filter.to_owned()),
             ("", "newest first".to_owned()),
         ],

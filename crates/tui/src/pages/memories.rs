@@ -5,7 +5,7 @@ use icm_api::{RecallHit, Sort, found_by};
 use super::{Page, Scene, empty, facts, sign};
 use crate::ask::{Found, Wanted};
 use crate::row::{Look, Row, Target, paragraph};
-use crate::text::number;
+use crate::text::{at_least, number};
 
 /// Makes the page.
 pub(crate) fn page(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Page {
@@ -31,21 +31,22 @@ pub(crate) fn page(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Page {
 
 fn head(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Vec<Row> {
     let shown = found.hits.len() as u64;
-    let more = if found.more { "+" } else { "" };
-    let (what, sort) = match (&wanted.query, wanted.sort) {
-        (Some(query), _) => (format!("results for \"{query}\""), String::new()),
-        (None, Sort::Created) => ("memories".to_owned(), "newest first".to_owned()),
-        (None, Sort::Weight) => ("memories".to_owned(), "heaviest first".to_owned()),
-        (None, Sort::Accessed) => ("memories".to_owned(), "last shown first".to_owned()),
+    let sort = match wanted.sort {
+        Sort::Created => "newest first",
+        Sort::Weight => "heaviest first",
+        Sort::Accessed => "last shown first",
+    };
+    let (what, sort) = match &wanted.query {
+        Some(query) => {
+            let results = at_least(shown, found.more, "result", "results");
+            (format!("{results} for \"{query}\""), "")
+        }
+        None => (at_least(shown, found.more, "memory", "memories"), sort),
     };
     let topic = wanted.topic.clone().unwrap_or_default();
     let mut head = facts(
         scene.columns,
-        &[
-            ("", format!("{}{more} {what}", number(shown))),
-            ("topic", topic),
-            ("", sort),
-        ],
+        &[("", what), ("topic", topic), ("", sort.to_owned())],
     );
     head.truncate(2);
     head

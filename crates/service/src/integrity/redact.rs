@@ -18,7 +18,7 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, Version};
 use serde_json::Value;
 
-use crate::command::RequestKeyOf;
+use crate::command::{RequestKeyOf, plan_name, refuse_other_plan};
 use crate::service::{Service, locked};
 use crate::snapshot::{QueryError, QueryResult, unknown};
 use icm_api::error::{Result, ServiceError};
@@ -99,9 +99,7 @@ impl Service {
                     return Ok((plan.answer, None));
                 }
                 let subjects: Vec<_> = plan.subjects.iter().copied().collect();
-                if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
-                    return Err(ServiceError::OtherPlan.into());
-                }
+                refuse_other_plan(request.plan.as_deref(), &plan.answer.plan)?;
                 let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
                 let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
                 let mut events = Vec::new();
@@ -179,7 +177,7 @@ impl Service {
         let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
         let answer = RedactAnswer {
             dry_run: true,
-            plan: blake3::hash(&planned).to_hex()[..16].to_owned(),
+            plan: plan_name(&blake3::hash(&planned)),
             event: None,
             position: None,
             events: sweep.bodies,

@@ -8,7 +8,7 @@ use icm_log::{Appended, Batch, CommandId, Durability, NewEvent, RequestKey, Sess
 use icm_projections::Views;
 
 use crate::command::secrets::Guard;
-use crate::command::{actor_of, check_caller};
+use crate::command::{actor_of, check_caller, plan_name};
 use crate::portable::exchange::{IMPORTS_MAX, imported};
 use crate::service::Service;
 use crate::snapshot::catching_panics;
@@ -210,7 +210,7 @@ fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnsw
     RepairAnswer {
         damaged: !report.is_empty(),
         dry_run,
-        plan: plan.to_hex()[..16].to_owned(),
+        plan: plan_name(&plan),
         event: event.map(|event| event.event.to_string()),
         position: event.map(|event| event.position.0),
         set_aside,

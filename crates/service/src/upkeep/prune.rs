@@ -8,13 +8,13 @@ use icm_log::{EventId, Kind, NewEvent, SubjectId};
 use icm_projections::fold::{Schedule, Version, day_of};
 use icm_projections::{ALL_IDS, Views};
 
-use crate::command::{RequestKeyOf, next_length};
+use crate::command::{RequestKeyOf, next_length, plan_name, refuse_other_plan};
 use crate::history::pauses::{EventDays, Pause};
 use crate::memory::expiry::Expired;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::upkeep::decay::{day_text, decimal, share};
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::{Caller, KEPT_AFTER_RECALL_DAYS, PruneAnswer, PruneRequest, PrunedPause};
 
@@ -58,10 +58,7 @@ impl Service {
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let (mut answer, mut faded) =
                 self.prune_plan(views, threshold_ppm, false, request.all)?;
-            let other = |plan: &String| *plan != answer.plan;
-            if request.plan.as_ref().is_some_and(other) {
-                return Err(ServiceError::OtherPlan.into());
-            }
+            refuse_other_plan(request.plan.as_deref(), &answer.plan)?;
             faded.sort_unstable_by_key(|faded| faded.id);
             let chunks = chunks_of(&faded).into_iter();
             let events = chunks.map(|chunk| pruned(threshold_ppm, chunk));
@@ -204,7 +201,7 @@ fn plan_of(threshold_ppm: u32, faded: &[Faded]) -> String {
     hasher.update(&threshold_ppm.to_le_bytes());
     let ids: BTreeSet<SubjectId> = faded.iter().map(|faded| faded.id).collect();
     ids.iter().for_each(|id| _ = hasher.update(&id.0));
-    hasher.finalize().to_hex()[..16].to_owned()
+    plan_name(&hasher.finalize())
 }
 
 /// Divides memories into events that have room to name the newest events of each.

@@ -7,7 +7,7 @@ use icm_projections::{ALL_IDS, Views};
 use icm_text::{keyword_fits, keyword_has};
 
 use crate::command::secrets::Guard;
-use crate::command::{RequestKeyOf, retagged};
+use crate::command::{RequestKeyOf, plan_for, refuse_other_plan, retagged};
 use crate::memory::expiry::Expired;
 use crate::recall::scopes::Scopes;
 use crate::recall::tag_filter::keywords_of;
@@ -108,10 +108,7 @@ impl Service {
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let (mut answer, tagged) = self.replacement(views, request, &warnings)?;
-            let other = |plan: &String| *plan != answer.plan;
-            if request.plan.as_ref().is_some_and(other) {
-                return Err(ServiceError::OtherPlan.into());
-            }
+            refuse_other_plan(request.plan.as_deref(), &answer.plan)?;
             let events = tagged
                 .iter()
                 .map(|version| retagged(version, &answer.from, &answer.to));
@@ -145,26 +142,15 @@ impl Service {
             .filter(|version| expired.hides(version))
             .count();
         expired.checked()?;
-        let mut plan = blake3::Hasher::new();
-        for name in [&from, &to] {
-            plan.update(name.as_bytes()).update(&[0]);
-        }
-        for version in &tagged {
-            plan.update(&version.id.0).update(&version.stamp.event.0);
-        }
-        let shown = tagged.iter().rev().take(request.shown);
-        let shown: QueryResult<Vec<_>> = shown
-            .map(|version| self.memory_at(views, version, newest))
-            .collect();
         let answer = ReplaceTagAnswer {
             dry_run: request.dry_run,
-            plan: plan.finalize().to_hex()[..16].to_owned(),
+            plan: plan_for(&[&from, &to], &tagged),
             from,
             to,
             memories: tagged.len() as u64,
             expired: hidden as u64,
             ids: tagged.iter().map(|version| id_text(version.id)).collect(),
-            newest: shown?,
+            newest: self.last_of(views, &tagged, request.shown)?,
             warnings: warnings.to_vec(),
             event: None,
             position: None,

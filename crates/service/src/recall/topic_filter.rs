@@ -92,19 +92,12 @@ fn of_level<'t>(topic: &'t str, level: &str) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::tests::service;
+    use crate::service::tests::{service, store_in};
     use icm_api::{
         Caller, ConsolidateRequest, DiffRequest, HealthRequest, ListRequest, LogRequest,
-        MemoirRequest, RecallRequest, StoreRequest, Summary, TopicsRequest, Trust, Turn,
-        TurnTopicRequest, UndoRequest,
+        MemoirRequest, RecallRequest, Summary, TopicsRequest, Trust, Turn, TurnTopicRequest,
+        UndoRequest,
     };
-
-    fn store(service: &Service, topic: &str, content: &str) {
-        let request = StoreRequest::new(topic, content);
-        service
-            .store(&Caller::default(), request)
-            .expect("it stores");
-    }
 
     /// Returns how much each way to ask by a topic finds.
     fn found(service: &Service, topic: &str) -> Result<Vec<(&'static str, u64)>> {
@@ -194,9 +187,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(folder.path());
         for content in ["soup of the day is lentil", "soup is served from noon on"] {
-            store(&service, "Café/Menü", content);
+            store_in(&service, "Café/Menü", content);
         }
-        store(&service, "other", "soup of others");
+        store_in(&service, "other", "soup of others");
         for asked in [
             "Café/Menü",
             "Cafe\u{301}/Menu\u{308}",
@@ -217,9 +210,9 @@ mod tests {
     fn the_exact_topic_wins_and_of_several_none_is_guessed() {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(folder.path());
-        store(&service, "Ops", "soup in Ops");
-        store(&service, "ops", "soup in ops");
-        store(&service, "Ops/night", "soup by night");
+        store_in(&service, "Ops", "soup in Ops");
+        store_in(&service, "ops", "soup in ops");
+        store_in(&service, "Ops/night", "soup by night");
         let list = |topic: &str| {
             let request = ListRequest {
                 topic: Some(topic.to_owned()),
@@ -260,11 +253,11 @@ mod tests {
             let turned = service.turn_topic(&Caller::default(), &request);
             turned.map(|answer| answer.topic)
         };
-        store(&service, "Plans", "soup on Monday");
+        store_in(&service, "Plans", "soup on Monday");
         assert_eq!(turn("plans", Turn::Forget).expect("it is there"), "Plans");
         assert_eq!(turn("PLANS", Turn::Revive).expect("it is there"), "Plans");
         turn("Plans", Turn::Forget).expect("it is there");
-        store(&service, "plans", "soup on Tuesday");
+        store_in(&service, "plans", "soup on Tuesday");
         assert_eq!(turn("PLANS", Turn::Forget).expect("one lives"), "plans");
     }
 

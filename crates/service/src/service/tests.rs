@@ -9,7 +9,7 @@ use icm_log::env::Env;
 
 use super::{Ground, OpenOptions, Service};
 use crate::system::SystemEnv;
-use icm_api::{Caller, StoreRequest};
+use icm_api::{Caller, Receipt, StoreRequest};
 
 pub(crate) fn service(dir: &Path) -> Service {
     open(dir, false)
@@ -29,10 +29,13 @@ fn open(dir: &Path, read_only: bool) -> Service {
 }
 
 pub(crate) fn store(service: &Service, content: &str) {
-    let request = StoreRequest::new("t", content);
-    service
-        .store(&Caller::default(), request)
-        .expect("it stores");
+    store_in(service, "t", content);
+}
+
+pub(crate) fn store_in(service: &Service, topic: &str, content: &str) -> Receipt {
+    let request = StoreRequest::new(topic, content);
+    let stored = service.store(&Caller::default(), request);
+    stored.expect("it stores")
 }
 
 /// The environment of this machine with another clock.

@@ -385,7 +385,7 @@ mod tests {
     use icm_api::{Caller, DecayRequest, RedactRequest, StoreRequest};
     use icm_projections::TopicTag;
 
-    use crate::service::tests::service_at;
+    use crate::service::tests::{service_at, store_in};
 
     use super::*;
 
@@ -444,12 +444,6 @@ mod tests {
         assert_eq!(told, [("a/b", 2), ("a/b/c", 3)]);
     }
 
-    fn store(service: &Service, topic: &str, content: &str) -> icm_api::Receipt {
-        let request = StoreRequest::new(topic, content);
-        let stored = service.store(&Caller::default(), request);
-        stored.expect("it stores")
-    }
-
     type Told = Vec<(String, u64, u64, u64)>;
 
     /// Returns the sums by the counts of topics and row facts, and by every memory.
@@ -484,7 +478,7 @@ mod tests {
             (other, "grue"),
             (other, "boojum"),
         ] {
-            store(&service, topic, content);
+            store_in(&service, topic, content);
             clock.0.fetch_add(10 * 24 * 3_600_000, Ordering::Relaxed);
         }
         let decayed = service.decay(&Caller::default(), &DecayRequest::default());
@@ -536,9 +530,9 @@ mod tests {
     fn memories_of_a_withheld_topic_are_counted_by_their_rows() {
         let folder = tempfile::tempdir().expect("a folder");
         let (clock, service) = service_at(folder.path());
-        let stored = store(&service, "secret", "quorl");
+        let stored = store_in(&service, "secret", "quorl");
         clock.0.fetch_add(10 * 24 * 3_600_000, Ordering::Relaxed);
-        store(&service, "t", "vimble");
+        store_in(&service, "t", "vimble");
         // Only the event is redacted: the memory stays alive, without its words.
         let request = RedactRequest {
             targets: vec![format!("@{}", stored.position)],

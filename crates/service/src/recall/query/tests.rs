@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::service::tests::service;
+use crate::service::tests::{service, store_in};
 use icm_api::{StoreRequest, UpdateRequest};
 
 fn store(service: &Service, topic: &str, contents: &[&str]) {
     for content in contents {
-        let request = StoreRequest::new(topic, *content);
-        service
-            .store(&Caller::default(), request)
-            .expect("it stores");
+        store_in(service, topic, content);
     }
 }
 

@@ -125,7 +125,7 @@ impl FactQuery {
     }
 }
 
-/// A request to list facts.
+/// A request to list facts: those with a value, and without `valid_at` also those whose first value is planned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FactListRequest {
     /// Only this scope, and those below it if it is a session.
@@ -163,9 +163,37 @@ pub struct Fact {
     pub event: String,
     /// Its position.
     pub position: u64,
+    /// Its place in time, as of the moment of the answer.
+    pub state: FactState,
+    /// The first planned value after it, if no other value is valid in between (not in a history).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<NextValue>,
     /// The event that gave the same moment another value, so that this one was never valid (only in a history).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corrected_by: Option<String>,
+}
+
+/// The place of a value in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FactState {
+    /// A later value is valid.
+    Earlier,
+    /// It is the value that is valid.
+    Current,
+    /// It is not valid yet.
+    Planned,
+    /// Another value of the same moment replaced it, so it was never valid.
+    Corrected,
+}
+
+/// A planned value of a fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextValue {
+    /// The value; `null` if it was redacted or is damaged.
+    pub value: Option<String>,
+    /// First moment of its validity, RFC 3339.
+    pub valid_from: String,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::error;
 use crate::marks::Marks;
 use icm_log::facts;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Importance of a memory: decides how fast it fades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -93,6 +94,9 @@ pub struct Caller {
     pub project_id: Option<String>,
     /// `true` in a shallow clone of a git repository: it lacks the commit that the project is named by.
     pub shallow: bool,
+    /// The folder of the session. Relative paths that a tool is given are paths in it; no other process needs it.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
 }
 
 /// A request to store one memory.
@@ -405,10 +409,13 @@ pub struct Memory {
     /// The condition under which it expires.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires: Option<String>,
-    /// `true` if it is expired, or a fact that is not valid yet, at the moment of the answer: only `get`, `history` and
-    /// `list --expired` show it.
+    /// `true` if it is expired at the moment of the answer: only `get`, `history` and `list --expired` show it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub expired: bool,
+    /// First moment of the planned value, RFC 3339, if it is a fact without any earlier value: it is hidden until then (not
+    /// in its history).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub planned_from: Option<String>,
     /// JSON object of the writer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,

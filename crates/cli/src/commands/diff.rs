@@ -87,6 +87,13 @@ impl Fate<'_> {
             Fate::Changed(change) => &change.id,
         }
     }
+
+    fn planned_from(&self) -> Option<&str> {
+        match self {
+            Fate::Added(memory) | Fate::Revived(memory) => memory.planned_from.as_deref(),
+            Fate::Changed(_) | Fate::Forgotten(_) => None,
+        }
+    }
 }
 
 /// Returns the position before the first event of a session.
@@ -314,6 +321,10 @@ fn print_fate(ui: &Ui, fate: &Fate<'_>, id_len: usize) -> Result<(), CliError> {
         what,
     ];
     columns::print_row(ui, &row, &[DEED_WIDTH, id_len, 0])?;
+    if let Some(from) = fate.planned_from() {
+        let planned = format!("planned, valid from {}", when::local(from));
+        ui.line(format_args!("  {}", ui.paint(DIM, &planned)))?;
+    }
     if let Fate::Changed(change) = fate {
         print_fields(
             ui,

@@ -85,6 +85,10 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
         add("pinned", pinned(ui, until));
     }
     add("expires", expires(memory));
+    if let Some(from) = &memory.planned_from {
+        let from = when::local(from);
+        add("planned", format!("valid from {from}, hidden until then"));
+    }
     if memory.confirmations > 0 {
         add(
             "confirmed",
@@ -118,11 +122,7 @@ fn conflicts(memory: &Memory) -> String {
 
 fn expires(memory: &Memory) -> String {
     match (&memory.expires, memory.expired) {
-        (None, false) => String::new(),
-        (None, true) => {
-            let from = memory.occurred_at.as_deref().unwrap_or_default();
-            format!("hidden until its value is valid, {}", text::one_line(from))
-        }
+        (None, _) => String::new(),
         (Some(condition), false) => when::condition(condition),
         (Some(condition), true) => {
             let id = text::one_line(&memory.id);

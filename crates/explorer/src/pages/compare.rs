@@ -229,7 +229,11 @@ fn whole(ask: &Ask, memory: &Memory, side: Side) -> Markup {
         Side::Later => html! { ins { (text) } },
     };
     let [earlier, later] = on(side, &text);
-    entry(&heading(ask, &memory.topic, &memory.id), &earlier, &later)
+    let heading = html! {
+        (heading(ask, &memory.topic, &memory.id))
+        @if memory.planned_from.is_some() { " " (show::badge(Tone::Warn, "planned")) }
+    };
+    entry(&heading, &earlier, &later)
 }
 
 fn changed(ask: &Ask, change: &MemoryChange) -> Markup {

@@ -12,7 +12,7 @@ use icm_projections::fold::{EntityId, Expiry, Version};
 use icm_projections::{LooksCloser, Moment, Row, Views};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::command::came_true;
+use crate::command::{RECORD_WAIT, came_true};
 use crate::history::basis::At;
 use crate::service::{PendingExpiry, Service, locked};
 use crate::snapshot::{QueryError, QueryResult};
@@ -82,6 +82,12 @@ impl<'a> Expired<'a> {
     pub(crate) fn hides_row(&self, row: &Row) -> bool {
         let moment = self.moment();
         moment.is_some_and(|moment| moment.hides(&row.facts, row.entity, row.from))
+    }
+
+    /// Returns `true` if the row facts are those of a fact whose value is planned.
+    pub(crate) fn is_planned_row(&self, row: &Row) -> bool {
+        let starts_later = i128::from(row.facts.time_ms) > i128::from(self.at.moment_ms);
+        row.facts.is_planned && starts_later
     }
 
     /// Returns `true` if a version is expired for good: no later moment shows it again.
@@ -284,7 +290,7 @@ impl Service {
             return;
         };
         let events = pending.into_iter().map(|pending| pending.event).collect();
-        if let Err(error) = self.append_lazily(&Caller::default(), events, &read) {
+        if let Err(error) = self.append_lazily(&Caller::default(), events, &read, RECORD_WAIT) {
             tracing::debug!(%error, "an expired memory was not recorded");
         }
     }

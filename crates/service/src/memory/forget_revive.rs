@@ -197,6 +197,7 @@ fn turn_all(
     let service = command.service;
     let expired = Expired::now(service, views);
     let mut counts = Vec::with_capacity(versions.len());
+    let mut warnings = Vec::with_capacity(versions.len());
     let mut events = Vec::new();
     for version in versions {
         let before = events.len();
@@ -217,13 +218,18 @@ fn turn_all(
             };
             events.extend(service.counted(views, change, version)?.event(version));
         }
+        let planned = match to == Turn::Revive && events.len() == before {
+            true => service.planned_value(views, version)?,
+            false => None,
+        };
+        warnings.push(Vec::from_iter(planned));
         let action = if is_back { action } else { Action::Updated };
         counts.push((events.len() - before, action));
     }
     expired.checked()?;
     let mut appended = command.append_all(views, events)?.into_iter();
-    let receipts = versions.iter().zip(counts);
-    let receipts = receipts.map(|(version, (count, action))| {
+    let receipts = versions.iter().zip(counts).zip(warnings);
+    let receipts = receipts.map(|((version, (count, action)), warnings)| {
         let last = appended.by_ref().take(count).last();
         let receipt = match last {
             Some(event) => receipt(version, event, action, None),
@@ -231,6 +237,7 @@ fn turn_all(
         };
         Receipt {
             expires: expires.map(NewExpiry::to_text),
+            warnings,
             ..receipt
         }
     });

@@ -7,6 +7,7 @@ use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use crate::command::condition_text;
+use crate::history::basis::At;
 use crate::memory::link::{Links, confirmations, marks};
 use crate::service::{Service, locked};
 use crate::snapshot::{QueryError, QueryResult};
@@ -67,6 +68,7 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         expires: condition_text(version),
         // Only an event decides without a moment.
         expired: version.expires_ms() == 0,
+        planned_from: None,
         last_accessed: accesses.1.map(rfc3339),
         access_count: accesses.0,
         metadata: version
@@ -83,6 +85,13 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         marks: None,
         conflicts: Vec::new(),
     }
+}
+
+/// Returns the first moment of the value of a fact that is planned at a basis; `None` for another memory.
+pub(crate) fn planned_from(version: &Version, at: &At) -> Option<String> {
+    let is_planned = version.is_planned_at(at.moment_ms);
+    let from_ms = version.occurred_at_ms.filter(|_| is_planned);
+    from_ms.map(rfc3339_signed)
 }
 
 /// Returns when a memory was first stored. For an imported memory that is its time in the store it was exported from.

@@ -8,7 +8,7 @@ use serde_json::Map;
 use crate::command::Scope;
 use crate::history::conflicts::not_shown;
 use crate::memory::expiry::Expired;
-use crate::memory::present::{field_names, memory};
+use crate::memory::present::{field_names, memory, planned_from};
 use crate::recall::scopes::scope_fits;
 use crate::recall::tag_filter::{keywords_of, tag_query};
 use crate::service::Service;
@@ -32,11 +32,13 @@ impl Service {
             let expired = Expired::at(self, views, &at);
             let version = views.version_at(entity, at.position)?;
             let alive = version.as_ref().filter(|version| version.is_alive());
-            let is_expired = alive.is_some_and(|version| expired.hides_shown(version));
+            let is_expired = alive.is_some_and(|version| expired.is_expired_shown(version));
+            let planned_from = alive.and_then(|version| planned_from(version, &at));
             expired.checked()?;
             match version {
                 Some(version) => Ok(Memory {
                     expired: is_expired,
+                    planned_from,
                     conflicts: self.conflicting(views, &version, at.position)?,
                     consolidated_into: self.consolidated_into(views, &version)?,
                     often_together: match version.is_alive() {
@@ -111,7 +113,8 @@ impl Service {
             below.is_none_or(|below| version.id < below)
                 && fits(version)
                 && match version.is_alive() {
-                    true => request.expired == expired.hides_shown(version),
+                    true if request.expired => expired.is_expired_shown(version),
+                    true => !expired.hides_shown(version),
                     false => request.forgotten && version.is_forgotten() && !version.is_part(),
                 }
         };

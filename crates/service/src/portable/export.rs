@@ -241,7 +241,7 @@ fn page_from(
             return Ok(false);
         }
         if version.is_alive() && hidden.hides(version) {
-            page.expired += 1;
+            page.expired += u64::from(hidden.is_expired(version));
             return Ok(true);
         }
         is_full = !page.take(id, version);

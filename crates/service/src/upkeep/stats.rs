@@ -187,7 +187,7 @@ impl Service {
         let mut tags = HashSet::new();
         self.each_weighed(views, &mut |row, weight_ppm| {
             if expired.hides_row(row) {
-                living.expired += 1;
+                living.expired += u64::from(!expired.is_planned_row(row));
                 return;
             }
             if expired.is_possible() {
@@ -225,7 +225,7 @@ impl Service {
                 return Ok(true);
             }
             if expired.hides(version) {
-                living.expired += 1;
+                living.expired += u64::from(expired.is_expired(version));
                 return Ok(true);
             }
             let topic = version.topic.as_deref().unwrap_or_default();

@@ -46,6 +46,7 @@ fn head(scene: &Scene<'_>, memory: &Memory) -> Vec<Row> {
         (memory.forgotten, "forgotten"),
         (memory.undone, "undone"),
         (memory.expired, "expired"),
+        (memory.planned_from.is_some(), "planned"),
         (!memory.conflicts.is_empty(), "in conflict"),
     ] {
         if is {

@@ -1,7 +1,7 @@
 //! The facts about a memory: its fields beside the text, its origin, and the values of a fact.
 
 use icm_api::error::Result;
-use icm_api::{FACTS, FactQuery, Memory, Version};
+use icm_api::{FACTS, FactQuery, FactState, Memory, Version};
 use maud::{Markup, html};
 
 use crate::ask::Ask;
@@ -135,10 +135,15 @@ pub(super) fn values(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Markup 
                                 tr {
                                     td {
                                         @match &value.value { Some(text) => { (show::start(text, 400)) } None => { (show::withheld()) } }
-                                        @if value.corrected_by.is_some() { " " (show::badge(show::Tone::Warn, "corrected")) }
+                                        @match value.state {
+                                            FactState::Earlier => {}
+                                            FactState::Current => { " " (show::badge(show::Tone::Good, "current")) }
+                                            FactState::Planned => { " " (show::badge(show::Tone::Plain, "planned")) }
+                                            FactState::Corrected => { " " (show::badge(show::Tone::Warn, "corrected")) }
+                                        }
                                     }
                                     td { (show::full_time(explorer, &value.valid_from)) }
-                                    td { @match &value.valid_until { Some(at) => { (show::full_time(explorer, at)) } None => { "now" } } }
+                                    td { @match &value.valid_until { Some(at) => { (show::full_time(explorer, at)) } None => { span.quiet { "—" } } } }
                                     td { (show::actor(ask, &value.actor)) }
                                     td { (show::position(ask, &value.event, value.position)) }
                                 }

@@ -36,6 +36,12 @@ pub(super) fn notices(
                 (by_version(explorer, ask, with_condition(memory, known)))
             }
         }
+        @if let Some(from) = &memory.planned_from {
+            div.notice.warn role="status" {
+                p { strong { "Planned: valid from " (show::full_time(explorer, from)) "." } }
+                p { "The fact has no value until then, and no recall finds it." }
+            }
+        }
         @if !memory.withheld.is_empty() {
             div.notice.bad role="status" {
                 p { strong { "Withheld: " @for (at, field) in memory.withheld.iter().enumerate() { @if at > 0 { ", " } (show::line(field)) } } }

@@ -189,7 +189,12 @@ fn in_frame(diff: &Diff, shown: usize, room_bytes: usize) -> String {
     }
     for (deed, list) in lists {
         for memory in list {
-            let head = format!("{deed} {} [{}] ", memory.id, clean_line(&memory.topic));
+            let planned = match &memory.planned_from {
+                Some(from) => format!(" (planned, valid from {from})"),
+                None => String::new(),
+            };
+            let topic = clean_line(&memory.topic);
+            let head = format!("{deed} {} [{topic}]{planned} ", memory.id);
             let content = memory.content.as_deref().unwrap_or("(withheld)");
             frame.item(&head, content, "", cap);
         }

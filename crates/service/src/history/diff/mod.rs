@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use similar::{DiffableStr as _, TextDiff};
 
 use crate::history::basis::At;
-use crate::memory::present::memory;
+use crate::memory::present::{memory, planned_from};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::upkeep::decay::decimal;
@@ -212,7 +212,10 @@ impl Service {
                 return Ok(());
             }
             (false, true) => {
-                let memory = self.memory_at(views, after, to.position)?;
+                let memory = Memory {
+                    planned_from: planned_from(after, &to),
+                    ..self.memory_at(views, after, to.position)?
+                };
                 match before {
                     None => diff.added.push(memory),
                     Some(_) => diff.revived.push(memory),

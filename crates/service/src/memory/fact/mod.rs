@@ -4,6 +4,7 @@
 //! from the time of the event that it is about. The events in force are put in order of valid time, so a value that is
 //! learnt late takes its place among the others (`validity`).
 
+mod missing;
 mod read;
 mod set;
 mod undone;

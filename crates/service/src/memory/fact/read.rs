@@ -2,40 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use icm_guard::shell;
 use icm_log::Position;
 use icm_projections::fold::{EntityId, Family, Version};
 use icm_projections::{Views, topic_fits};
 
-use super::validity::{FactRow, Statements, subject_of};
+use super::valid::moment_of;
+use super::validity::{FactRow, Spell, Statements};
 use crate::command::Scope;
 use crate::history::basis::At;
 use crate::memory::expiry::Expired;
 use crate::recall::scopes::{nearest_first, scope_fits};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use icm_api::error::{Result, ServiceError};
-use icm_api::when::{self, DayMeans, When, rfc3339_signed};
+use icm_api::error::Result;
+use icm_api::when::{self, DayMeans};
 use icm_api::{Caller, FACTS, Fact, FactListRequest, FactQuery, fact_key, fact_topic};
 
 /// A fact with its memory.
-struct Kept {
-    names: FactRow,
+pub(super) struct Kept {
+    pub(super) names: FactRow,
     entity: EntityId,
     row: Version,
 }
 
 /// A checked question for facts.
-struct Asked {
-    topic: String,
-    attribute: Option<String>,
+pub(super) struct Asked {
+    pub(super) topic: String,
+    pub(super) attribute: Option<String>,
     /// The scopes to look in, the nearest first.
-    scopes: Vec<String>,
+    pub(super) scopes: Vec<String>,
 }
 
 impl Service {
     /// Returns the values of a subject, or of one of its attributes, that are valid at a time, by attribute. Of several
-    /// scopes the nearest counts that has a value at that time.
+    /// scopes the nearest counts that has a value at that time. Attributes of a subject that have only planned values are
+    /// there with the first of them, unless a time is asked for.
     ///
     /// # Errors
     /// `Nothing` if there is none; `Invalid` for names and moments that are no good.
@@ -43,26 +44,38 @@ impl Service {
         let asked = Asked::of(caller, query)?;
         self.with_views(|views| {
             let at = self.at(views, query.at.as_deref(), None)?;
-            let valid_ms = self.valid_ms(query.at.as_deref(), query.valid_at.as_deref(), at)?;
+            let (moment_ms, valid_ms) = (moment_of(&at), self.valid_ms(query.valid_at.as_deref())?);
             let kept = self.shown_facts_in(views, &asked.topic, &at)?;
-            let mut nearest: BTreeMap<String, (usize, Fact)> = BTreeMap::new();
+            let mut nearest: BTreeMap<String, (bool, usize, Fact)> = BTreeMap::new();
             let mut later: Option<i64> = None;
             for (rank, kept) in asked.seen(&kept) {
                 let statements = self.statements_kept(views, kept, at.position)?;
-                let Some(spell) = statements.valid_at(valid_ms) else {
-                    let first = statements.spells().first().map(|it| it.statement.from_ms);
+                let names = &kept.names;
+                let valid = statements.fact_at(valid_ms.unwrap_or(moment_ms), moment_ms, names);
+                let is_planned = valid.is_none();
+                if is_planned {
+                    let first = statements.first().map(|first| first.statement.from_ms);
                     later = later.into_iter().chain(first).min();
+                }
+                let shows_planned = valid_ms.is_none() && asked.attribute.is_none();
+                let planned = || statements.planned_fact(moment_ms, names);
+                let Some(found) = valid.or_else(|| shows_planned.then(planned)?) else {
                     continue;
                 };
-                let found = (rank, spell.fact(&kept.names));
-                match nearest.get(&kept.names.attribute) {
-                    Some((known, _)) if *known <= rank => {}
-                    _ => _ = nearest.insert(kept.names.attribute.clone(), found),
+                match nearest.get(&names.attribute) {
+                    Some((was_planned, known, _))
+                        if (*was_planned, *known) <= (is_planned, rank) => {}
+                    _ => {
+                        let found = (is_planned, rank, found);
+                        nearest.insert(names.attribute.clone(), found);
+                    }
                 }
             }
             match nearest.is_empty() {
-                true => Err(asked.nothing(&kept, later, valid_ms).into()),
-                false => Ok(nearest.into_values().map(|(_, fact)| fact).collect()),
+                true => Err(self
+                    .no_fact(views, &asked, &kept, &at, later.zip(Some(valid_ms)))?
+                    .into()),
+                false => Ok(nearest.into_values().map(|(.., fact)| fact).collect()),
             }
         })
     }
@@ -75,18 +88,19 @@ impl Service {
         let asked = Asked::of(caller, query)?;
         self.with_views(|views| {
             let at = self.at(views, query.at.as_deref(), None)?;
-            let valid_ms = self.valid_ms(query.at.as_deref(), None, at)?;
             let kept = self.facts_in(views, &asked.topic, at.position)?;
             let Some((_, nearest)) = asked.seen(&kept).min_by_key(|(rank, _)| *rank) else {
-                return Err(asked.nothing(&kept, None, valid_ms).into());
+                return Err(self.no_fact(views, &asked, &kept, &at, None)?.into());
             };
             let statements = self.statements_kept(views, nearest, at.position)?;
             let spells = statements.spells();
-            Ok(spells.iter().map(|it| it.fact(&nearest.names)).collect())
+            let fact = |spell: &Spell<'_>| spell.fact(&nearest.names, moment_of(&at));
+            Ok(spells.iter().map(fact).collect())
         })
     }
 
-    /// Returns the facts that have a value at a time, by subject, attribute and scope.
+    /// Returns the facts that have a value at a time, by subject, attribute and scope. Facts that have only planned values
+    /// are there with the first of them, unless a time is asked for.
     ///
     /// # Errors
     /// `Invalid` for scopes and moments that are no good.
@@ -98,7 +112,8 @@ impl Service {
         let limit = request.limit.unwrap_or(usize::MAX);
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
-            let valid_ms = self.valid_ms(request.at.as_deref(), request.valid_at.as_deref(), at)?;
+            let moment_ms = moment_of(&at);
+            let valid_ms = self.valid_ms(request.valid_at.as_deref())?;
             let mut kept = self.shown_facts_in(views, FACTS, &at)?;
             kept.retain(|kept| {
                 (scope.as_ref()).is_none_or(|asked| scope_fits(asked, &kept.names.scope))
@@ -114,7 +129,13 @@ impl Service {
                     break;
                 }
                 let statements = self.statements_kept(views, kept, at.position)?;
-                facts.extend(statements.valid_at(valid_ms).map(|it| it.fact(&kept.names)));
+                let names = &kept.names;
+                let valid = statements.fact_at(valid_ms.unwrap_or(moment_ms), moment_ms, names);
+                let planned = || match valid_ms {
+                    Some(_) => None,
+                    None => statements.planned_fact(moment_ms, names),
+                };
+                facts.extend(valid.or_else(planned));
             }
             Ok(facts)
         })
@@ -156,23 +177,16 @@ impl Service {
         self.statements_of(views, kept.entity, &kept.row, position)
     }
 
-    /// Returns the time that `--valid-at` names; without it the moment of the basis: the time in `at`, the time of the
-    /// event that `at` names, or now.
-    fn valid_ms(&self, at: Option<&str>, valid_at: Option<&str>, basis: At) -> Result<i64> {
-        let (now, zone) = (self.now_ms(), self.zone());
-        if let Some(text) = valid_at {
-            let moment = when::past_or_to_come(text, now, &zone, DayMeans::End);
-            let moment = moment.and_then(|ms| ms.ok_or_else(|| when::no_moment(text)));
-            return moment.map_err(|error| self.without_its_secrets(error));
-        }
-        let ms = match at {
-            None => now,
-            Some(text) => match when::parse(text, now, &zone, DayMeans::End) {
-                Ok(When::Time(ms)) => ms,
-                _ => basis.time_ms,
-            },
+    /// Returns the time that `--valid-at` names, in milliseconds since the epoch.
+    fn valid_ms(&self, valid_at: Option<&str>) -> Result<Option<i64>> {
+        let Some(text) = valid_at else {
+            return Ok(None);
         };
-        Ok(i64::try_from(ms).unwrap_or(i64::MAX))
+        let moment = when::past_or_to_come(text, self.now_ms(), &self.zone(), DayMeans::End);
+        let moment = moment.and_then(|ms| ms.ok_or_else(|| when::no_moment(text)));
+        moment
+            .map(Some)
+            .map_err(|error| self.without_its_secrets(error))
     }
 }
 
@@ -193,50 +207,16 @@ impl Asked {
 
     /// Returns the facts that the question is about, each with the place of its scope.
     fn seen<'k>(&self, kept: &'k [Kept]) -> impl Iterator<Item = (usize, &'k Kept)> {
-        kept.iter().filter(|it| self.is_asked(it)).filter_map(|it| {
-            let mut scopes = self.scopes.iter();
-            Some((scopes.position(|scope| *scope == it.names.scope)?, it))
-        })
+        kept.iter()
+            .filter(|it| self.is_asked(&it.names))
+            .filter_map(|it| {
+                let mut scopes = self.scopes.iter();
+                Some((scopes.position(|scope| *scope == it.names.scope)?, it))
+            })
     }
 
-    fn is_asked(&self, kept: &Kept) -> bool {
+    pub(super) fn is_asked(&self, names: &FactRow) -> bool {
         let mut asked = self.attribute.iter();
-        asked.all(|asked| *asked == kept.names.attribute)
-    }
-
-    /// Returns the error for a question that no value answers. `later` is the first moment of a value that is not valid
-    /// yet.
-    fn nothing(&self, kept: &[Kept], later: Option<i64>, valid_ms: i64) -> ServiceError {
-        let subject = subject_of(&self.topic);
-        let named = match &self.attribute {
-            Some(attribute) => format!("`{attribute}` of `{subject}`"),
-            None => format!("`{subject}`"),
-        };
-        let words = [Some(subject), self.attribute.as_deref()];
-        let words = words.into_iter().flatten().map(shell::word);
-        let words = words.collect::<Vec<_>>().join(" ");
-        if let Some(later) = later {
-            let history = match &self.attribute {
-                Some(_) => format!("see `icm fact history {words}`"),
-                None => format!("see `icm fact get {words} --valid-at TIME`"),
-            };
-            return ServiceError::nothing(
-                format!(
-                    "{named} has no value at {}: the first one is valid from {}",
-                    rfc3339_signed(valid_ms),
-                    rfc3339_signed(later)
-                ),
-                history,
-            );
-        }
-        let elsewhere = kept.iter().find(|it| self.is_asked(it));
-        let hint = match (elsewhere, &self.attribute) {
-            (Some(other), _) => format!("give `--scope {}`", shell::word(&other.names.scope)),
-            (None, Some(_)) => {
-                format!("set it with `icm fact set {words} VALUE`, or see `icm fact list`")
-            }
-            (None, None) => "see `icm fact list`".to_owned(),
-        };
-        ServiceError::nothing(format!("there is no fact {named} here"), hint)
+        asked.all(|asked| *asked == names.attribute)
     }
 }

@@ -307,7 +307,7 @@ fn told(
     let set = set.ok_or_else(|| ServiceError::Internal("a fact without its value".to_owned()))?;
     Ok(FactReceipt {
         receipt,
-        set: set.fact(&names),
-        current: current.map(|spell| spell.fact(&names)),
+        set: set.fact(&names, wanted.now_ms),
+        current: current.map(|spell| spell.fact(&names, wanted.now_ms)),
     })
 }

@@ -158,7 +158,7 @@ fn a_fact_with_a_planned_value_alone_is_hidden_until_then() {
             expired: true,
             ..ListRequest::default()
         });
-        assert_eq!(hidden, ["billing on call: Grace"]);
+        assert!(hidden.is_empty(), "{hidden:?}");
         world.day(10).assert_shown(Some("Grace"));
     }
     // Nothing about it expired, so there is nothing to revive.

@@ -20,7 +20,7 @@ impl Service {
         if views.tally().planned == 0 {
             return Ok(Cow::Borrowed(views));
         }
-        let moment_ms = i64::try_from(at.moment_ms).unwrap_or(i64::MAX);
+        let moment_ms = moment_of(at);
         let mut entities = Vec::new();
         for id in views.members(PLANNED)? {
             entities.push(views.resolve(id)?);
@@ -39,7 +39,8 @@ impl Service {
                 continue;
             }
             let statements = self.statements_of(views, entity, &row, at.position)?;
-            let Some(spell) = statements.valid_at(moment_ms) else {
+            // Before its first value a fact is planned, and has that value.
+            let Some(spell) = statements.valid_at(moment_ms).or(statements.first()) else {
                 continue;
             };
             let valid = with_value(&row, &names, &spell);
@@ -53,13 +54,34 @@ impl Service {
         }
     }
 
+    /// Returns words for a living memory whose fact has only planned values: it comes by itself. `None` for another one.
+    pub(crate) fn planned_value(
+        &self,
+        views: &Views,
+        version: &Version,
+    ) -> QueryResult<Option<String>> {
+        let at = self.now(views);
+        if !version.is_alive() || !version.is_planned_at(at.moment_ms) {
+            return Ok(None);
+        }
+        let views = &*self.views_at(views, &at)?;
+        let shown = views.version_at(views.resolve(version.id)?, at.position)?;
+        let from = shown.and_then(|shown| shown.occurred_at_ms);
+        Ok(from.map(|from_ms| {
+            let from = self.local(from_ms);
+            format!("nothing to bring back: the fact is planned, valid from {from}")
+        }))
+    }
+
     /// Returns a change of a fact's text as one that corrects the value that is valid now. If that is not the stored one,
-    /// the change names its first moment. Reads the events about the fact.
+    /// the change names its first moment, and also if `open` says that this moment is in conflict. Reads the events about
+    /// the fact.
     pub(crate) fn of_valid_value(
         &self,
         views: &Views,
         change: Change,
         before: &Version,
+        open: u32,
     ) -> QueryResult<Change> {
         let is_of_text = change.content.is_some() && change.occurred_at_ms.is_none();
         // Without any time of its own, each value of the memory is valid from its event on.
@@ -68,8 +90,9 @@ impl Service {
         }
         let entity = views.resolve(before.id)?;
         let from_ms = self.start_of_valid(views, entity, before)?;
+        let is_open = open & fields::OCCURRED_AT != 0;
         Ok(Change {
-            occurred_at_ms: from_ms.filter(|_| from_ms != before.occurred_at_ms),
+            occurred_at_ms: from_ms.filter(|_| is_open || from_ms != before.occurred_at_ms),
             ..change
         })
     }
@@ -98,11 +121,16 @@ impl Service {
         row: &Version,
     ) -> QueryResult<Option<i64>> {
         let at = self.now(views);
-        let moment_ms = i64::try_from(at.moment_ms).unwrap_or(i64::MAX);
+        let moment_ms = moment_of(&at);
         let statements = self.statements_of(views, entity, row, at.position)?;
         let valid = statements.valid_at(moment_ms);
         Ok(valid.map(|spell| spell.statement.from_ms))
     }
+}
+
+/// Returns the moment of a basis, in milliseconds since the epoch.
+pub(super) fn moment_of(at: &At) -> i64 {
+    i64::try_from(at.moment_ms).unwrap_or(i64::MAX)
 }
 
 /// Returns the row of a fact with a value in place of the stored one.

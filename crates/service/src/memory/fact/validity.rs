@@ -12,7 +12,7 @@ use icm_projections::fold::{
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::when::{rfc3339, rfc3339_signed};
-use icm_api::{FACTS, Fact, fact_text, fact_value};
+use icm_api::{FACTS, Fact, FactState, NextValue, fact_text, fact_value};
 
 /// A value that an event stated.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,36 @@ impl Statements {
         begun.rfind(|spell| spell.corrected_by.is_none())
     }
 
+    /// Returns the value of the first moment at which the fact has any.
+    pub(super) fn first(&self) -> Option<Spell<'_>> {
+        self.valid_from(self.0.iter().map(|it| it.from_ms).min()?)
+    }
+
+    /// Returns the value that is valid at a time, in the form that callers see, with the planned value after it. `moment_ms`
+    /// is the moment of the answer, in milliseconds since the epoch.
+    pub(super) fn fact_at(&self, ms: i64, moment_ms: i64, row: &FactRow) -> Option<Fact> {
+        Some(self.with_next(&self.valid_at(ms)?, moment_ms, row))
+    }
+
+    /// Returns the first value, if it is planned, with the planned value after it.
+    pub(super) fn planned_fact(&self, moment_ms: i64, row: &FactRow) -> Option<Fact> {
+        let first = self.first()?;
+        let is_planned = first.statement.from_ms > moment_ms;
+        is_planned.then(|| self.with_next(&first, moment_ms, row))
+    }
+
+    fn with_next(&self, spell: &Spell<'_>, moment_ms: i64, row: &FactRow) -> Fact {
+        let planned = spell.until_ms.filter(|until_ms| *until_ms > moment_ms);
+        let next = planned.and_then(|from_ms| self.valid_from(from_ms));
+        Fact {
+            next: next.map(|next| NextValue {
+                value: next.statement.value.clone(),
+                valid_from: rfc3339_signed(next.statement.from_ms),
+            }),
+            ..spell.fact(row, moment_ms)
+        }
+    }
+
     /// Returns the value that holds from exactly this time on.
     pub(super) fn valid_from(&self, ms: i64) -> Option<Spell<'_>> {
         self.valid_at(ms)
@@ -87,8 +117,9 @@ impl Statements {
 }
 
 impl Spell<'_> {
-    /// Returns the value in the form that callers see. `row` has the names of the fact.
-    pub(super) fn fact(&self, row: &FactRow) -> Fact {
+    /// Returns the value in the form that callers see, as of a moment in milliseconds since the epoch. `row` has the names
+    /// of the fact.
+    pub(super) fn fact(&self, row: &FactRow, moment_ms: i64) -> Fact {
         let statement = self.statement;
         Fact {
             id: row.id.clone(),
@@ -102,7 +133,18 @@ impl Spell<'_> {
             actor: statement.actor.clone(),
             event: statement.event.clone(),
             position: statement.position.0,
+            state: self.state(moment_ms),
+            next: None,
             corrected_by: self.corrected_by.map(str::to_owned),
+        }
+    }
+
+    fn state(&self, moment_ms: i64) -> FactState {
+        match (self.corrected_by, self.until_ms) {
+            (Some(_), _) => FactState::Corrected,
+            _ if self.statement.from_ms > moment_ms => FactState::Planned,
+            (None, Some(until_ms)) if until_ms <= moment_ms => FactState::Earlier,
+            (None, _) => FactState::Current,
         }
     }
 }

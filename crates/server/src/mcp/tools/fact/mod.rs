@@ -3,7 +3,7 @@
 pub(super) mod get;
 pub(super) mod set;
 
-use icm_api::Fact;
+use icm_api::{Fact, FactState};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 use serde_json::{Value, json};
@@ -22,16 +22,27 @@ const fn text(name: &'static str, required: bool, about: &'static str) -> Param 
     }
 }
 
-/// Returns a value with the time in which it is valid: `2.1 (from 2026-02-05T09:00:00Z)`.
+/// Returns a value with the time in which it is valid, and the next planned one: `2.1 (from 2026-02-05T09:00:00Z)`.
 fn told(fact: &Fact) -> String {
     let value = fact.value.as_deref().map(clean_line);
     let value = value.unwrap_or_else(|| "(withheld)".into());
     let time = match (&fact.corrected_by, &fact.valid_until) {
         (Some(_), _) => format!("from {}, corrected", fact.valid_from),
+        (None, None) if fact.state == FactState::Planned => {
+            format!("planned, from {}", fact.valid_from)
+        }
+        (None, Some(until)) if fact.state == FactState::Planned => {
+            format!("planned, from {} until {until}", fact.valid_from)
+        }
         (None, Some(until)) => format!("from {} until {until}", fact.valid_from),
         (None, None) => format!("from {}", fact.valid_from),
     };
-    format!("{value} ({time})")
+    let next = fact.next.as_ref().map_or_else(String::new, |next| {
+        let value = next.value.as_deref().map(clean_line);
+        let value = value.unwrap_or_else(|| "(withheld)".into());
+        format!("; next {value} (from {})", next.valid_from)
+    });
+    format!("{value} ({time}){next}")
 }
 
 /// Returns facts in a frame, one a line. Each may take `cap` bytes.

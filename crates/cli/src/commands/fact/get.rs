@@ -1,10 +1,10 @@
 //! `icm fact get`
 
 use clap::Args;
-use icm_api::{Fact, FactQuery};
+use icm_api::{Fact, FactQuery, FactState};
 use serde_json::json;
 
-use super::{STEPS, found, rows};
+use super::{STEPS, found, moment, rows};
 use crate::app::App;
 use crate::columns;
 use crate::error::{CliError, Outcome};
@@ -14,7 +14,8 @@ use crate::{memory_view, when};
 
 /// Show the current value of a fact, or every fact of a subject
 ///
-/// Of several scopes the nearest counts: your session, your project, then `global`. Exits with 1 if there is no value.
+/// Of several scopes the nearest counts: your session, your project, then `global`. A planned value is named, too. Exits with
+/// 1 if there is no value.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -69,9 +70,13 @@ pub(super) fn run(args: GetArgs, app: &App) -> Result<Outcome, CliError> {
 
 fn print(app: &App, fact: &Fact) -> Result<(), CliError> {
     let ui = &app.ui;
-    let mut about = format!("since {}", when::at_and_ago(ui.now, &fact.valid_from));
+    let word = match fact.state {
+        FactState::Planned => "planned from",
+        _ => "since",
+    };
+    let mut about = format!("{word} {}", moment(ui.now, &fact.valid_from));
     if let Some(until) = &fact.valid_until {
-        about.push_str(&format!(", until {}", when::at_and_ago(ui.now, until)));
+        about.push_str(&format!(", until {}", moment(ui.now, until)));
     }
     ui.line(format_args!(
         "{}  {}  {}  {}",
@@ -80,5 +85,17 @@ fn print(app: &App, fact: &Fact) -> Result<(), CliError> {
         one_line(&fact.attribute),
         ui.paint(DIM, &format!("{about}  {}", one_line(&fact.scope))),
     ))?;
-    memory_view::print_content(ui, fact.value.as_deref())
+    memory_view::print_content(ui, fact.value.as_deref())?;
+    if let Some(next) = &fact.next {
+        let value = next.value.as_deref().unwrap_or("(withheld)");
+        ui.line(format_args!(
+            "{} {}",
+            ui.paint(
+                DIM,
+                &format!("next from {}:", when::local(&next.valid_from))
+            ),
+            one_line(value),
+        ))?;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `icm fact history`
 
 use clap::Args;
-use icm_api::{Fact, FactQuery};
+use icm_api::{Fact, FactQuery, FactState};
 use serde_json::json;
 
 use super::{found, value};
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
 use crate::text::one_line;
-use crate::ui::{DIM, TOPIC, WARN};
+use crate::ui::{DIM, GOOD, TOPIC, WARN};
 use crate::{memory_view, when};
 
 /// Show every value of a fact: when it was valid, when it was learnt, and from whom
@@ -68,12 +68,18 @@ fn print(app: &App, values: &[Fact]) -> Result<(), CliError> {
     let row = |fact: &Fact| {
         let until = match (&fact.corrected_by, &fact.valid_until) {
             (Some(_), _) => Cell::new("corrected").style(WARN),
-            (None, Some(until)) => Cell::new(format!("until {until}")),
+            (None, Some(until)) => Cell::new(format!("until {}", when::local(until))),
             (None, None) => Cell::new(""),
         };
         vec![
-            Cell::new(format!("from {}", fact.valid_from)),
+            Cell::new(format!("from {}", when::local(&fact.valid_from))),
             until,
+            Cell::new(match fact.state {
+                FactState::Current => "current",
+                FactState::Planned => "planned",
+                FactState::Earlier | FactState::Corrected => "",
+            })
+            .style(GOOD),
             Cell::new(format!("learnt {}", when::ago(ui.now, &fact.learned_at))).style(DIM),
             Cell::new(&fact.actor).style(DIM).at_most(24),
             Cell::new(memory_view::short_event(&fact.event)).style(DIM),
@@ -84,7 +90,7 @@ fn print(app: &App, values: &[Fact]) -> Result<(), CliError> {
     columns::fit(
         ui,
         &mut rows,
-        &[Step::Drop(4), Step::Drop(3), Step::Drop(2)],
+        &[Step::Drop(5), Step::Drop(4), Step::Drop(3)],
     );
     columns::print(ui, &rows)
 }

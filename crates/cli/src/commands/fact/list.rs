@@ -11,7 +11,7 @@ use crate::values::how_many;
 
 const LIMIT_DEFAULT: usize = 50;
 
-/// List facts with their current values, by subject and attribute
+/// List facts with their current and next planned values, by subject and attribute
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

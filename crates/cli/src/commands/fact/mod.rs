@@ -6,7 +6,7 @@ mod list;
 mod set;
 
 use clap::{Args, Subcommand};
-use icm_api::Fact;
+use icm_api::{Fact, FactState};
 
 use crate::app::App;
 use crate::columns::{Cell, Step};
@@ -72,10 +72,15 @@ const STEPS: [Step; 5] = [
     Step::Cut(2, 12),
 ];
 
-/// Returns the rows of a list: id, subject, attribute, scope, first moment and value.
+/// Returns the rows of a list: id, subject, attribute, scope, first moment and value. A planned value after it has a row of
+/// its own.
 fn rows(app: &App, facts: &[Fact]) -> Result<Vec<Vec<Cell>>, CliError> {
     let ids: Vec<&str> = facts.iter().map(|fact| fact.id.as_str()).collect();
     let id_len = memory_view::short_id_len(app, &ids)?;
+    let planned = |word: &str, from: &str, value: &Option<String>| {
+        let value = value.as_deref().unwrap_or("(withheld)");
+        Cell::new(format!("{word} from {}: {value}", when::local(from))).style(DIM)
+    };
     let row = |fact: &Fact| {
         vec![
             Cell::new(fact.id.get(..id_len).unwrap_or(&fact.id)).style(DIM),
@@ -83,10 +88,31 @@ fn rows(app: &App, facts: &[Fact]) -> Result<Vec<Vec<Cell>>, CliError> {
             Cell::new(&fact.attribute).at_most(32),
             Cell::new(&fact.scope).style(DIM).at_most(32),
             Cell::new(when::ago(app.ui.now, &fact.valid_from)).style(DIM),
-            value(fact),
+            match fact.state {
+                FactState::Planned => planned("planned", &fact.valid_from, &fact.value),
+                _ => value(fact),
+            },
         ]
     };
-    Ok(facts.iter().map(row).collect())
+    let mut rows = Vec::with_capacity(facts.len());
+    for fact in facts {
+        rows.push(row(fact));
+        if let Some(next) = &fact.next {
+            let mut of_next: Vec<Cell> = (0..5).map(|_| Cell::new("")).collect();
+            of_next.push(planned("next", &next.valid_from, &next.value));
+            rows.push(of_next);
+        }
+    }
+    Ok(rows)
+}
+
+/// Returns a local time, with its age if it is not long ago.
+fn moment(now: jiff::Timestamp, at: &str) -> String {
+    let (local, ago) = (when::local(at), when::ago(now, at));
+    match ago == when::day(at) {
+        true => local,
+        false => format!("{local} ({ago})"),
+    }
 }
 
 /// Returns the value on one line.

@@ -3,9 +3,10 @@
 use clap::Args;
 use icm_api::{FactReceipt, FactRequest, Source, Trust};
 
+use super::moment;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
-use crate::{input, memory_view, text, when};
+use crate::{input, memory_view, text};
 
 /// Set a fact: this value is valid from now on
 ///
@@ -76,13 +77,13 @@ fn print(app: &App, receipt: &FactReceipt) -> Result<(), CliError> {
             let value = text::cut(&text::one_line(value), 40);
             app.ui.remark(format_args!(
                 "valid from {}; the current value is still `{value}`, from {}",
-                when::at_and_ago(app.ui.now, &set.valid_from),
-                when::at_and_ago(app.ui.now, &current.valid_from),
+                moment(app.ui.now, &set.valid_from),
+                moment(app.ui.now, &current.valid_from),
             ));
         }
         None => app.ui.remark(format_args!(
             "valid from {}; there is no value until then",
-            when::at_and_ago(app.ui.now, &set.valid_from),
+            moment(app.ui.now, &set.valid_from),
         )),
     }
     Ok(())

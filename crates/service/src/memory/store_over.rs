@@ -1,13 +1,39 @@
 //! Storing over a memory that has the name already.
 
+use icm_guard::shell;
 use icm_log::facts::fields;
 use icm_log::{Kind, NewEvent};
 use icm_projections::Views;
+use icm_projections::fold::Version;
 
 use crate::command::{Change, Command, ValidatedStore, receipt, stored_receipt, turned};
 use crate::memory::expiry::Expired;
 use crate::snapshot::QueryResult;
-use icm_api::{Action, Receipt};
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Action, FACTS, Receipt};
+
+/// Refuses a store that would give the current value of a fact another text or another time: its history would lose that
+/// value.
+fn refuse_value_of_fact(before: &Version, checked: &ValidatedStore) -> Result<()> {
+    let is_other_time =
+        checked.occurred_at_ms.is_some() && checked.occurred_at_ms != before.occurred_at_ms;
+    let is_other_text = before.content.as_ref() != Some(&checked.content);
+    let subject = checked.topic.strip_prefix(FACTS).unwrap_or_default();
+    match &checked.key {
+        Some(attribute) if before.is_fact() && (is_other_text || is_other_time) => {
+            let words = [subject, attribute].map(shell::word).join(" ");
+            Err(ServiceError::invalid_with(
+                format!(
+                    "`{attribute}` of `{subject}` is a fact, whose value a store does not change"
+                ),
+                format!(
+                    "set it with `icm fact set {words} VALUE`, or correct it with `icm update`"
+                ),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Stores a checked memory, over the memory that has its name if there is one.
 pub(crate) fn store_in(
@@ -39,6 +65,9 @@ pub(crate) fn store_in(
             None => Some(checked.topic.clone()),
             Some(_) => None,
         };
+    }
+    if before.is_alive() && !is_over {
+        refuse_value_of_fact(&before, checked)?;
     }
     if is_over {
         // Stored again, an expired memory is back.

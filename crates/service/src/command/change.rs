@@ -111,7 +111,8 @@ impl Change {
             payload.raw_excerpt = self.raw_excerpt.as_deref();
         }
         if note(
-            differs(&self.occurred_at_ms, &before.occurred_at_ms),
+            differs(&self.occurred_at_ms, &before.occurred_at_ms)
+                || settles(self.occurred_at_ms.is_some(), fields::OCCURRED_AT),
             fields::OCCURRED_AT,
         ) {
             payload.occurred_at_ms = self.occurred_at_ms;

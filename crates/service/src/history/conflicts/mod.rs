@@ -14,7 +14,8 @@ use serde_json::Value;
 
 pub(crate) use self::open::not_shown;
 use self::open::{
-    Open, WrittenValues, asked, bits, field_name, forgets, may_conflict, open_in, value_of,
+    OF_VALUE, Open, WrittenValues, asked, field_name, forgets, held_twice, may_conflict, open_in,
+    value_of,
 };
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -82,26 +83,40 @@ impl Service {
         version: &Version,
         position: Position,
     ) -> QueryResult<Vec<String>> {
-        let open = self.open_fields(views, version, position)?;
-        let names = bits(open).map(|field| field_name(version.family(), field).to_owned());
+        let open = self.open_fields_of(views, version, position)?;
+        let names = open.map(|field| field_name(version.family(), field).to_owned());
         Ok(names.collect())
     }
 
     /// Returns the fields in conflict as bits; [`changed::ALIVE`] for a row that was forgotten while another machine
-    /// wrote it.
+    /// wrote it. The text of a fact comes with the time from which it is valid.
     pub(crate) fn open_fields(
         &self,
         views: &Views,
         version: &Version,
         position: Position,
     ) -> QueryResult<u32> {
-        if !may_conflict(version) {
-            return Ok(0);
-        }
-        let entity = views.resolve(version.id)?;
-        let disputed = self.open_of(views, &[entity], position)?;
-        let open = disputed.iter().flat_map(|it| &it.open);
-        Ok(open.fold(0, |all, open| all | open.field))
+        let open = self.open_fields_of(views, version, position)?;
+        let open = open.fold(0, |all, field| all | field);
+        let of_value = match version.is_fact() && open & OF_VALUE != 0 {
+            true => held_twice(version) & OF_VALUE,
+            false => 0,
+        };
+        Ok(open | of_value)
+    }
+
+    fn open_fields_of(
+        &self,
+        views: &Views,
+        version: &Version,
+        position: Position,
+    ) -> QueryResult<impl Iterator<Item = u32>> {
+        let disputed = match may_conflict(version) {
+            true => self.open_of(views, &[views.resolve(version.id)?], position)?,
+            false => Vec::new(),
+        };
+        let open = disputed.into_iter().flat_map(|it| it.open);
+        Ok(open.map(|open| open.field))
     }
 
     /// Returns how many conflicts the events after a position opened in the rows that they are about.

@@ -22,6 +22,9 @@ pub(super) const OF_MEMORY: u32 = fields::TOPIC
     | fields::METADATA
     | fields::EXPIRES;
 
+/// The fields of a fact that are its value.
+pub(super) const OF_VALUE: u32 = fields::CONTENT | fields::OCCURRED_AT;
+
 pub(super) fn settleable(family: Family) -> u32 {
     match family {
         Family::Memory => OF_MEMORY,
@@ -165,7 +168,7 @@ pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, WrittenValues>) -> V
     if !row.is_alive() {
         return forgotten_beside(row, said).into_iter().collect();
     }
-    bits(held_twice(row))
+    let mut open: Vec<Open> = bits(held_twice(row))
         .filter_map(|field| {
             let holds = |it: &&WrittenValues| it.writer.fields & field != 0 && !it.is_mute(field);
             // The value with the largest stamp is shown.
@@ -181,7 +184,12 @@ pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, WrittenValues>) -> V
                 others,
             })
         })
-        .collect()
+        .collect();
+    // Text and valid time of a fact are one value.
+    if row.is_fact() && open.iter().any(|open| open.field == fields::CONTENT) {
+        open.retain(|open| open.field != fields::OCCURRED_AT);
+    }
+    open
 }
 
 /// Returns the conflict of a row that was forgotten while another machine wrote it.

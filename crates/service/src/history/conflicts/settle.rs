@@ -6,16 +6,13 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, Version, changed};
 
 use super::Disputed;
-use super::open::{Open, WrittenValues, field_name};
+use super::open::{OF_VALUE, Open, WrittenValues, field_name};
 use crate::command::{Choice, RequestKeyOf, receipt, settled, still_forgotten};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::{Action, Caller, SettleReceipt, SettleRequest};
-
-/// The fields of a fact that are its value.
-const OF_VALUE: u32 = fields::CONTENT | fields::OCCURRED_AT;
 
 impl Service {
     /// Settles the conflicts of a memory, a memoir or a concept. The change names all the writes that it settles, so it
@@ -48,8 +45,6 @@ impl Service {
                 .into());
             }
             let is_of_value = |field: u32| row.is_fact() && OF_VALUE & field != 0;
-            let mut of_value: Vec<u32> = open.iter().map(|open| open.field).collect();
-            of_value.retain(|field| is_of_value(*field));
             if !request.fields.is_empty() {
                 open.retain(|open| request.fields.iter().any(|field| name(open) == field));
             }
@@ -77,21 +72,17 @@ impl Service {
                     written: said.writer.fields,
                 });
             }
-            of_value.retain(|field| open.iter().all(|open| open.field != *field));
             // A text and its valid time are one value.
             let value;
-            match choices.iter().position(|it| is_of_value(it.field)) {
-                Some(at) => {
-                    let written = choices[at].written;
-                    value = self.value_to_hold(views, entity, &row, choices[at].row)?;
-                    choices.retain(|it| !is_of_value(it.field));
-                    choices.extend([fields::CONTENT, fields::OCCURRED_AT].map(|field| Choice {
-                        field,
-                        row: &value,
-                        written,
-                    }));
-                }
-                None => of_value.clear(),
+            if let Some(at) = choices.iter().position(|it| is_of_value(it.field)) {
+                let written = choices[at].written;
+                value = self.value_to_hold(views, entity, &row, choices[at].row)?;
+                choices.retain(|it| !is_of_value(it.field));
+                choices.extend([fields::CONTENT, fields::OCCURRED_AT].map(|field| Choice {
+                    field,
+                    row: &value,
+                    written,
+                }));
             }
             let (event, action) = match open[0].field {
                 changed::ALIVE => (still_forgotten(&row), Action::Forgotten),
@@ -108,10 +99,7 @@ impl Service {
             let appended = command.append(views, vec![event])?;
             Ok(SettleReceipt {
                 receipt: receipt(&row, appended[0], action, topic),
-                settled: (open.iter().map(|open| open.field))
-                    .chain(of_value)
-                    .map(|field| field_name(row.family(), field).to_owned())
-                    .collect(),
+                settled: open.iter().map(|open| name(open).to_owned()).collect(),
             })
         })
     }

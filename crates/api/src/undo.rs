@@ -63,7 +63,8 @@ pub struct UndoAnswer {
     /// Alerts that wait no longer, or again, and those that were shown before the undo.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alerts: Vec<UndoAlert>,
-    /// Values of facts that change although their memories look the same, by valid time.
+    /// Values of facts that change, by valid time. `changes` has the other fields of their memories, and the facts that go or
+    /// come back.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub facts: Vec<UndoFact>,
     /// Later changes of the same memories, oldest first; the oldest 100. Empty with `cascade`, which undoes them, too.

@@ -28,6 +28,8 @@ use icm_api::{
 
 /// Commands that an answer lists; it counts all of them.
 const COMMANDS_MAX: usize = 100;
+/// The fields of a fact that are its value.
+const OF_VALUE: [&str; 2] = ["content", "occurred_at"];
 /// Later changes that an answer lists; it counts all of them.
 const LATER_MAX: usize = 100;
 
@@ -217,13 +219,21 @@ impl Service {
             });
         }
         answer.facts = self.values_undone(views, &picked, &changes)?;
+        let is_told = |id: &String| answer.facts.iter().any(|fact| fact.id == *id);
         let mut with = self.links_with(views, &changes)?;
         for change in &changes {
             let links = with.remove(&change.entity).unwrap_or_default();
             let later = later_of.get(&change.entity).copied().unwrap_or(0);
-            answer
-                .changes
-                .extend(self.undo_change(views, change, links, later)?);
+            let mut told = self.undo_change(views, change, links, later)?;
+            // The text of a fact is told as its value.
+            if let Some(told) = told.as_mut().filter(|told| is_told(&told.id)) {
+                let of_value = |field: &String| OF_VALUE.contains(&field.as_str());
+                told.fields.retain(|field| !of_value(field));
+            }
+            let is_left = |told: &UndoChange| {
+                !is_told(&told.id) || !told.fields.is_empty() || !told.links.is_empty()
+            };
+            answer.changes.extend(told.filter(is_left));
         }
         answer.plan = plan_of(&undos, &answer)?;
         (answer.commands, answer.commands_total) = commands_of(&picked);
@@ -232,7 +242,7 @@ impl Service {
 }
 
 impl Service {
-    /// Returns the values of facts that change although their memories do not look different.
+    /// Returns the values of facts that change, except of those whose memories go or come back.
     fn values_undone(
         &self,
         views: &Views,
@@ -241,13 +251,10 @@ impl Service {
     ) -> QueryResult<Vec<UndoFact>> {
         let undone = picked.iter().map(|it| (it.at, it.kind, it.subject));
         let undone: Vec<_> = undone.collect();
-        let looks_different = |change: &Change| {
-            let (before, after) = (&change.before, &change.after);
-            before.is_alive() != after.is_alive() || before.content != after.content
-        };
-        let differ = changes.iter().filter(|change| looks_different(change));
-        let differ: BTreeSet<EntityId> = differ.map(|change| change.entity).collect();
-        self.undone_values(views, &undone, &|entity| differ.contains(&entity))
+        let turns = |change: &&Change| change.before.is_alive() != change.after.is_alive();
+        let turned = changes.iter().filter(turns);
+        let turned: BTreeSet<EntityId> = turned.map(|change| change.entity).collect();
+        self.undone_values(views, &undone, &|entity| turned.contains(&entity))
     }
 }
 
@@ -287,7 +294,8 @@ fn plan_of(undos: &[LogUndone], answer: &UndoAnswer) -> Result<String> {
         ..change.clone()
     });
     let changes: Vec<UndoChange> = changes.collect();
-    let bytes = serde_json::to_vec(&(undos, &changes, answer.later_total));
+    let told = (undos, &changes, &answer.facts, answer.later_total);
+    let bytes = serde_json::to_vec(&told);
     let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
     Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }

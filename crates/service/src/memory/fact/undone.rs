@@ -23,7 +23,7 @@ struct ChangedSpell<'a> {
 
 impl Service {
     /// Returns the values that facts lose and get if events are undone. `undone` are the events with kind and subject. Facts
-    /// for which `is_shown` is true are left out: their memories look different.
+    /// for which `is_shown` is true are left out: their memories go or come back.
     pub(crate) fn undone_values(
         &self,
         views: &Views,

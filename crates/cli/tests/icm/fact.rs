@@ -49,7 +49,8 @@ fn a_fact_is_set_and_set_again() {
     memory
         .has(json!({"topic": "facts/deploy", "key": "version", "content": "deploy version: 2.0"}));
     world.ok(format!("forget {id}"));
-    world.fails("fact get deploy version => 1: there is no fact `version` of `deploy` here");
+    let gone = world.fails("fact get deploy version => 1: `version` of `deploy` was forgotten, 2");
+    gone.err.says(format!("icm revive {id}"));
 }
 
 #[test]
@@ -57,8 +58,9 @@ fn a_late_value_is_history_and_a_planned_one_waits() {
     let world = World::new();
     world.ok("fact set billing 'on call' Mira --from 2024-02-02T09:00:00Z");
     let late = world.ok("fact set billing 'on call' Jun --from 2024-01-05T09:00:00Z");
-    late.err
-        .says("valid from 2024-01-05T09:00:00Z; the current value is still `Mira`");
+    late.err.says(
+        "valid from 2024-01-05 09:00; the current value is still `Mira`, from 2024-02-02 09:00",
+    );
     let planned = world.ok("fact set billing 'on call' Ada --from 2100-01-04T09:00:00Z");
     planned.err.says("the current value is still `Mira`");
 
@@ -75,11 +77,25 @@ fn a_late_value_is_history_and_a_planned_one_waits() {
         ]
     );
     let text = world.out("fact history billing 'on call'");
-    text.says("from 2024-01-05T09:00:00Z  until 2024-02-02T09:00:00Z  learnt ");
+    text.says("from 2024-01-05 09:00  until 2024-02-02 09:00 ");
+    text.says("until 2100-01-04 09:00  current  learnt ");
+    text.says("from 2100-01-04 09:00 ");
+    let text = world.out("fact get billing 'on call'");
+    text.says("since 2024-02-02 09:00, until 2100-01-04 09:00");
+    text.says("next from 2100-01-04 09:00: Ada");
+    let text = world.out("fact list");
+    text.says("Mira\n");
+    text.says("next from 2100-01-04 09:00: Ada\n");
     let planned = world.ok("fact set billing deputy Kim --from 2100-01-01");
     planned.err.says("there is no value until then");
-    let none = world.fails("fact get billing deputy => 1: `deputy` of `billing` has no value at");
+    let none = world.fails("fact get billing deputy => 1: `deputy` of `billing` has no value yet");
+    none.err.says("planned, valid from 2100-01-01 00:00");
     none.err.says("icm fact history billing deputy");
+    let text = world.out("fact get billing");
+    text.says("planned from 2100-01-01 00:00: Kim");
+    let list = world.json("fact list");
+    assert_eq!(list.texts("state"), ["planned", "current"], "{list}");
+    list.has(json!({"/1/next/value": "Ada", "/1/next/valid_from": "2100-01-04T09:00:00Z"}));
 }
 
 #[test]
@@ -215,6 +231,7 @@ fn a_settled_value_is_the_current_one() {
         b.ok("fact set deploy version 2.0 --from 2024-02-05T00:00:00Z");
         carry(&world, "b", "a");
         let conflicts = a.json("conflicts");
+        assert_eq!(conflicts["total"], 1, "{conflicts}");
         let of_text = conflicts["conflicts"].as_array().unwrap().iter();
         let mut of_text = of_text.filter(|conflict| conflict["field"] == "content");
         let conflict = of_text.next().unwrap();
@@ -230,11 +247,7 @@ fn a_settled_value_is_the_current_one() {
             }
         };
         let settled = a.json(format!("conflicts settle {id} {take}"));
-        assert_eq!(
-            settled["settled"],
-            json!(["content", "occurred_at"]),
-            "{settled}"
-        );
+        assert_eq!(settled["settled"], json!(["content"]), "{settled}");
         assert_eq!(a.json("conflicts")["total"], 0);
         carry(&world, "a", "b");
         for world in [&a, &b] {
@@ -261,6 +274,54 @@ fn an_undo_of_an_earlier_value_shows_it() {
     preview.says("    - 1.0\n    + (no value)");
     let done = world.json("undo --last 1 --yes");
     done.has(json!({"/facts/0/before": "1.0", "/facts/0/after": null}));
+}
+
+#[test]
+fn times_are_local_except_in_json() {
+    let world = World::new();
+    let icm = |args: &str| run(world.command(args).env("TZ", "Asia/Tokyo"), b"").ok();
+    icm("fact set deploy version 1.0 --from 2024-01-05T00:00:00Z");
+    let planned = icm("fact set deploy version 3.0 --from 2100-01-04T00:00:00Z");
+    planned.err.says("valid from 2100-01-04 09:00; ");
+    for args in ["get deploy version", "history deploy version", "list"] {
+        let text = icm(&format!("fact {args}")).out;
+        text.says("2100-01-04 09:00");
+        assert!(!text.contains("00:00"), "{text}");
+    }
+    let json = icm("fact list --json").json();
+    json.has(json!({"/0/valid_from": "2024-01-05T00:00:00Z"}));
+}
+
+#[test]
+fn a_planned_fact_is_not_expired() {
+    let world = World::new();
+    world.ok("store -t notes -c 'The office is closed on Friday'");
+    let planned = world.json("fact set deploy version 3.0 --from 2100-01-04T09:00:00Z");
+    let id = planned["id"].as_str().unwrap();
+    assert_eq!(world.count("list --expired"), 0);
+    let revived = world.ok(format!("revive {id}"));
+    revived.out.begins(format!("unchanged {id}"));
+    (revived.err).says("nothing to bring back: the fact is planned, valid from 2100-01-04 09:00");
+    let memory = world.json(format!("get {id}"));
+    memory.has(json!({"planned_from": "2100-01-04T09:00:00Z"}));
+    assert_eq!(memory["expired"], json!(null));
+    world
+        .out(format!("get {id}"))
+        .says("valid from 2100-01-04 09:00, hidden until then");
+    world
+        .out("diff @1")
+        .says("planned, valid from 2100-01-04 09:00");
+}
+
+#[test]
+fn a_store_over_a_fact_is_refused() {
+    let world = World::new();
+    world.ok("fact set deploy version 1.0");
+    let refused = world.icm("store -t facts/deploy --key version -c 2.0");
+    refused.fails(2, "icm fact set deploy version VALUE");
+    world
+        .json("fact get deploy version")
+        .has(json!({"value": "1.0"}));
 }
 
 #[test]

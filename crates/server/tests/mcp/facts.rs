@@ -82,6 +82,41 @@ async fn a_fact_is_set_looked_up_and_kept_as_history() {
 }
 
 #[tokio::test]
+async fn a_planned_value_and_a_forgotten_fact_are_called_so() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let mut planned = fact("3.0");
+    planned["valid_from"] = json!("2100-01-01T00:00:00Z");
+    let (_, receipt) = client.ok("icm_fact_set", planned).await;
+    let id = json!({"id": receipt["id"]});
+    let asked = json!({"subject": "deploy", "attribute": "version"});
+    let (text, found) = client.ok("icm_fact_get", asked.clone()).await;
+    text.begins(
+        "`version` of `deploy` has no value yet: the first one is planned, valid from 2100-01-01 ",
+    );
+    assert_eq!(found["facts"].count(), 0);
+    for all in [json!({"subject": "deploy"}), json!({})] {
+        let (text, found) = client.ok("icm_fact_get", all).await;
+        text.says("deploy version: 3.0 (planned, from 2100-01-01T00:00:00Z)");
+        found.has(json!({"/facts/0/state": "planned"}));
+    }
+    let (text, _) = client.ok("icm_memory_revive", id.clone()).await;
+    text.says("nothing to bring back: the fact is planned, valid from 2100-01-01 ");
+    client.ok("icm_fact_set", fact("2.0")).await;
+    let (text, found) = client.ok("icm_fact_get", asked.clone()).await;
+    text.says("; next 3.0 (from 2100-01-01T00:00:00Z)");
+    found.has(json!({"/facts/0/next/value": "3.0", "/facts/0/state": "current"}));
+    let over = json!({"topic": "facts/deploy", "key": "version", "content": "4.0"});
+    let text = client.fails("icm_memory_store", over).await;
+    text.says("icm fact set deploy version VALUE");
+
+    client.ok("icm_memory_forget", id.clone()).await;
+    let (text, found) = client.ok("icm_fact_get", asked).await;
+    text.begins("`version` of `deploy` was forgotten, 2");
+    text.says(receipt["id"].as_str().expect("an id"));
+    assert_eq!(found["facts"].count(), 0);
+}
+
+#[tokio::test]
 async fn an_undo_of_a_planned_value_says_which_one() {
     let mut client = Client::legacy(EVERYTHING).await;
     client.ok("icm_fact_set", fact("2.0")).await;

@@ -1,56 +1,25 @@
 //! Tests of conditions to expire, of expired memories, and of filters by keywords.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicU64;
 
 use icm_log::env::Env;
-use icm_service::{Ground, OpenOptions, Service, SystemEnv};
+use icm_service::{Ground, Service};
 use serde_json::{Value, json};
 
-use crate::client::{COMPACT, Client, EVERYTHING, READ_ONLY};
+use crate::client::{COMPACT, Client, Clock, EVERYTHING, READ_ONLY, store_in};
 use crate::look::{Look, Says};
-
-const HOUR_MS: u64 = 60 * 60 * 1_000;
-
-/// The environment of this machine with a clock that the test sets.
-struct Clock(AtomicU64);
-
-impl Env for Clock {
-    fn now_ms(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn fill_random(&self, bytes: &mut [u8]) {
-        SystemEnv.fill_random(bytes);
-    }
-
-    fn machine_id(&self) -> Option<String> {
-        SystemEnv.machine_id()
-    }
-}
-
-impl Clock {
-    fn forward(&self, hours: u64) {
-        self.0.fetch_add(hours * HOUR_MS, Ordering::Relaxed);
-    }
-}
 
 /// Returns a client of a store whose clock begins on Friday, 2027-01-15 at 08:00 UTC.
 async fn with_clock() -> (Arc<Clock>, Client) {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Arc::new(Clock(AtomicU64::new(1_800_000_000_000)));
-    let options = OpenOptions {
-        dir: folder.path().join("store"),
-        lock_wait: Duration::from_secs(10),
-        read_only: false,
-    };
     let ground = Ground {
         env: Arc::clone(&clock) as Arc<dyn Env>,
         zone: || jiff::tz::TimeZone::fixed(jiff::tz::offset(1)),
         ..Ground::system()
     };
-    let service = Service::open_on(options, ground).expect("a store");
+    let service = Service::open_on(store_in(folder.path()), ground).expect("a store");
     let client = Client::connect_to(service, folder, EVERYTHING);
     (clock, client.greeted().await)
 }
@@ -197,6 +166,33 @@ async fn tagged(client: &mut Client) -> [String; 3] {
         ids.push(receipt["id"].as_str().expect("an id").to_owned());
     }
     ids.try_into().expect("three")
+}
+
+/// The second call is made before the first one is answered. Both records would be late if they followed their answers.
+#[tokio::test]
+async fn calls_at_once_show_a_memory_as_often_as_its_condition_allows() {
+    let (_, mut client) = with_clock().await;
+    for usage in [1, 2] {
+        let content = format!("Badge {usage} opens the archive");
+        let (_, receipt) = store(&mut client, &content, &format!("usage {usage}")).await;
+        let id = receipt["id"].as_str().expect("an id").to_owned();
+        for tool in ["icm_memory_recall", "icm_memory_recall_context"] {
+            let arguments = json!({"query": format!("which badge {usage} opens it"), "floor": 0});
+            let params = json!({"name": tool, "arguments": arguments});
+            client.start("tools/call", params.clone()).await;
+            client.start("tools/call", params).await;
+        }
+        let mut shown = 0;
+        for _ in 0..4 {
+            let reply = client.next().await.expect("an answer");
+            let results = &reply["result"]["structuredContent"]["results"];
+            shown += results.texts("id").iter().filter(|it| **it == id).count();
+        }
+        assert_eq!(shown, usage);
+        assert_eq!(expired(&mut client).await, [id.as_str()]);
+        let forget = json!({"id": id});
+        client.ok("icm_memory_forget", forget).await;
+    }
 }
 
 #[tokio::test]

@@ -1,15 +1,12 @@
 //! Showing alerts, and the event that follows the answer.
 
-use std::io::ErrorKind;
-
-use icm_log::disk::DiskLock;
 use icm_log::{Kind, NewEvent, SubjectId, payload};
-use icm_wait::{Deadline, bounds};
+use icm_wait::bounds;
 
 use crate::command::RequestKeyOf;
 use crate::command::transaction::CommandIdentity;
 use crate::service::{Delivery, Service};
-use icm_api::error::{ALERTS_UNWRITTEN, Result, ServiceError, plain};
+use icm_api::error::{ALERTS_UNWRITTEN, Result};
 use icm_api::{AlertsAnswer, AlertsRequest, Caller};
 
 /// Name of the lock file. It is not in the folder of deletable files: a redaction deletes that folder.
@@ -35,7 +32,7 @@ impl Service {
         if only_looks || answer.alerts.is_empty() {
             return Ok((answer, None));
         }
-        let claim = self.claim_alerts()?;
+        let claim = self.claim(LOCK, ALERTS_UNWRITTEN)?;
         // Another process may have shown them meanwhile.
         let (mut answer, alerts) = find()?;
         if answer.alerts.is_empty() {
@@ -79,32 +76,5 @@ impl Service {
             command.append(views, vec![event])?;
             Ok(())
         })
-    }
-
-    /// Takes the lock under which alerts are shown, until the returned value is dropped.
-    fn claim_alerts(&self) -> Result<Box<dyn DiskLock>> {
-        let path = self.dir().join(LOCK);
-        let deadline = Deadline::after(self.options.lock_wait);
-        let taken = icm_wait::until(deadline, || self.disk().try_lock(&path).transpose());
-        match taken {
-            Some(Ok(claim)) => Ok(claim),
-            Some(Err(source))
-                if matches!(
-                    source.kind(),
-                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
-                ) =>
-            {
-                Err(ServiceError::ReadOnly {
-                    why: format!("{ALERTS_UNWRITTEN} ({}: {})", path.display(), plain(source)),
-                })
-            }
-            Some(Err(source)) => Err(ServiceError::Io {
-                doing: format!("opening {}", path.display()),
-                source,
-            }),
-            None => Err(ServiceError::Busy {
-                waited_ms: deadline.waited().as_millis() as u64,
-            }),
-        }
     }
 }

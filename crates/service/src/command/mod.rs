@@ -44,7 +44,7 @@ pub(crate) use validated::{Scope, ValidatedStore, source_text};
 
 /// Longest wait for the lock to record a recall, 50 ms. Raised, the recording thread waits longer in a busy store;
 /// lowered, more records are put off.
-const RECORD_WAIT: Duration = Duration::from_millis(50);
+pub(crate) const RECORD_WAIT: Duration = Duration::from_millis(50);
 
 impl Service {
     pub(crate) fn refuse_read_only(&self) -> Result<()> {
@@ -57,28 +57,31 @@ impl Service {
     }
 
     /// Appends one batch that a power cut may lose. `read` is the state of the log's files that the events speak of. If
-    /// they were rewritten since, as by a redaction, the batch is dropped.
+    /// they were rewritten since, as by a redaction, the batch is dropped. Waits up to `wait` for the lock. Returns `true` if
+    /// the batch is in the log.
     pub(crate) fn append_lazily(
         &self,
         caller: &Caller,
         events: Vec<NewEvent>,
         read: &Rewritten,
-    ) -> Result<()> {
+        wait: Duration,
+    ) -> Result<bool> {
         Guard::new(&self.settings.secrets, false).caller(caller)?;
         let Some(views) = self.snapshots.newest() else {
-            return Ok(());
+            return Ok(false);
         };
         // Commands are refused for the same reasons.
         if views.tally().newer.is_some() || views.stopped().is_some() {
-            return Ok(());
+            return Ok(false);
         }
-        let writer = self.log.begin(&*self.ground.env, RECORD_WAIT)?;
+        let writer = self.log.begin(&*self.ground.env, wait)?;
         if self.log.rewritten() != *read || self.log.redaction_pending() {
-            return Ok(());
+            return Ok(false);
         }
         let mut command = Command::new(self, writer, caller, None, RequestKey::ZERO);
         command.append(&views, events)?;
-        Ok(command.writer.commit(Durability::Lazy)?)
+        command.writer.commit(Durability::Lazy)?;
+        Ok(true)
     }
 
     /// Returns the reason why the log refuses writes, if it does.

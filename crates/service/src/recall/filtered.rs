@@ -1,11 +1,12 @@
 //! A recall whose results the caller filters. The record holds only the results that stay.
 
-use icm_log::{EventId, Position};
+use icm_log::{EventId, Position, SubjectId};
 use jiff::Timestamp;
 
 use super::query::tokens_of;
+use super::question::notes;
 use crate::recall::scopes::Scopes;
-use crate::service::{PendingRecall, Service, locked};
+use crate::service::{PendingRecall, Service};
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_range;
 use icm_api::{Caller, RecallAnswer, RecallHit, RecallRequest};
@@ -33,30 +34,35 @@ impl Service {
             record: false,
             ..request.clone()
         };
-        let mut answer = self.recall(caller, &unrecorded)?;
-        answer.results.retain(&mut keep);
-        let wanted = request.limit.unwrap_or_default();
-        for _ in 0..FURTHER_PAGES_MAX {
-            let left = wanted.saturating_sub(answer.results.len());
-            let Some(offset) = answer.next.filter(|_| left > 0) else {
-                break;
-            };
-            let further = RecallRequest {
-                offset,
-                limit: Some(left),
-                at: Some(format!("@{}", answer.basis.position)),
-                together: false,
-                ..unrecorded.clone()
-            };
-            let page = self.recall(caller, &further)?;
-            answer.next = page.next;
-            let kept = page.results.into_iter().filter(&mut keep);
-            answer.results.extend(kept);
-        }
+        let find = || {
+            let mut answer = self.recall(caller, &unrecorded)?;
+            answer.results.retain(&mut keep);
+            let wanted = request.limit.unwrap_or_default();
+            for _ in 0..FURTHER_PAGES_MAX {
+                let left = wanted.saturating_sub(answer.results.len());
+                let Some(offset) = answer.next.filter(|_| left > 0) else {
+                    break;
+                };
+                let further = RecallRequest {
+                    offset,
+                    limit: Some(left),
+                    at: Some(format!("@{}", answer.basis.position)),
+                    together: false,
+                    ..unrecorded.clone()
+                };
+                let page = self.recall(caller, &further)?;
+                answer.next = page.next;
+                let kept = page.results.into_iter().filter(&mut keep);
+                answer.results.extend(kept);
+            }
+            Ok(answer)
+        };
+        let counts = request.record && request.front.is_asked();
+        let (mut answer, turn) = self.in_turn(counts, find, ids_of)?;
         if request.record && answer.basis.position > 0 && !self.options.read_only {
             let mut pending = self.pending_recall(caller, request, &answer)?;
             pending.read = read;
-            locked(&self.pending_recalls).push(pending);
+            answer.note = notes(answer.note, self.keep_record(pending, turn));
         }
         Ok(answer)
     }
@@ -68,17 +74,12 @@ impl Service {
         request: &RecallRequest,
         answer: &RecallAnswer,
     ) -> Result<PendingRecall> {
-        let broken = |what: &str| ServiceError::Internal(format!("an answer has no {what}"));
         let basis = &answer.basis;
         let event = EventId::parse_hex(&basis.event).ok_or_else(|| broken("event"))?;
         let moment = |text: &String| {
             let time: Option<Timestamp> = text.parse().ok();
             time.and_then(|time| u64::try_from(time.as_millisecond()).ok())
         };
-        let ids = answer.results.iter().map(|hit| {
-            let ids = id_range(&hit.memory.id).ok_or_else(|| broken("id"))?;
-            Ok(ids.0)
-        });
         let question = self.what_counts(&request.query)?;
         let topic = request.topic.as_deref();
         let counted = RecallRequest {
@@ -96,13 +97,25 @@ impl Service {
             scopes: self.without_secret_each(scopes.to_record()),
             basis: (Position(basis.position), event),
             moment_ms: basis.moment.as_ref().and_then(moment),
-            results: ids.collect::<Result<_>>()?,
+            results: ids_of(answer)?,
             fits: answer.results.iter().map(|hit| hit.fit).collect(),
             tokens: u32::try_from(tokens_of(&answer.results)).unwrap_or(u32::MAX),
             whole_len: question.whole_len,
             read: self.log.rewritten(),
         })
     }
+}
+
+fn ids_of(answer: &RecallAnswer) -> Result<Vec<SubjectId>> {
+    let ids = answer.results.iter().map(|hit| {
+        let ids = id_range(&hit.memory.id).ok_or_else(|| broken("id"))?;
+        Ok(ids.0)
+    });
+    ids.collect()
+}
+
+fn broken(what: &str) -> ServiceError {
+    ServiceError::Internal(format!("an answer has no {what}"))
 }
 
 #[cfg(test)]
@@ -114,6 +127,7 @@ mod tests {
 
     use super::*;
     use crate::peer::Peer;
+    use crate::service::locked;
     use crate::service::tests::service;
 
     /// A peer that answers nothing and keeps what it was asked.

@@ -9,6 +9,7 @@ pub(crate) mod link_expansion;
 mod prompt;
 pub(crate) mod query;
 pub(crate) mod question;
+mod record;
 pub(crate) mod recorded_recalls;
 pub(crate) mod repeats;
 pub(crate) mod replaced;

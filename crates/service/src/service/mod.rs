@@ -3,6 +3,7 @@
 //! This folder uses no other folder of the service. A folder that needs another method of [`Service`] adds an `impl` of
 //! its own.
 
+mod claim;
 mod compatibility;
 mod delivery;
 mod embedding;

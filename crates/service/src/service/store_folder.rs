@@ -11,7 +11,7 @@ use icm_api::error::{Result, ServiceError, plain};
 
 /// Names that icm puts into a store's folder, or keeps beside it if a platform has one folder for both, and names that
 /// operating systems leave in any folder. Other files belong to the user.
-const OURS: [&str; 22] = [
+const OURS: [&str; 23] = [
     "store.toml",
     "store.new",
     "acked",
@@ -26,6 +26,7 @@ const OURS: [&str; 22] = [
     "lock",
     "sync.lock",
     "alerts.lock",
+    "usage.lock",
     "views",
     "cache",
     "models",

@@ -6,8 +6,8 @@
 
 mod explain;
 
-use icm_log::facts::{Front, MemoryRecalled, Recalled};
-use icm_log::{Kind, NewEvent, SubjectId, facts, payload};
+use icm_log::SubjectId;
+use icm_log::facts::Front;
 use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::Ranking;
 use icm_projections::{
@@ -22,9 +22,9 @@ use crate::recall::question::notes;
 use crate::recall::repeats::{self, Page};
 use crate::recall::replaced;
 use crate::recall::scopes::Scopes;
-use crate::recall::tag_filter::{is_last, keywords_of, not_tags, tag_query};
+use crate::recall::tag_filter::{is_last, keywords_of, tag_query};
 use crate::recall::voices;
-use crate::service::{PendingRecall, Service, locked};
+use crate::service::{PendingRecall, Service};
 use crate::snapshot::QueryResult;
 use crate::upkeep::embed::QueryVector;
 use icm_api::error::{Result, ServiceError};
@@ -34,9 +34,7 @@ use icm_api::limits::{RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
 use icm_api::shown_bytes;
 use icm_api::tokens;
 use icm_api::when::{DayMeans, parse_moment};
-use icm_api::{
-    Caller, Importance, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, Trust,
-};
+use icm_api::{Caller, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest};
 use icm_guard::sanitize::clean_line;
 
 use explain::explain;
@@ -78,7 +76,8 @@ impl Service {
     }
 
     /// Returns memories that fit the query, best first, now or as of a moment. With `request.record` the recall is
-    /// queued for the log; [`Service::record_recalls`] writes it once the answer is out.
+    /// queued for the log; [`Service::record_recalls`] writes it once the answer is out. An answer with a memory that
+    /// expires by recalls is recorded before it goes out.
     pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
         if let Some(answer) = self.ask_owner(caller, request, &mut None) {
             return Ok(answer);
@@ -129,22 +128,28 @@ impl Service {
             no_links: request.no_links || !self.settings.links,
             ..request.clone()
         };
-        let (request, found) = self.with_views(|views| {
-            let request = RecallRequest {
-                topic: self.topic_filter_if_any(views, request.topic.as_deref())?,
-                ..request.clone()
-            };
-            let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
-            let views = &*self.views_at(views, &at)?;
-            let expired = Expired::at(self, views, &at);
-            loop {
-                let found = self.recall_in(&expired, &request, limit, facts, &scopes, &asked)?;
-                // Only the files of memories that would be shown are looked at.
-                if !expired.finds_gone(&found.ids)? {
-                    break Ok((request, found));
+        let find = || {
+            self.with_views(|views| {
+                let request = RecallRequest {
+                    topic: self.topic_filter_if_any(views, request.topic.as_deref())?,
+                    ..request.clone()
+                };
+                let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+                let views = &*self.views_at(views, &at)?;
+                let expired = Expired::at(self, views, &at);
+                loop {
+                    let found =
+                        self.recall_in(&expired, &request, limit, facts, &scopes, &asked)?;
+                    // Only the files of memories that would be shown are looked at.
+                    if !expired.finds_gone(&found.ids)? {
+                        break Ok((request, found));
+                    }
                 }
-            }
-        })?;
+            })
+        };
+        let counts = request.record && request.front.is_asked();
+        let ((request, found), turn) =
+            self.in_turn(counts, find, |(_, found)| Ok(found.ids.clone()))?;
         let request = &request;
         let InView {
             mut answer,
@@ -163,16 +168,9 @@ impl Service {
         let is_worth_it = request.front != Front::HOOK || !places.is_empty() || !told.is_empty();
         let told_ids = told.iter().filter_map(|hit| id_range(&hit.feedback.id));
         if request.record && is_worth_it && at.position.0 > 0 && !self.options.read_only {
-            locked(&self.pending_recalls).push(PendingRecall {
+            let record = PendingRecall {
                 caller: caller.clone(),
-                request: self.without_secrets(&match request.front {
-                    // The log keeps only the words of a prompt that the shown memories have, too.
-                    Front::HOOK => RecallRequest {
-                        query: matched_words(&answer, &places),
-                        ..request.clone()
-                    },
-                    _ => request.clone(),
-                }),
+                request: self.to_record(request, &answer, &places),
                 facts,
                 scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
@@ -186,9 +184,24 @@ impl Service {
                 tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
                 whole_len: question.whole_len,
                 read: self.log.rewritten(),
-            });
+            };
+            answer.note = notes(answer.note, self.keep_record(record, turn));
         }
         Ok(answer)
+    }
+
+    /// Returns a request as its record keeps it. Of a prompt the log keeps only the words that the shown memories have, too.
+    fn to_record(
+        &self,
+        request: &RecallRequest,
+        answer: &RecallAnswer,
+        places: &[usize],
+    ) -> RecallRequest {
+        let mut request = request.clone();
+        if request.front == Front::HOOK {
+            request.query = matched_words(answer, places);
+        }
+        self.without_secrets(&request)
     }
 
     /// Returns the filter by facts. Bounds given as dates are of whole days.
@@ -391,80 +404,6 @@ impl Service {
             content: memory.content.as_deref().map(beginning),
         })
     }
-
-    /// Writes the `memory.recalled` events of answers that are out. A record is dropped if another process keeps the
-    /// lock: an answer never waits for its record, and a record never fails an answer.
-    pub fn record_recalls(&self) {
-        self.record_expiries();
-        let pending = std::mem::take(&mut *locked(&self.pending_recalls));
-        if pending.is_empty() {
-            return;
-        }
-        // The tick goes with the first record: the views do not follow in between.
-        let mut tick = self.tick_due();
-        for recall in pending {
-            if let Err(error) = self.record(&recall, tick.take()) {
-                tracing::debug!(%error, "a recall was not recorded");
-            }
-        }
-    }
-
-    fn record(&self, recall: &PendingRecall, tick: Option<NewEvent>) -> Result<()> {
-        let first = u16::try_from(recall.request.offset + 1).unwrap_or(u16::MAX);
-        let results = (first..)
-            .zip(&recall.results)
-            .map(|(rank, id)| Recalled { id: *id, rank })
-            .collect();
-        let facts = MemoryRecalled {
-            basis_position: recall.basis.0,
-            basis_event: recall.basis.1,
-            results,
-            shown: Some(facts::Shown {
-                front: match recall.request.front {
-                    Front::UNSAID => Front::RECALL,
-                    front => front,
-                },
-                tokens: recall.tokens,
-            }),
-            moment_ms: recall.moment_ms,
-        };
-        let request = &recall.request;
-        let payload = payload::MemoryRecalled {
-            query: &request.query,
-            topic: request.topic.as_deref(),
-            keyword: request.tags.all.first().map(String::as_str),
-            more_keywords: request
-                .tags
-                .all
-                .iter()
-                .skip(1)
-                .map(String::as_str)
-                .collect(),
-            any_keywords: request.tags.any.iter().map(String::as_str).collect(),
-            last_keywords: not_tags(&request.tags, false),
-            excluded_keywords: not_tags(&request.tags, true),
-            scope: request.scope.as_deref(),
-            scopes: recall.scopes.iter().map(String::as_str).collect(),
-            links: !request.no_links,
-            limit: request.limit.and_then(|limit| u32::try_from(limit).ok()),
-            importance: request.importance.map(Importance::name),
-            trust: request.trust.map(Trust::name),
-            since_ms: recall.facts.since_ms,
-            until_ms: recall.facts.until_ms,
-            query_len: recall.whole_len,
-            floor_ppm: request.floor.map(ppm),
-            fits_ppm: recall.fits.iter().copied().map(ppm).collect(),
-        };
-        let event = NewEvent {
-            kind: Kind::MEMORY_RECALLED,
-            subject: SubjectId::ZERO,
-            refs: Vec::new(),
-            facts: facts.encode(),
-            payload: payload::encode(&payload),
-        };
-        let events = tick.into_iter().chain([event]).collect();
-        self.append_lazily(&recall.caller, events, &recall.read)
-    }
 }
 
 /// Returns the tokens of results, estimated. Of a long text only the parts around its passage are shown.
@@ -545,11 +484,6 @@ pub(crate) fn check_floor(floor: Option<f64>) -> Result<()> {
 /// Returns a fit as answers show it.
 pub(crate) fn thousandths(fit: f64) -> f64 {
     (fit * 1e3).round() / 1e3
-}
-
-/// Returns a share as the log keeps it.
-fn ppm(share: f64) -> u32 {
-    (share.clamp(0.0, 1.0) * 1e6).round() as u32
 }
 
 /// Returns the beginning of a text on one line.

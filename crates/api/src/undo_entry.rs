@@ -148,19 +148,27 @@ impl UndoFact {
 
 impl UndoAlert {
     fn entry(&self) -> UndoEntry<'_> {
-        let text = Some(or(&self.text, WITHHELD));
+        let text = or(&self.text, WITHHELD);
+        let (note, values) = match (self.shown, self.action) {
+            (true, _) => {
+                let why = "it was shown before, so the undo changes nothing";
+                (format!("{why}: {text}"), Vec::new())
+            }
+            (_, UndoAction::Back) => {
+                let value = UndoValue::text("", None, Some(text));
+                (String::new(), vec![value])
+            }
+            _ => {
+                let value = UndoValue::text("", Some(text), None);
+                (String::new(), vec![value])
+            }
+        };
         UndoEntry {
             action: (!self.shown).then_some(self.action),
             target: UndoTarget::Event(self.position),
             place: "alert".to_owned(),
-            note: match self.shown {
-                true => "it was shown before, so the undo changes nothing".to_owned(),
-                false => String::new(),
-            },
-            values: vec![match self.action {
-                UndoAction::Back => UndoValue::text("", None, text),
-                _ => UndoValue::text("", text, None),
-            }],
+            note,
+            values,
         }
     }
 }
@@ -464,7 +472,9 @@ mod tests {
         );
         let shown = alert(UndoAction::Gone, true);
         assert_eq!(shown.entry().action, None);
-        assert!(shown.entry().note.starts_with("it was shown"));
+        let note = "it was shown before, so the undo changes nothing: call Mira";
+        assert_eq!(shown.entry().note, note);
+        assert_eq!(shown.entry().values, []);
 
         let fact = UndoFact {
             id: "01M".to_owned(),

@@ -240,7 +240,6 @@ fn print_entry(app: &App, entry: &UndoEntry<'_>, put: Put<'_>) -> Result<(), Cli
             text::cut(&text::one_line(said), room)
         ))
     };
-    let is_changed = entry.action == Some(UndoAction::Changed);
     for value in &entry.values {
         if let Some(line) = value.line() {
             quote("", &line)?;
@@ -248,7 +247,6 @@ fn print_entry(app: &App, entry: &UndoEntry<'_>, put: Put<'_>) -> Result<(), Cli
         }
         for (sign, said) in [("- ", &value.before), ("+ ", &value.after)] {
             if let Some(said) = said {
-                let sign = if is_changed { sign } else { "" };
                 quote(sign, &value.labelled(said))?;
             }
         }

@@ -51,7 +51,7 @@ fn an_alert_is_shown_once_and_comes_as_an_event() {
     let undone = world.ok(format!("undo @{position} --yes"));
     undone.out.says("undone 1 event: 1 alert gone");
     undone.out.says(format!("- gone     @{position}  alert"));
-    undone.out.says("    Look at it");
+    undone.out.says("    - Look at it");
     world.icm("alerts --all").ends(1);
     let back = world.ok("undo --last 1 --yes");
     back.out.says("undone 1 event: 1 alert back");

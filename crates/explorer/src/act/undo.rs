@@ -134,7 +134,7 @@ fn one_entry(ask: &Ask, entry: &UndoEntry<'_>) -> Markup {
             None => { (name) }
         }
         " " bdi { (clean_line(&entry.place)) }
-        @if !entry.note.is_empty() { span.quiet { " " (entry.note) } }
+        @if !entry.note.is_empty() { span.quiet { " " (clean_line(&entry.note)) } }
         @for value in &entry.values {
             @if let Some(line) = value.line() {
                 p.text { (clean_line(&line)) }

@@ -17,16 +17,20 @@ pub(crate) fn page(scene: &Scene<'_>, topics: &Topics) -> Page {
             true => format!("{}/", topic.topic),
             false => topic.topic.clone(),
         };
-        let columns = scene.columns.saturating_sub(18).max(8);
-        rows.push(
-            Row::new()
-                .right(&number(topic.with_below.memories), 7, Look::Plain)
-                .right(&scene.clock.age(&topic.with_below.updated_at), 4, Look::Dim)
-                .plain(&indent)
-                .with(&crate::text::beginning(name, columns), Look::Name)
+        let row = Row::new()
+            .right(&number(topic.with_below.memories), 7, Look::Plain)
+            .right(&scene.clock.age(&topic.with_below.updated_at), 4, Look::Dim)
+            .plain(&indent);
+        // Nobody can ask for the memories of a topic without a name.
+        rows.push(match name {
+            "" => row.with("(withheld)", Look::Warn),
+            name => row
+                .rest(name, scene.columns, Look::Name)
                 .to(Target::Topic(target)),
-        );
+        });
     }
+    let named = topics.topics.iter().filter(|topic| topic.memories > 0);
+    let named = named.count() as u64;
     if rows.is_empty() {
         rows = empty(scene.columns, &["No topic has a memory at this moment."]);
     }
@@ -34,7 +38,7 @@ pub(crate) fn page(scene: &Scene<'_>, topics: &Topics) -> Page {
         head: facts(
             scene.columns,
             &[
-                ("", count(topics.total, "topic", "topics")),
+                ("", count(named, "topic", "topics")),
                 ("", "Enter shows the memories of one".to_owned()),
             ],
         ),

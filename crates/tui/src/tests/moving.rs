@@ -117,3 +117,53 @@ fn keys_lead_everywhere_and_out() {
     world.press("<Esc>q");
     assert_eq!(world.model.leave, Some(Leave::End));
 }
+
+#[test]
+fn topics_are_nested_below_those_that_are_shown() {
+    let mut world = World::empty((80, 24));
+    for topic in [
+        "ops/eu/deploy",
+        "ops/eu/deploy/web",
+        "ops/us",
+        "solo/only/one",
+    ] {
+        world.store(topic, &format!("a note of {topic}"));
+    }
+    world.tick();
+    world.press("2t");
+    world.shows(&["4 topics"]);
+    let screen = world.screen();
+    let names = screen.lines().skip(4).take(5);
+    let names: Vec<String> = names.map(|line| line.chars().skip(16).collect()).collect();
+    assert_eq!(
+        names,
+        ["ops", "  eu/deploy", "    web", "  us", "solo/only/one"],
+        "{screen}"
+    );
+    world.press("j<Enter>");
+    world.shows(&["topic ops/eu/deploy/", "2 memories"]);
+    world.press("/web<Enter>");
+    world.shows(&["1 result for \"web\""]);
+}
+
+#[test]
+fn blank_rows_are_passed_over() {
+    let mut world = World::new((80, 24));
+    world.press("2/live<Enter><Enter>");
+    let mut seen = 0;
+    loop {
+        let view = world.model.view();
+        let row = view.page.rows[view.cursor].text();
+        assert!(!row.trim().is_empty(), "row {} is blank", view.cursor);
+        let before = view.cursor;
+        world.press("j");
+        if world.model.view().cursor == before {
+            break;
+        }
+        seen += 1;
+    }
+    let rows = world.model.view().page.rows.len();
+    assert!(seen > 8 && seen < rows, "{seen} of {rows} rows");
+    world.press("g");
+    assert_eq!(world.model.view().top, 0);
+}

@@ -10,8 +10,6 @@ use icm_service::Service;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::sessions::Shown;
-
 /// One injection, by a hook or a wake-up pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
@@ -242,4 +240,31 @@ pub fn token_stats(service: &Service, since: Option<&str>) -> Result<TokenStats>
         true
     })?;
     Ok(stats)
+}
+
+/// The results, front and tokens of a `memory.recalled` event.
+struct Shown {
+    ids: Vec<String>,
+    front: Option<String>,
+    tokens: u64,
+}
+
+impl Shown {
+    fn of(entry: &LogEntry) -> Shown {
+        let results = entry.facts.get("results").and_then(Value::as_array);
+        let results = results.into_iter().flatten();
+        let ids = results.filter_map(|result| result.get("id")?.as_str().map(str::to_owned));
+        let shown = entry.facts.get("shown");
+        let front = shown.and_then(|shown| shown.get("front")?.as_str().map(str::to_owned));
+        let tokens = shown.and_then(|shown| shown.get("tokens")?.as_u64());
+        Shown {
+            ids: ids.collect(),
+            front,
+            tokens: tokens.unwrap_or(0),
+        }
+    }
+
+    fn is_unasked(&self) -> bool {
+        matches!(self.front.as_deref(), Some("hook" | "wake-up"))
+    }
 }

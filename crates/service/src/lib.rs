@@ -52,6 +52,7 @@ mod upkeep;
 
 pub use embedding::{ChosenModel, Model};
 pub use history::diff::words as word_difference;
+pub use history::range::EventRange;
 pub use memory::store::Prepared;
 pub use portable::backup::restore;
 pub use portable::exchange::ExportFile;

@@ -1,15 +1,15 @@
 //! `icm sessions`
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use clap::Args;
-use icm_agents::sessions::{Session, SessionsRequest, sessions};
+use icm_agents::sessions::{Session, SessionsRequest, Tree, sessions};
 use icm_service::Service;
 
 use crate::app::App;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
-use crate::text::{count, one_line};
+use crate::text::one_line;
 use crate::ui::{BOLD, DIM, PLAIN, Ui};
 use crate::values::how_many;
 use crate::when;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: SessionsArgs, app: &App) -> Result<Outcome, CliError> {
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// Reads the names from the whole log.
+    /// Reads the names from the heads of the log.
     ///
     /// # Errors
     /// As [`sessions`].
@@ -95,22 +95,11 @@ impl Names {
 }
 
 fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
-    let known: BTreeSet<&str> = sessions.iter().map(|session| &*session.id).collect();
-    let is_root = |session: &&Session| {
-        session
-            .parent
-            .as_deref()
-            .is_none_or(|parent| parent == session.id || !known.contains(parent))
-    };
-    let mut rows = Vec::new();
-    let mut shown = BTreeSet::new();
-    for session in sessions.iter().filter(is_root) {
-        add(ui, &mut rows, sessions, session, 0, &mut shown);
-    }
-    // Sessions that are parents of each other; no honest writer makes such a circle.
-    for session in sessions {
-        add(ui, &mut rows, sessions, session, 0, &mut shown);
-    }
+    let tree = Tree::of(sessions);
+    let sessions = tree.below(tree.roots(), usize::MAX);
+    let mut rows: Vec<Vec<Cell>> = (sessions.iter())
+        .map(|(session, depth)| row(ui, session, *depth))
+        .collect();
     columns::fit(
         ui,
         &mut rows,
@@ -124,62 +113,18 @@ fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
     columns::print(ui, &rows)
 }
 
-/// Adds a session and the sessions below it. A circle of sessions is cut.
-fn add<'s>(
-    ui: &Ui,
-    rows: &mut Vec<Vec<Cell>>,
-    all: &'s [Session],
-    session: &'s Session,
-    depth: usize,
-    shown: &mut BTreeSet<&'s str>,
-) {
-    if !shown.insert(&session.id) {
-        return;
-    }
-    let name = session.name.as_deref().unwrap_or(&session.id);
+fn row(ui: &Ui, session: &Session, depth: usize) -> Vec<Cell> {
+    let name = one_line(session.name.as_deref().unwrap_or(&session.id));
     let name = match depth {
-        0 => one_line(name),
-        depth => format!("{}└ {}", "  ".repeat(depth - 1), one_line(name)),
+        0 => name,
+        depth => format!("{}└ {name}", "  ".repeat(depth - 1)),
     };
-    let client = session.client.as_deref().unwrap_or_default();
-    let client = match &session.agent {
-        Some(agent) => format!("{client} ({agent})"),
-        None => client.to_owned(),
-    };
-    let state = match &session.ended {
-        Some(_) => "ended",
-        None => "open",
-    };
-    rows.push(vec![
+    vec![
         Cell::new(name).style(if depth == 0 { BOLD } else { PLAIN }),
-        Cell::new(one_line(&client)),
+        Cell::new(one_line(&session.client_and_agent())),
         Cell::new(when::ago(ui.now, &session.last_at)).style(DIM),
-        Cell::new(state).style(DIM),
+        Cell::new(session.state()).style(DIM),
         Cell::new(one_line(session.project.as_deref().unwrap_or("–"))),
-        Cell::new(work(session)),
-    ]);
-    for child in all
-        .iter()
-        .filter(|child| child.parent.as_ref() == Some(&session.id))
-    {
-        add(ui, rows, all, child, depth + 1, shown);
-    }
-}
-
-/// Returns the work of a session and its shown memories, in words.
-fn work(session: &Session) -> String {
-    let parts = [
-        (session.stored, "stored"),
-        (session.changed, "changed"),
-        (session.injected, "shown"),
-    ];
-    let parts = parts.iter().filter(|(n, _)| *n > 0);
-    let mut parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
-    if session.recalls > 0 {
-        parts.push(count(session.recalls, "recall", "recalls"));
-    }
-    if session.tokens > 0 {
-        parts.push(count(session.tokens, "token", "tokens"));
-    }
-    parts.join(", ")
+        Cell::new(session.work()),
+    ]
 }

@@ -12,6 +12,7 @@ use icm_wait::bounds;
 use serde_json::Value;
 
 use crate::history::actor::NamedActor;
+use crate::history::range::EventRange;
 use crate::history::summary::summary_of;
 use crate::memory::link::relation_text;
 use crate::memory::present::field_names;
@@ -20,8 +21,7 @@ use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
-use icm_api::when;
-use icm_api::when::{DayMeans, When, rfc3339};
+use icm_api::when::rfc3339;
 use icm_api::{EventDetail, LogEntry, LogRequest};
 
 /// A request for events, with names and times resolved.
@@ -32,10 +32,7 @@ struct Filter {
     memoir: Option<BTreeSet<SubjectId>>,
     actor: Option<NamedActor>,
     session: Option<icm_log::SessionId>,
-    since_ms: Option<u64>,
-    since: Option<Position>,
-    until_ms: Option<u64>,
-    until: Option<Position>,
+    range: EventRange,
 }
 
 impl Service {
@@ -169,20 +166,7 @@ impl Service {
         if let Some(actor) = &request.actor {
             limits::label("the actor", actor, limits::ACTOR_LEN_MAX)?;
         }
-        let moment = |text: &Option<String>, day| match text {
-            None => Ok((None, None)),
-            Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)
-                .map_err(|error| self.without_its_secrets(error))?
-            {
-                When::Time(ms) => Ok((Some(ms), None)),
-                When::Position(position) => Ok((None, Some(Position(position)))),
-                When::Event(prefix) => {
-                    Ok::<_, ServiceError>((None, Some(self.find_event(&prefix)?)))
-                }
-            },
-        };
-        let (since_ms, since) = moment(&request.since, DayMeans::Start)?;
-        let (until_ms, until) = moment(&request.until, DayMeans::End)?;
+        let range = self.event_range(request.since.as_deref(), request.until.as_deref())?;
         Ok(Filter {
             kind: request.kind.clone(),
             memory: match &request.id {
@@ -205,10 +189,7 @@ impl Service {
                 Some(session) => Some(self.session_meant(session)?),
                 None => None,
             },
-            since_ms,
-            since,
-            until_ms,
-            until,
+            range,
         })
     }
 
@@ -313,17 +294,13 @@ fn family_of(name: &str) -> &str {
 impl Filter {
     fn fits(&self, event: &Event<'_>, actor: &str) -> bool {
         let head = &event.head;
-        let ms = head.time().ms();
         let name = head.kind().name();
         self.kind
             .as_deref()
             .is_none_or(|kind| kind == name || kind == family_of(&name))
             && (self.actor.as_ref()).is_none_or(|wanted| wanted.is(actor))
             && self.session.is_none_or(|session| session == head.session())
-            && self.since_ms.is_none_or(|since| ms >= since)
-            && self.since.is_none_or(|since| event.position >= since)
-            && self.until_ms.is_none_or(|until| ms <= until)
-            && self.until.is_none_or(|until| event.position <= until)
+            && self.range.holds(event)
             && self
                 .memory
                 .as_ref()

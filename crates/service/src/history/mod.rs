@@ -7,6 +7,7 @@ pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod heads;
 pub(crate) mod pauses;
+pub(crate) mod range;
 mod session;
 mod summary;
 pub(crate) mod undo;

@@ -7,7 +7,9 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 
 use crate::command::secrets::Guard;
-use crate::command::{Change, Command, NewExpiry, RequestKeyOf, receipt, turned, unchanged};
+use crate::command::{
+    Change, Command, NewExpiry, RequestKeyOf, plan_for, receipt, refuse_other_plan, turned, unchanged,
+};
 use crate::memory::expiry::Expired;
 use crate::memory::lookup::{hidden_error, newest_of_topic};
 use crate::service::Service;
@@ -132,10 +134,7 @@ impl Service {
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let (mut answer, versions) = look(views)?;
-            let other = |plan: &String| *plan != answer.plan;
-            if request.plan.as_ref().is_some_and(other) {
-                return Err(ServiceError::OtherPlan.into());
-            }
+            refuse_other_plan(request.plan.as_deref(), &answer.plan)?;
             answer.receipts = turn_all(command, views, &versions, request.to, expires.as_ref())?;
             if let Some(last) = answer.receipts.last() {
                 answer.event = Some(last.event.clone());
@@ -151,30 +150,19 @@ impl Service {
         request: &TurnTopicRequest,
         versions: &[Version],
     ) -> QueryResult<TurnTopicAnswer> {
-        let mut plan = blake3::Hasher::new();
-        plan.update(request.topic.as_bytes());
-        let mut topics = std::collections::BTreeSet::new();
-        for version in versions {
-            plan.update(&version.id.0);
-            plan.update(&version.stamp.event.0);
-            topics.insert(version.topic.as_deref());
-        }
+        let topics = versions.iter().map(|version| version.topic.as_deref());
+        let topics: BTreeSet<_> = topics.collect();
         let shown = match request.dry_run {
             true => request.shown,
             false => 0,
         };
-        let newest = views.tally().position;
-        let shown = versions.iter().rev().take(shown);
-        let shown: QueryResult<Vec<_>> = shown
-            .map(|version| self.memory_at(views, version, newest))
-            .collect();
         Ok(TurnTopicAnswer {
             dry_run: request.dry_run,
             topic: request.topic.clone(),
-            plan: plan.finalize().to_hex()[..16].to_owned(),
+            plan: plan_for(&[&request.topic], versions),
             memories: versions.len() as u64,
             topics: topics.len() as u64,
-            shown: shown?,
+            shown: self.last_of(views, versions, shown)?,
             event: None,
             position: None,
             receipts: Vec::new(),

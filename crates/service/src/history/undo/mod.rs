@@ -14,7 +14,7 @@ use icm_projections::fold::{Change, EntityId, Undos};
 
 use self::choice::{Picked, can_be_undone, cannot_be_undone, selector_of};
 use self::named::undos_of;
-use crate::command::RequestKeyOf;
+use crate::command::{RequestKeyOf, plan_name, refuse_other_plan};
 use crate::history::actor::unknown_actor;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -107,13 +107,7 @@ impl Service {
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let (mut answer, undos) = self.undo_plan(views, request, &selector)?;
-            if request
-                .plan
-                .as_ref()
-                .is_some_and(|plan| *plan != answer.plan)
-            {
-                return Err(ServiceError::OtherPlan.into());
-            }
+            refuse_other_plan(request.plan.as_deref(), &answer.plan)?;
             let events = undos.iter().map(|undo| {
                 let payload = payload::LogUndone {
                     selector: Some(&selector),
@@ -297,7 +291,7 @@ fn plan_of(undos: &[LogUndone], answer: &UndoAnswer) -> Result<String> {
     let told = (undos, &changes, &answer.facts, answer.later_total);
     let bytes = serde_json::to_vec(&told);
     let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
-    Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
+    Ok(plan_name(&blake3::hash(&bytes)))
 }
 
 fn nothing_to_undo(selector: &str, unknown: Option<String>) -> ServiceError {

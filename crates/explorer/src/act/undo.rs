@@ -117,6 +117,7 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
 fn one_entry(ask: &Ask, entry: &UndoEntry<'_>) -> Markup {
     let (word, class) = match entry.action {
         Some(UndoAction::Gone) => ("gone", "badge bad"),
+                @if let Some(more) = &kind.more { p.quiet { (more) "." } }
         Some(UndoAction::Back) => ("back", "badge good"),
         Some(UndoAction::Changed) => ("changed", "badge warn"),
         None => ("shown before", "badge"),

@@ -207,6 +207,7 @@ impl ServiceError {
                         "topic" => "list topics with `icm topics`".into(),
                         "origin" => "list origins with `icm log heads`".into(),
                         "memoir" => "list memoirs with `icm memoir list`".into(),
+                        "correction" => "list corrections with `icm feedback list`".into(),
                         "concept" => "list concepts with `icm memoir show`".into(),
                         _ => "list memories with `icm list`, search with `icm recall`".into(),
                     })

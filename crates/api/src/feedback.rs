@@ -17,7 +17,7 @@ pub struct FeedbackRequest {
     pub context: String,
     /// The reason why it is right.
     pub reason: Option<String>,
-    /// The category of the feedback.
+    /// The topic of the feedback.
     pub topic: Option<String>,
     /// The memory that the prediction came from: full id or a unique prefix. It is called wrong.
     pub memory: Option<String>,
@@ -75,7 +75,7 @@ pub struct MarkReceipt {
 pub struct Feedback {
     /// The feedback (ULID).
     pub id: String,
-    /// The category.
+    /// The topic.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub topic: Option<String>,
     /// The situation in which the prediction was made.
@@ -167,7 +167,7 @@ pub struct FeedbackHit {
 pub struct FeedbackSearchRequest {
     /// Words; never query syntax.
     pub query: String,
-    /// Only feedback of this category.
+    /// Only feedback of this topic.
     pub topic: Option<String>,
     /// A scope to see from, or `all`, as of a recall.
     pub scope: Option<String>,
@@ -194,10 +194,38 @@ pub struct FeedbackSearch {
     pub note: Option<String>,
 }
 
-/// The number of feedback of one category.
+/// A request for corrections.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeedbackListRequest {
+    /// Only feedback of this topic.
+    pub topic: Option<String>,
+    /// Only feedback of this scope; of a session also of those below it. `None` for all.
+    pub scope: Option<String>,
+    /// Number of feedback to skip.
+    pub offset: usize,
+    /// Most feedback; `None` for all.
+    pub limit: Option<usize>,
+    /// The moment to answer for, as `--at`.
+    pub at: Option<String>,
+}
+
+/// A page of feedback, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeedbackList {
+    /// The basis of the answer.
+    pub basis: Basis,
+    /// The page.
+    pub feedback: Vec<Feedback>,
+    /// Number of all that fit, on all pages.
+    pub total: u64,
+    /// `true` if more pages follow.
+    pub more: bool,
+}
+
+/// The number of feedback of one topic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedbackTopic {
-    /// The category; `None` for feedback without one.
+    /// The topic; `None` for feedback without one.
     pub topic: Option<String>,
     /// The number of feedback.
     pub feedback: u64,
@@ -242,7 +270,7 @@ pub struct FeedbackStats {
     pub basis: Basis,
     /// The number of feedback.
     pub feedback: u64,
-    /// The same by category, largest first.
+    /// The same by topic, largest first.
     pub by_topic: Vec<FeedbackTopic>,
     /// The marks of all living memories.
     pub marks: Marks,

@@ -222,6 +222,7 @@ impl App {
         Ok(Caller {
             shallow: project_id.is_none() && folder.is_some_and(project::is_shallow),
             project_id,
+            folder: folder.map(Path::to_owned),
             ..self.caller()?
         })
     }

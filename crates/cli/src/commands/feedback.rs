@@ -3,15 +3,15 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use icm_api::{
-    Feedback, FeedbackHit, FeedbackRequest, FeedbackSearchRequest, FeedbackStats, MarkedMemory,
-    Marks, Source, Trust, Verdict,
+    Feedback, FeedbackHit, FeedbackList, FeedbackListRequest, FeedbackRequest,
+    FeedbackSearchRequest, FeedbackStats, MarkedMemory, Marks, Source, Trust, Verdict,
 };
 
 use super::recall;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::ui::{BOLD, DIM, TOPIC, Ui};
-use crate::values::{Results, share};
+use crate::values::{Results, how_many, share};
 use crate::{columns, memory_view, text, when};
 
 /// Keep corrections of wrong predictions, and call memories wrong or useful
@@ -33,6 +33,7 @@ pub(crate) struct FeedbackArgs {
 #[derive(Debug, Subcommand)]
 enum FeedbackCommand {
     Record(RecordArgs),
+    List(ListArgs),
     Search(SearchArgs),
     Stats(StatsArgs),
     Mark(MarkArgs),
@@ -60,7 +61,7 @@ struct RecordArgs {
     /// The reason why it is right
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Category, for `icm feedback search -t` and `icm feedback stats`
+    /// Topic, for `-t` of `icm feedback list` and `search`
     #[arg(short, long)]
     topic: Option<String>,
     /// Scope: `global`, `project`, `session`, `project:ID` or `session:PARENT/CHILD` [default: global]
@@ -72,6 +73,32 @@ struct RecordArgs {
     /// Record it even if it looks like it contains a secret
     #[arg(long)]
     allow_secret: bool,
+}
+
+/// List the corrections, newest first
+///
+/// To take a correction back, undo its event, which `icm log --kind feedback` shows.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm feedback list -t ci
+  icm feedback list --all --json")]
+struct ListArgs {
+    /// Only this topic
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Only this scope; for a session also those below it
+    #[arg(long)]
+    scope: Option<String>,
+    /// At most N [default: 50]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
+    limit: Option<u32>,
+    /// Show all
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// As this machine knew at that time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
 }
 
 /// Search the corrections
@@ -87,7 +114,7 @@ struct SearchArgs {
     /// Words to search for; no quotes needed
     #[arg(required = true)]
     query: Vec<String>,
-    /// Only this category
+    /// Only this topic
     #[arg(short, long)]
     topic: Option<String>,
     /// Corrections seen from this scope; `all` for every scope [default: as for `icm recall`]
@@ -139,6 +166,7 @@ struct MarkArgs {
 pub(crate) fn run(args: FeedbackArgs, app: &App) -> Result<Outcome, CliError> {
     match args.command {
         FeedbackCommand::Record(args) => record(args, app),
+        FeedbackCommand::List(args) => list(args, app),
         FeedbackCommand::Search(args) => search(args, app),
         FeedbackCommand::Stats(args) => stats(&args, app),
         FeedbackCommand::Mark(args) => mark(&args, app),
@@ -268,26 +296,66 @@ fn search(args: SearchArgs, app: &App) -> Result<Outcome, CliError> {
 /// Characters of each text of the nearest correction.
 const NEAREST_CHARS: usize = 40;
 
-fn print_found(ui: &Ui, hit: &FeedbackHit) -> Result<(), CliError> {
-    let Feedback {
-        id,
-        topic,
-        memory,
-        created_at,
+/// Most corrections of a list without a limit.
+const LIST_DEFAULT: usize = 50;
+
+fn list(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
+    let limit = args.limit.map_or(LIST_DEFAULT, |limit| limit as usize);
+    let list = app.service()?.feedback_list(&FeedbackListRequest {
+        topic: recall::given(args.topic),
+        scope: app
+            .scope(recall::given(args.scope))?
+            .filter(|scope| scope != "all"),
+        offset: 0,
+        limit: (!args.all).then_some(limit),
+        at: args.at,
+    })?;
+
+    let ui = &app.ui;
+    let FeedbackList {
+        feedback,
+        total,
+        more,
         ..
-    } = &hit.feedback;
-    let mut head = ui.paint(DIM, id);
-    if let Some(topic) = topic {
-        head.push_str(&format!("  {}", ui.paint(TOPIC, &text::one_line(topic))));
+    } = &list;
+    if ui.json {
+        ui.json(feedback)?;
+    } else {
+        for correction in feedback {
+            let scope = correction.scope.as_str();
+            let scope = (scope != "global").then(|| text::one_line(scope));
+            print_correction(ui, correction, scope.into_iter().collect())?;
+        }
+        if *total == 0 {
+            ui.remark(format_args!("no corrections"));
+        }
     }
-    let mut about = vec![
-        when::ago(ui.now, created_at),
+    if *more && args.limit.is_none() {
+        ui.note(&format!(
+            "only the newest {limit} of {total} are shown; see the rest with `--all` or `-l N`"
+        ));
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print_found(ui: &Ui, hit: &FeedbackHit) -> Result<(), CliError> {
+    let found = vec![
         recall::by_words_or_meaning(&hit.matched),
         format!("fit {:.2}", hit.fit),
     ];
-    about.extend(memory.as_ref().map(|memory| format!("from {memory}")));
+    print_correction(ui, &hit.feedback, found)
+}
+
+/// Prints a correction: a line about it, and its texts.
+fn print_correction(ui: &Ui, feedback: &Feedback, more: Vec<String>) -> Result<(), CliError> {
+    let mut head = ui.paint(DIM, &feedback.id);
+    if let Some(topic) = &feedback.topic {
+        head.push_str(&format!("  {}", ui.paint(TOPIC, &text::one_line(topic))));
+    }
+    let mut about = vec![when::ago(ui.now, &feedback.created_at)];
+    about.extend(more);
+    about.extend((feedback.memory.as_ref()).map(|memory| format!("from {memory}")));
     ui.line(format_args!("{head}  {}", ui.paint(DIM, &about.join("  "))))?;
-    let feedback = &hit.feedback;
     for (name, part) in [
         ("context", &feedback.context),
         ("predicted", &feedback.predicted),

@@ -111,15 +111,14 @@ impl Service {
 }
 
 fn state_of(path: &str, condition: Condition) -> Result<FileState> {
-    let wrong = |why: &str| {
-        ServiceError::invalid_with(
-            format!("a memory cannot expire with `{path}`: {why}"),
-            "name a file that is there, by its absolute path",
-        )
+    let refused = |why: &str, hint: &str| {
+        let message = format!("a memory cannot expire with `{path}`: {why}");
+        ServiceError::invalid_with(message, hint)
     };
+    let wrong = |why: &str| refused(why, "name a file that is there");
     let file = Path::new(path);
     if !file.is_absolute() {
-        return Err(wrong("the path is relative"));
+        return Err(refused("the path is relative", "give an absolute path"));
     }
     match condition == Condition::FILE_PRISTINE {
         true => FileState::of(file).map_err(|error| wrong(&error.to_string())),

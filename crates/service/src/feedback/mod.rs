@@ -4,6 +4,7 @@
 //! shows it if its context fits. A judgement of a memory (a mark) changes the memory's rank, see
 //! [`Ranking::for_marks`](icm_projections::ranking::Ranking::for_marks).
 
+mod list;
 mod record;
 pub(crate) mod row;
 mod search;

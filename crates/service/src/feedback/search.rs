@@ -25,7 +25,7 @@ impl Service {
             let version = views.version_at(entity, views.tally().position)?;
             let version = version.filter(|it| it.is_alive() && it.family() == Family::Feedback);
             let version = version.ok_or_else(|| ServiceError::NotFound {
-                what: "feedback",
+                what: "correction",
                 id: id.to_owned(),
                 nearest: Vec::new(),
             })?;
@@ -99,7 +99,7 @@ impl Service {
     }
 }
 
-/// Returns the feedback of other categories, in the form that a query leaves out. A category is no topic of the index, so
+/// Returns the feedback of other topics, in the form that a query leaves out. The index of topics has memories alone, so
 /// this reads the row of every feedback.
 fn of_other_topics(views: &Views, topic: &str, position: Position) -> QueryResult<Vec<SubjectId>> {
     let mut others = Vec::new();

@@ -22,7 +22,7 @@ const NAMED_MAX: usize = 10;
 const EXCERPT_CHARS: usize = 80;
 
 impl Service {
-    /// Returns how much feedback there is, by category, and the memories that were called wrong or useful most often.
+    /// Returns how much feedback there is, by topic, and the memories that were called wrong or useful most often.
     ///
     /// Cost: reads every feedback, and the links of every memory that was ever judged.
     ///
@@ -129,12 +129,16 @@ fn judged_between(then: Vec<MarkedMemory>, now: Vec<MarkedMemory>) -> Vec<Marked
 }
 
 /// Returns feedback as of a moment, if it is alive then.
-fn living_feedback(views: &Views, entity: EntityId, at: &At) -> QueryResult<Option<Version>> {
+pub(super) fn living_feedback(
+    views: &Views,
+    entity: EntityId,
+    at: &At,
+) -> QueryResult<Option<Version>> {
     let version = views.version_at(entity, at.position)?;
     Ok(version.filter(|it| it.is_alive() && it.family() == Family::Feedback))
 }
 
-/// Returns the number of living feedback of each category, largest first.
+/// Returns the number of living feedback of each topic, largest first.
 fn feedback_by_topic(views: &Views, at: &At) -> QueryResult<Vec<FeedbackTopic>> {
     let mut topics: BTreeMap<Option<String>, u64> = BTreeMap::new();
     for entity in views.members(FEEDBACK)? {

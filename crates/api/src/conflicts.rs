@@ -78,6 +78,9 @@ pub struct ConflictValue {
     pub actor: String,
     /// The origin that wrote it.
     pub origin: String,
+    /// First moment of the value of a fact, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub valid_from: Option<String>,
 }
 
 /// A request to settle a conflict.

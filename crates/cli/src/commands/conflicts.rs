@@ -179,7 +179,11 @@ fn print_value(ui: &Ui, name: &str, value: &ConflictValue) -> Result<(), CliErro
         one_line(&value.actor),
         value.origin.get(..ORIGIN_SHOWN).unwrap_or(&value.origin),
     );
-    ui.line(format_args!("  {name}  {}", ui.paint(DIM, &about)))?;
+    let valid = match &value.valid_from {
+        Some(from) => format!("  valid from {}", when::local(from)),
+        None => String::new(),
+    };
+    ui.line(format_args!("  {name}  {}{valid}", ui.paint(DIM, &about)))?;
     match &value.value {
         _ if value.withheld => print_quoted(ui, "(withheld)"),
         Value::Null => print_quoted(ui, "(none)"),

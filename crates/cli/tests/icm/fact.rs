@@ -232,6 +232,10 @@ fn a_settled_value_is_the_current_one() {
         carry(&world, "b", "a");
         let conflicts = a.json("conflicts");
         assert_eq!(conflicts["total"], 1, "{conflicts}");
+        conflicts.has(json!({
+            "/conflicts/0/shown/valid_from": "2024-02-05T00:00:00Z",
+            "/conflicts/0/others/0/valid_from": "2024-03-05T00:00:00Z",
+        }));
         let of_text = conflicts["conflicts"].as_array().unwrap().iter();
         let mut of_text = of_text.filter(|conflict| conflict["field"] == "content");
         let conflict = of_text.next().unwrap();

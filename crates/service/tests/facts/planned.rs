@@ -59,7 +59,7 @@ fn a_fact_with_planned_values_alone_is_listed_as_planned() {
     set(&service, "4.0", Some(LATER));
     set(&service, "3.0", Some(FUTURE));
     let planned = format!("3.0 Planned, next 4.0 from {LATER}");
-    assert_eq!(listed(&service, None), [planned.clone()]);
+    assert_eq!(listed(&service, None), std::slice::from_ref(&planned));
     // At a given time only values that are valid then are asked for.
     assert_eq!(listed(&service, Some("2024-01-10")), [""; 0]);
     let other = FactRequest::new("deploy", "owner", "Mira");

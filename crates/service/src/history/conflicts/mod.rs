@@ -21,7 +21,7 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
-use icm_api::when::rfc3339;
+use icm_api::when::{rfc3339, rfc3339_signed};
 use icm_api::{Conflict, ConflictOf, ConflictValue, Conflicts, ConflictsRequest};
 
 /// Rows whose events are read together. Raised, the pass takes more memory.
@@ -255,6 +255,9 @@ impl Service {
             at: rfc3339(said.writer.stamp.time.ms()),
             actor: self.actor_name(views, said.actor),
             origin: said.writer.stamp.origin.to_string(),
+            valid_from: (said.row.occurred_at_ms)
+                .filter(|_| row.is_fact() && open.field == fields::CONTENT)
+                .map(rfc3339_signed),
         };
         Conflict {
             id: id_text(row.id),

@@ -8,7 +8,8 @@ use icm_projections::fold::Version;
 
 use crate::command::secrets::Guard;
 use crate::command::{
-    Change, Command, NewExpiry, RequestKeyOf, plan_for, receipt, refuse_other_plan, turned, unchanged,
+    Change, Command, NewExpiry, RequestKeyOf, plan_for, receipt, refuse_other_plan, turned,
+    unchanged,
 };
 use crate::memory::expiry::Expired;
 use crate::memory::lookup::{hidden_error, newest_of_topic};

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::Uri;
-use icm_api::{Caller, StoreRequest, UpdateRequest};
+use icm_api::{Caller, FactRequest, StoreRequest, UpdateRequest};
 use icm_service::{OpenOptions, Service};
 use maud::html;
 
@@ -263,4 +263,34 @@ fn hostile_texts_are_shown_as_text() {
         }
     }
     assert!(encoded("\u{202e}<").starts_with('%'));
+}
+
+#[test]
+fn the_page_of_a_fact_marks_the_current_and_the_planned_values() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let set = |value: &str, from: &str| {
+        let request = FactRequest {
+            from: Some(from.to_owned()),
+            ..FactRequest::new("deploy", "version", value)
+        };
+        let set = explorer.service.set_fact(&explorer.caller, request);
+        format!("/memories/{}", set.expect("it is set").receipt.id)
+    };
+    let path = set("3.0", "2100-01-01T00:00:00Z");
+    let planned = shown(&explorer, memory::page, &path, &[]);
+    assert!(planned.contains("Planned: valid from "), "{planned}");
+    for words in ["Expired", ">Revive<", ">current<"] {
+        assert!(!planned.contains(words), "{words} in {planned}");
+    }
+    set("2.0", "2024-02-05T00:00:00Z");
+    let page = shown(&explorer, memory::page, &path, &[]);
+    assert!(!page.contains("Planned: valid from "), "{page}");
+    for (row, badge) in [("2.0", ">current<"), ("3.0", ">planned<")] {
+        let row = page
+            .split("<tr>")
+            .find(|it| it.contains(&format!("<td>{row}")));
+        let row = row.unwrap_or_else(|| panic!("no row in {page}"));
+        assert!(row.contains(badge) && !row.contains(">now<"), "{row}");
+    }
 }

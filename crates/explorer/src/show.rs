@@ -152,23 +152,31 @@ pub(crate) fn short_memory_id(id: &str) -> String {
 /// Returns the id of an event, shortened, as a link to its page.
 pub(crate) fn event_id(ask: &Ask, event: &str) -> Markup {
     let shown = start_of(event.get(..EVENT_SHOWN).unwrap_or(event), EVENT_SHOWN);
-    html! { a.id href=(event_path(ask, event)) title=(clean_line(event)) { code { (shown) } } }
+    html! { a.id href=(event_id_path(ask, event)) title=(clean_line(event)) { code { (shown) } } }
 }
 
 /// Returns an event by its position, as a link to its page.
 pub(crate) fn position(ask: &Ask, event: &str, position: u64) -> Markup {
     html! {
-        a.id href=(event_path(ask, event)) title={ "event " (clean_line(event)) } { "@" (number(position)) }
+        a.id href=(event_path(ask, position)) title={ "event " (clean_line(event)) } { "@" (number(position)) }
     }
 }
 
-/// Returns the address of an event's page at the same moment.
-pub(crate) fn event_path(ask: &Ask, event: &str) -> String {
+/// Returns the address of an event's page at the same moment, by the event's id.
+pub(crate) fn event_id_path(ask: &Ask, event: &str) -> String {
     ask.link(&format!("/log/{}", encoded(event)), &[])
 }
 
-/// Returns a topic as a link to its memories.
+/// Returns the address of the page of the event at a position, at the same moment.
+pub(crate) fn event_path(ask: &Ask, position: u64) -> String {
+    ask.link(&format!("/log/{position}"), &[])
+}
+
+/// Returns a topic as a link to its memories. No memory is found by a topic that was taken out.
 pub(crate) fn topic(ask: &Ask, topic: &str) -> Markup {
+    if topic == "(withheld)" {
+        return withheld();
+    }
     html! { a.topic href=(ask.link("/memories", &[("topic", topic)])) { (line(topic)) } }
 }
 

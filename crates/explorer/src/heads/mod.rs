@@ -1,4 +1,4 @@
-//! Counts of the log: events by time and family, ends of commands, sessions, tokens.
+//! Counts of the log: events by time and family, ends of commands, sessions, chains, alerts, tokens.
 //!
 //! A page of a large log cannot walk it. [`Heads`] keeps the counts in memory, and each request adds the events that are
 //! new. The walk reads heads and facts; it decodes the payloads of a few kinds only, those that name a session or an
@@ -7,20 +7,25 @@
 //! An imported event counts at the time at which this machine learned it, as `--at` means it: the moment before an import
 //! does not show what was imported.
 
+mod alerts;
+mod chains;
 mod density;
 mod family;
-mod sessions;
+mod tokens;
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
+use icm_agents::sessions::Sessions;
 use icm_api::error::Result;
-use icm_log::facts::{Facts, MemoryRecalled};
-use icm_log::{Cursor, Event, Kind, Log, LogError, Rewritten};
+use icm_log::facts::{Facts, UndoneRange};
+use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, OriginId, Position, Rewritten, Seq};
 
+pub(crate) use alerts::{AlertSeen, Alerts};
+pub(crate) use chains::{Chain, Chains};
 pub(crate) use density::{Column, Density};
 pub(crate) use family::{FAMILIES, Family};
-pub(crate) use sessions::{SessionSeen, Sessions, Shown, Tokens};
+pub(crate) use tokens::{Shown, Tokens};
 
 /// The counts, kept between requests.
 #[derive(Default)]
@@ -40,10 +45,18 @@ pub(crate) struct Seen {
     pub(crate) span_ms: Option<(u64, u64)>,
     /// Positions at which a moment can be: the last event of each command.
     pub(crate) ends: Vec<u64>,
+    /// The first bytes of the id of each event, and its position.
+    ids: Vec<(u64, u64)>,
+    /// Position and time of each undo, with what it took back.
+    undos: Vec<(u64, u64, Vec<UndoneRange>)>,
     /// Events by time and family.
     pub(crate) density: Density,
     /// Sessions and their actors.
     pub(crate) sessions: Sessions,
+    /// Chains and who wrote them.
+    pub(crate) chains: Chains,
+    /// Alerts and their deliveries.
+    pub(crate) alerts: Alerts,
     /// Tokens that agents were shown, by time.
     pub(crate) tokens: Tokens,
 }
@@ -57,8 +70,12 @@ impl Default for Seen {
             events: 0,
             span_ms: None,
             ends: Vec::new(),
+            ids: Vec::new(),
+            undos: Vec::new(),
             density: Density::default(),
             sessions: Sessions::default(),
+            chains: Chains::default(),
+            alerts: Alerts::default(),
             tokens: Tokens::default(),
         }
     }
@@ -93,12 +110,39 @@ impl Heads {
         }
         Ok(look(&seen))
     }
+
+    /// Returns what `look` makes of the counts up to a position. The counts up to an earlier position than the newest
+    /// are not kept: the log is walked up to there.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub(crate) fn until<T>(
+        &self,
+        log: &Log,
+        position: u64,
+        look: impl FnOnce(&Seen) -> T,
+    ) -> Result<T> {
+        log.refresh()?;
+        if log.tip().is_none_or(|tip| tip.position.0 <= position) {
+            return self.with(log, look);
+        }
+        let mut seen = Seen::default();
+        seen.walk(log, Position(position))?;
+        Ok(look(&seen))
+    }
 }
 
 impl Seen {
     fn catch_up(&mut self, log: &Log) -> std::result::Result<(), LogError> {
+        self.walk(log, Position(u64::MAX))
+    }
+
+    fn walk(&mut self, log: &Log, until: Position) -> std::result::Result<(), LogError> {
         let from = self.cursor;
         self.cursor = log.scan(&from, &mut |event| {
+            if event.position > until {
+                return ControlFlow::Break(());
+            }
             self.take(event);
             ControlFlow::Continue(())
         })?;
@@ -109,18 +153,28 @@ impl Seen {
         let head = &event.head;
         let family = Family::of(head.kind());
         self.events += 1;
-        self.sessions.take(event);
-        if head.kind() == Kind::MEMORY_RECALLED
-            && let Ok(Facts::Recalled(facts)) = Facts::of(head)
-        {
-            self.tokens.take(head.time().ms(), &facts);
-            self.sessions.shown(head.session(), &facts);
+        self.ids.push((start_of(event.id), event.position.0));
+        self.sessions.take(event, true);
+        self.chains.take(event);
+        self.alerts.take(event);
+        let ms = head.time().ms();
+        match head.kind() {
+            Kind::MEMORY_RECALLED => {
+                if let Ok(Facts::Recalled(facts)) = Facts::of(head) {
+                    self.tokens.take(ms, &facts);
+                }
+            }
+            Kind::LOG_UNDONE => {
+                if let Ok(Facts::Undone(facts)) = Facts::of(head) {
+                    self.undos.push((event.position.0, ms, facts.ranges));
+                }
+            }
+            _ => {}
         }
         if !event.own {
             self.learning.push(family);
             return;
         }
-        let ms = head.time().ms();
         self.span_ms = Some((self.span_ms.map_or(ms, |(first, _)| first), ms));
         for learned in self.learning.drain(..) {
             self.density.add(ms, learned);
@@ -129,6 +183,20 @@ impl Seen {
         if head.batch_index() + 1 == head.batch_count() {
             self.ends.push(event.position.0);
         }
+    }
+
+    /// Returns the position of the event whose id begins as `id` does. The caller compares the whole id.
+    pub(crate) fn position_of(&self, id: EventId) -> Option<u64> {
+        let start = start_of(id);
+        let found = self.ids.iter().find(|(of, _)| *of == start);
+        found.map(|(_, position)| *position)
+    }
+
+    /// Returns position and time of each undo that names an event, the oldest first.
+    pub(crate) fn undos_of(&self, origin: OriginId, seq: Seq) -> impl Iterator<Item = (u64, u64)> {
+        let undos = self.undos.iter();
+        let of = undos.filter(move |(.., ranges)| ranges.iter().any(|it| it.holds(origin, seq)));
+        of.map(|(position, ms, _)| (*position, *ms))
     }
 
     /// Returns the moments one command before and one command after a position.
@@ -141,13 +209,10 @@ impl Seen {
     }
 }
 
-/// Tokens of a recall, and the number of memories that it showed; `None` for an injection without memories, which nobody
-/// counts.
-fn shown_by(facts: &MemoryRecalled) -> Option<(u64, u64)> {
-    let asked = facts.shown.is_none_or(|shown| shown.front.is_asked());
-    let memories = facts.results.len() as u64;
-    let tokens = facts.shown.map_or(0, |shown| u64::from(shown.tokens));
-    (asked || memories > 0).then_some((memories, tokens))
+fn start_of(id: EventId) -> u64 {
+    id.0.iter()
+        .take(8)
+        .fold(0, |start, byte| start << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]

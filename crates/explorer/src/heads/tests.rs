@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use icm_agents::sessions::{SessionsRequest, sessions};
 use icm_api::{Caller, LogRequest, RecallRequest, StoreRequest};
+use icm_log::EventId;
 use icm_service::{OpenOptions, Service};
 
 use super::density::{Counts, Density};
@@ -64,10 +66,14 @@ fn store(folder: &std::path::Path) -> Service {
 }
 
 fn told(seen: &Seen) -> impl PartialEq + std::fmt::Debug + use<> {
-    let mut sessions = seen.sessions.at_work(0);
-    sessions.sort_by_key(|(id, _)| *id);
+    let chains = seen.chains.list();
+    let chains: Vec<_> = (chains.iter())
+        .map(|chain| (chain.origin, chain.events, chain.head, chain.newest))
+        .collect();
+    let alerts: Vec<_> = seen.alerts.until(u64::MAX).collect();
     (
-        (seen.events, seen.span_ms, seen.ends.clone(), sessions),
+        (seen.events, seen.span_ms, seen.ends.clone()),
+        (seen.sessions.at_work(0), chains, alerts),
         (seen.density.columns(u64::MAX), seen.tokens.since(0)),
     )
 }
@@ -104,6 +110,9 @@ fn increments_equal_one_walk_and_the_log() {
         .log(&all, &mut |entry| {
             events += 1;
             newest = newest.max(entry.position);
+            let id = EventId::parse_hex(&entry.event).expect("an id");
+            let found = heads.with(log, |seen| seen.position_of(id));
+            assert_eq!(found.expect("it counts"), Some(entry.position));
             true
         })
         .expect("it lists");
@@ -121,6 +130,36 @@ fn increments_equal_one_walk_and_the_log() {
             assert_eq!(seen.around(newest).1, None);
         })
         .expect("it counts");
+}
+
+#[test]
+fn an_earlier_moment_has_the_counts_of_then() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = store(folder.path());
+    let (log, heads) = (service.log_handle(), Heads::default());
+    for n in 0..6 {
+        let caller = Caller {
+            session: Some(format!("session {}", n % 2)),
+            ..Caller::default()
+        };
+        let request = StoreRequest::new("lamps", format!("lamp {n} of hall {}", n * 7_919));
+        service.store(&caller, request).expect("it stores");
+    }
+    let newest = service.newest_position().expect("a position");
+    for position in 1..=newest {
+        let until = SessionsRequest {
+            until: Some(format!("@{position}")),
+            ..SessionsRequest::default()
+        };
+        let walked = sessions(&service, &until).expect("sessions");
+        let (events, list, chains) = heads
+            .until(log, position, |seen| {
+                (seen.events, seen.sessions.list(), seen.chains.list())
+            })
+            .expect("it counts");
+        assert_eq!((events, list), (position, walked), "@{position}");
+        assert_eq!(chains[0].events, position);
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The page *Sessions*, and the page of one session.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod alerts;
 
-use icm_agents::sessions::{Session, SessionsRequest, sessions};
+use icm_agents::sessions::{Session, SessionsRequest, Tree, selected, sessions};
 use icm_agents::shown::{Injection, injections};
 use icm_api::error::{Result, ServiceError};
-use icm_api::{AlertsRequest, LogEntry, LogRequest};
+use icm_api::{LogEntry, LogRequest};
 use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
@@ -15,7 +15,7 @@ use super::log::{
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
-use crate::show::{Tone, badge, count, empty, line, number, start, text, time};
+use crate::show::{Tone, badge, count, empty, line, number, start, time};
 
 /// Most sessions without a parent on a page; those below them come along.
 const ROOTS: usize = 50;
@@ -35,16 +35,17 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         until: Some(format!("@{}", ask.basis.position)),
         ..SessionsRequest::default()
     };
-    let found = match ask.basis.position {
-        0 => Vec::new(),
-        _ => sessions(&explorer.service, &request)?,
+    let found = match &request.since {
+        Some(_) if ask.basis.position > 0 => sessions(&explorer.service, &request)?,
+        _ => seen(explorer, ask, &request)?,
     };
     let from = ask.get("from").map_or(Ok(0), str::parse::<usize>);
     let from = from.map_err(|_| {
         ServiceError::invalid_with("`from` is no number", "go back to the first page")
     })?;
     let tree = Tree::of(&found);
-    let roots: Vec<&Session> = tree.roots.iter().skip(from).take(ROOTS).copied().collect();
+    let all = tree.roots();
+    let roots = &all[from.min(all.len())..all.len().min(from.saturating_add(ROOTS))];
     let is_filtered = request.project.is_some() || request.since.is_some();
     let main = html! {
         (filters(ask))
@@ -54,18 +55,26 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
             (empty("No sessions yet", &html! { "Agents leave sessions here: " code { "icm init" } " sets them up." }))
         } @else {
             p.quiet { (count(found.len() as u64, "session", "sessions")) ", the most recently active first." }
-            (table(explorer, ask, &tree, &roots, "Sessions"))
-            @if from > 0 || from + ROOTS < tree.roots.len() {
+            (table(explorer, ask, &tree, roots, "Sessions"))
+            @if from > 0 || from.saturating_add(ROOTS) < all.len() {
                 nav.log-pages aria-label="Pages of the list" {
                     @if from > 0 { a.button href=(ask.link_with(&[("from", "")])) { "Newest" } }
-                    @if from + ROOTS < tree.roots.len() {
+                    @if from.saturating_add(ROOTS) < all.len() {
                         a.button rel="next" href=(ask.link_with(&[("from", &(from + ROOTS).to_string())])) { "Older →" }
                     }
                 }
             }
         }
+        (alerts::section(explorer, ask)?)
     };
     Ok(Page::new("Sessions", main))
+}
+
+/// Returns the sessions up to the moment of the page. Those of now need no walk through the log.
+fn seen(explorer: &Explorer, ask: &Ask, request: &SessionsRequest) -> Result<Vec<Session>> {
+    let log = explorer.service.log_handle();
+    let all = (explorer.heads).until(log, ask.basis.position, |seen| seen.sessions.list())?;
+    selected(&explorer.service, all, request)
 }
 
 fn filters(ask: &Ask) -> Markup {
@@ -74,78 +83,15 @@ fn filters(ask: &Ask) -> Markup {
             div.row {
                 div.field {
                     label for="sessions-project" { "Project" }
-                    input #sessions-project name="project" value=[ask.get("project")] autocomplete="off";
+                    input #sessions-project name="project" value=[ask.get("project").map(clean_line)] autocomplete="off";
                 }
                 div.field {
                     label for="sessions-since" { "Active since" }
-                    input #sessions-since name="since" value=[ask.get("since")] placeholder="yesterday" autocomplete="off";
+                    input #sessions-since name="since" value=[ask.get("since").map(clean_line)] placeholder="yesterday" autocomplete="off";
                 }
                 button type="submit" { "Filter" }
             }
             @if let Some(at) = &ask.at { input type="hidden" name="at" value=(at); }
-        }
-    }
-}
-
-/// Sessions with those that work for them.
-struct Tree<'s> {
-    roots: Vec<&'s Session>,
-    below: BTreeMap<&'s str, Vec<&'s Session>>,
-}
-
-impl<'s> Tree<'s> {
-    fn of(sessions: &'s [Session]) -> Tree<'s> {
-        let known: BTreeSet<&str> = sessions.iter().map(|session| &*session.id).collect();
-        let mut below: BTreeMap<&str, Vec<&Session>> = BTreeMap::new();
-        let mut roots = Vec::new();
-        for session in sessions {
-            match session.parent.as_deref() {
-                Some(parent) if parent != session.id && known.contains(parent) => {
-                    below.entry(parent).or_default().push(session);
-                }
-                _ => roots.push(session),
-            }
-        }
-        let mut tree = Tree { roots, below };
-        // Sessions that are parents of each other; no honest writer makes such a circle.
-        let mut reached = BTreeSet::new();
-        for root in &tree.roots {
-            tree.walk(root, 0, &mut reached, &mut |_, _| true);
-        }
-        for session in sessions {
-            if !reached.contains(&*session.id) {
-                tree.walk(session, 0, &mut reached, &mut |_, _| true);
-                tree.roots.push(session);
-            }
-        }
-        tree
-    }
-
-    /// Calls `each` for a session and all below it that were not reached before, with their depth, until it returns
-    /// `false`.
-    fn walk(
-        &self,
-        root: &'s Session,
-        depth: usize,
-        reached: &mut BTreeSet<&'s str>,
-        each: &mut dyn FnMut(&'s Session, usize) -> bool,
-    ) {
-        let mut next = vec![(root, depth)];
-        while let Some((session, depth)) = next.pop() {
-            if !reached.insert(&session.id) {
-                continue;
-            }
-            if !each(session, depth) {
-                return;
-            }
-            let children = self.below.get(&*session.id);
-            next.extend(
-                children
-                    .into_iter()
-                    .flatten()
-                    .rev()
-                    .map(|child| (*child, depth + 1)),
-            );
         }
     }
 }
@@ -157,14 +103,7 @@ fn table(
     roots: &[&Session],
     caption: &str,
 ) -> Markup {
-    let mut shown = Vec::new();
-    let mut reached = BTreeSet::new();
-    for root in roots {
-        tree.walk(root, 0, &mut reached, &mut |session, depth| {
-            shown.push((session, depth));
-            shown.len() < SESSIONS
-        });
-    }
+    let shown = tree.below(roots, SESSIONS);
     html! {
         div.wide {
             table.log-rows.sessions {
@@ -206,7 +145,7 @@ fn row(explorer: &Explorer, ask: &Ask, session: &Session, depth: usize) -> Marku
                 @if depth > 0 { span.twig aria-hidden="true" { "└ " } span.unseen { "below the session above: " } }
                 (linked_session(ask, &session.id, session.name.as_deref()))
             }
-            td.log-who { (client(session)) }
+            td.log-who { (line(&session.client_and_agent())) }
             td.log-where { @if let Some(project) = &session.project { a href=(ask.link("/sessions", &[("project", project)])) { (start(project, 28)) } } }
             td.log-when { (time(explorer, ask, &session.last_at)) }
             td.log-what { (state(session)) }
@@ -217,17 +156,10 @@ fn row(explorer: &Explorer, ask: &Ask, session: &Session, depth: usize) -> Marku
     }
 }
 
-fn client(session: &Session) -> Markup {
-    html! {
-        @if let Some(client) = &session.client { (line(client)) }
-        @if let Some(agent) = &session.agent { span.quiet { " (" (line(agent)) ")" } }
-    }
-}
-
 fn state(session: &Session) -> Markup {
     match &session.ended {
-        Some(reason) => html! { span.badge title=(clean_line(reason)) { "ended" } },
-        None => badge(Tone::Good, "open"),
+        Some(reason) => html! { span.badge title=(clean_line(reason)) { (session.state()) } },
+        None => badge(Tone::Good, session.state()),
     }
 }
 
@@ -235,10 +167,9 @@ pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let given = last_part(ask);
     let request = SessionsRequest {
         session: Some(given.clone()),
-        until: Some(format!("@{}", ask.basis.position)),
         ..SessionsRequest::default()
     };
-    let found = sessions(&explorer.service, &request)?;
+    let found = seen(explorer, ask, &request)?;
     let id = explorer.service.session_meant(&given)?.to_string();
     let session = found.iter().find(|session| session.id == id);
     let session = session.ok_or_else(|| {
@@ -257,7 +188,7 @@ pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 (table(explorer, ask, &tree, &[session], "The session and those below it"))
             }
         }
-        (alerts(explorer, ask, &session.id)?)
+        (alerts::of_session(explorer, ask, &session.id)?)
         (shown(explorer, ask, &session.id)?)
         (events(explorer, ask, session)?)
     };
@@ -284,7 +215,7 @@ fn about(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
         }
         dl.log-fields {
             div { dt { "state" } dd { (state(session)) @if let Some(reason) = &session.ended { " " (line(reason)) } } }
-            div { dt { "client" } dd { (client(session)) } }
+            div { dt { "client" } dd { (line(&session.client_and_agent())) } }
             @if let Some(project) = &session.project { div { dt { "project" } dd { a href=(ask.link("/sessions", &[("project", project)])) { (line(project)) } } } }
             @if let Some(folder) = &session.folder { div { dt { "folder" } dd { code { (line(folder)) } } } }
             @if let Some(parent) = parent { div { dt { "works for" } dd { (linked_session(ask, parent, names.get(parent).map(String::as_str))) } } }
@@ -292,35 +223,6 @@ fn about(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
             div { dt { "newest event" } dd { (time(explorer, ask, &session.last_at)) } }
             @if session.starts > 1 { div { dt { "starts" } dd { (number(session.starts)) " (with resumes, clearings and compactions)" } } }
             div { dt { "id" } dd { code { (line(&session.id)) } } }
-        }
-    })
-}
-
-/// Returns the reminders that wait for the session.
-fn alerts(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
-    let request = AlertsRequest {
-        session: Some(id.to_owned()),
-        at: ask.at.clone(),
-        read_only: true,
-        own: true,
-        ..AlertsRequest::default()
-    };
-    let (answer, _) = explorer.service.alerts(&explorer.caller, &request)?;
-    let waiting = answer.not_due + answer.left_out;
-    Ok(html! {
-        @if !answer.alerts.is_empty() || waiting > 0 {
-            section aria-labelledby="alerts" {
-                h2 #alerts { "Reminders that wait for it" }
-                ul.log-cards {
-                    @for alert in &answer.alerts {
-                        li.card {
-                            (text(&alert.text))
-                            p.quiet { (place(ask, alert.position)) ", set by " (line(&alert.actor)) ", " (time(explorer, ask, &alert.set_at)) }
-                        }
-                    }
-                }
-                @if waiting > 0 { p.quiet { (count(waiting as u64, "reminder", "reminders")) " for later." } }
-            }
         }
     })
 }
@@ -399,3 +301,6 @@ fn events(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use crate::Explorer;
 use crate::ask::{Ask, encoded};
 use crate::heads::Family;
-use crate::show::{number, start_of};
+use crate::show::{event_path, number, start_of};
 
 /// Characters of a session's id that are shown.
 const ID_SHOWN: usize = 8;
@@ -29,12 +29,7 @@ pub(in crate::pages) fn last_part(ask: &Ask) -> String {
 
 /// Returns an event by its position, as a link to its page. A position is found without a walk through the log.
 pub(in crate::pages) fn place(ask: &Ask, position: u64) -> Markup {
-    html! { a.id href=(place_path(ask, position)) { "@" (number(position)) } }
-}
-
-/// Returns the address of the event at a position.
-pub(super) fn place_path(ask: &Ask, position: u64) -> String {
-    ask.link(&format!("/log/{position}"), &[])
+    html! { a.id href=(event_path(ask, position)) { "@" (number(position)) } }
 }
 
 /// Returns the address of a page at the moment of a position.

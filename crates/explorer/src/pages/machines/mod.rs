@@ -1,27 +1,46 @@
 //! The page *Machines*: the chains of the log and who wrote them, and conflicts to settle.
 
-mod chains;
 mod conflicts;
+
+use std::collections::BTreeSet;
 
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_log::{OriginId, Seq};
 use maud::{Markup, html};
 
-use self::chains::{Chain, chains};
 use super::log::place;
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
+use crate::heads::Chain;
 use crate::show::{Tone, actor, badge, count, empty, line, number, time};
 
 /// Most actors and branches that are named of a chain.
 const NAMED: usize = 6;
 
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
-    let chains = chains(explorer, ask.basis.position)?;
+    let log = explorer.service.log_handle();
+    let chains: Vec<(Chain, Vec<String>)> =
+        (explorer.heads).until(log, ask.basis.position, |seen| {
+            let chains = seen.chains.list().into_iter();
+            let named = |chain: &Chain| -> Vec<String> {
+                let names = chain
+                    .actors
+                    .iter()
+                    .filter_map(|id| seen.sessions.actor(*id));
+                let names: BTreeSet<&str> = names.collect();
+                names.into_iter().map(str::to_owned).collect()
+            };
+            chains
+                .map(|chain| {
+                    let names = named(&chain);
+                    (chain, names)
+                })
+                .collect()
+        })?;
     let own = explorer.service.own_chains()?;
-    let is_forked = chains.iter().any(|chain| !chain.branches.is_empty());
+    let is_forked = chains.iter().any(|(chain, _)| !chain.branches.is_empty());
     let main = html! {
         @if chains.is_empty() {
             (empty("No machine has written here yet", &html! { "Store something: " code { "icm store -t notes -c \"a text\"" } }))
@@ -42,7 +61,12 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     Ok(Page::new("Machines", main))
 }
 
-fn table(explorer: &Explorer, ask: &Ask, chains: &[Chain], own: &[OriginId]) -> Markup {
+fn table(
+    explorer: &Explorer,
+    ask: &Ask,
+    chains: &[(Chain, Vec<String>)],
+    own: &[OriginId],
+) -> Markup {
     html! {
         div.wide {
             table.log-rows.chains {
@@ -63,7 +87,12 @@ fn table(explorer: &Explorer, ask: &Ask, chains: &[Chain], own: &[OriginId]) -> 
     }
 }
 
-fn row(explorer: &Explorer, ask: &Ask, chain: &Chain, own: &[OriginId]) -> Markup {
+fn row(
+    explorer: &Explorer,
+    ask: &Ask,
+    (chain, actors): &(Chain, Vec<String>),
+    own: &[OriginId],
+) -> Markup {
     let origin = chain.origin.to_string();
     let is_own = own.contains(&chain.origin);
     html! {
@@ -91,8 +120,8 @@ fn row(explorer: &Explorer, ask: &Ask, chain: &Chain, own: &[OriginId]) -> Marku
             }
             td {
                 ul.log-plain {
-                    @for name in chain.actors.iter().take(NAMED) { li { (actor(ask, name)) } }
-                    @if chain.actors.len() > NAMED { li.quiet { "… and " (chain.actors.len() - NAMED) " more" } }
+                    @for name in actors.iter().take(NAMED) { li { (actor(ask, name)) } }
+                    @if actors.len() > NAMED { li.quiet { "… and " (actors.len() - NAMED) " more" } }
                 }
             }
             td { @if let Some(program) = &chain.program { (line(program)) } }
@@ -111,13 +140,13 @@ fn branches(seqs: &[Seq]) -> Markup {
 }
 
 /// Returns the heads as `icm log heads` prints them.
-fn heads(chains: &[Chain]) -> Markup {
+fn heads(chains: &[(Chain, Vec<String>)]) -> Markup {
     html! {
         details {
             summary { "Heads, to keep elsewhere" }
             p.quiet { "Kept on another machine, these lines prove later that the log still holds these events: " code { "icm log verify --expect FILE" } }
             pre.text tabindex="0" {
-                @for chain in chains { (chain.origin) " " (chain.head.0.0) " " (chain.head.1) "\n" }
+                @for (chain, _) in chains { (chain.origin) " " (chain.head.0.0) " " (chain.head.1) "\n" }
             }
         }
     }

@@ -222,6 +222,8 @@ fn fields(ask: &Ask) -> Markup {
                 "Show those last instead of leaving them out"
             }
             (input(ask, "scope", "Scope", "global, project:ID, session:ID"))
+            // Neither a recall nor a list knows actors.
+            p.quiet { "What one actor stored is in " a href=(ask.link("/log", &[("kind", "memory.stored")])) { "the log, with the filter Actor" } "." }
         }
         fieldset {
             legend { "In a search" }

@@ -27,7 +27,7 @@ pub(super) fn links(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Markup {
                     @for related in memory.related.iter().take(LINKS) {
                         li {
                             (relation(related)) " " (other(explorer, ask, &related.id)) " "
-                            a.quiet href=(show::event_path(ask, &related.event)) { "event" }
+                            a.quiet href=(show::event_id_path(ask, &related.event)) { "event" }
                         }
                     }
                     @for id in &memory.often_together {

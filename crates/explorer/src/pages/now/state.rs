@@ -1,15 +1,15 @@
 //! The state beside the events: counts, sessions at work, tokens of today, due alerts.
 
+use icm_agents::sessions::Session;
 use icm_api::error::Result;
 use icm_api::{Alert, AlertsRequest, Stats};
-use icm_log::SessionId;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::row::session_named;
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::heads::{SessionSeen, Shown};
+use crate::heads::Shown;
 use crate::show;
 
 /// Milliseconds without an event after which a session does not count as at work: half an hour. Raised, sessions that
@@ -19,15 +19,15 @@ const AT_WORK_MS: u64 = 30 * 60 * 1_000;
 const SESSIONS: usize = 8;
 /// Most alerts that are listed. Raised, the page is longer.
 const ALERTS: usize = 5;
-/// Most events before an earlier moment whose memories are counted before the page is sent. Raised, a step to an earlier
-/// moment takes longer.
+/// Most events of a log whose memories of an earlier moment are counted before the page is sent. The count passes later
+/// versions of memories, too. Raised, a step to an earlier moment takes longer.
 const COUNTED_AT_ONCE: u64 = 20_000;
 /// Characters of an alert. Raised, an alert takes more lines.
 const ALERT_CHARS: usize = 200;
 
 /// Returns the state, or what a browser replaces by it: an earlier moment of a large store takes a second to count.
 pub(super) fn state_or_later(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
-    if ask.at.is_none() || ask.basis.position <= COUNTED_AT_ONCE {
+    if ask.at.is_none() || explorer.service.newest_position()? <= COUNTED_AT_ONCE {
         return state(explorer, ask);
     }
     let counted = ask.link("/now/state", &[]);
@@ -60,7 +60,7 @@ pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     };
     Ok(html! {
         div #state.now-state hx-get=[is_live.then_some("/now/state")] hx-swap=[is_live.then_some("outerHTML")]
-            hx-trigger=[is_live.then_some("sse:rows throttle:5s, sse:rows delay:2s")] {
+            hx-trigger=[is_live.then_some("rows throttle:5s, rows delay:2s")] {
             (counts(ask, &stats, today))
             @if is_live {
                 (at_work(explorer, ask, &sessions))
@@ -113,7 +113,7 @@ fn counts(ask: &Ask, stats: &Stats, today: Shown) -> Markup {
     }
 }
 
-fn at_work(explorer: &Explorer, ask: &Ask, sessions: &[(SessionId, SessionSeen)]) -> Markup {
+fn at_work(explorer: &Explorer, ask: &Ask, sessions: &[Session]) -> Markup {
     html! {
         section aria-labelledby="at-work" {
             h2 #at-work { "Sessions at work" }
@@ -121,9 +121,7 @@ fn at_work(explorer: &Explorer, ask: &Ask, sessions: &[(SessionId, SessionSeen)]
                 p.quiet { "No session was active in the last half hour." }
             } @else {
                 ul.at-work {
-                    @for (id, session) in sessions.iter().take(SESSIONS) {
-                        (one(explorer, ask, *id, session))
-                    }
+                    @for session in sessions.iter().take(SESSIONS) { (one(explorer, ask, session)) }
                 }
                 @if sessions.len() > SESSIONS {
                     p { a href=(ask.link("/sessions", &[])) { "All " (show::number(sessions.len() as u64)) " sessions at work" } }
@@ -133,29 +131,21 @@ fn at_work(explorer: &Explorer, ask: &Ask, sessions: &[(SessionId, SessionSeen)]
     }
 }
 
-fn one(explorer: &Explorer, ask: &Ask, id: SessionId, session: &SessionSeen) -> Markup {
-    let id = id.to_string();
-    let last = i64::try_from(session.last_ms).unwrap_or(i64::MAX);
-    let last = Timestamp::from_millisecond(last).unwrap_or(Timestamp::MAX);
+fn one(explorer: &Explorer, ask: &Ask, session: &Session) -> Markup {
     html! {
         li data-row {
             p {
                 @match &session.name {
-                    Some(name) => { (session_named(ask, &id, name)) },
-                    None => { (show::session(ask, &id)) },
+                    Some(name) => { (session_named(ask, &session.id, name)) },
+                    None => { (show::session(ask, &session.id)) },
                 }
-                (show::time(explorer, ask, &last.to_string()))
+                (show::time(explorer, ask, &session.last_at))
             }
             p.quiet {
-                @if let Some(client) = &session.client { (show::start(client, 40)) }
-                @if let Some(agent) = &session.agent { " (" (show::start(agent, 40)) ")" }
+                (show::start(&session.client_and_agent(), 80))
                 @if let Some(project) = &session.project { " on " (show::start(project, 40)) }
             }
-            p.quiet {
-                (show::number(session.stored)) " stored, "
-                (show::count(session.shown, "answer", "answers")) ", "
-                (show::count(session.tokens, "token", "tokens"))
-            }
+            p.quiet { (session.work()) }
         }
     }
 }
@@ -167,7 +157,7 @@ fn due(explorer: &Explorer, ask: &Ask, alerts: &[Alert]) -> Markup {
             ul.alerts {
                 @for alert in alerts.iter().take(ALERTS) {
                     li data-row {
-                        a href=(show::event_path(ask, &alert.event)) { (show::start(&alert.text, ALERT_CHARS)) }
+                        a href=(show::event_path(ask, alert.position)) { (show::start(&alert.text, ALERT_CHARS)) }
                         p.quiet {
                             @if let Some(due) = &alert.due_at { "from " (show::full_time(explorer, due)) " " }
                             @if !alert.due { "(not due) " }
@@ -177,8 +167,9 @@ fn due(explorer: &Explorer, ask: &Ask, alerts: &[Alert]) -> Markup {
                 }
             }
             @if alerts.len() > ALERTS {
-                p.quiet { "and " (show::number((alerts.len() - ALERTS) as u64)) " more: " code { "icm alerts --all" } }
+                p.quiet { "and " (show::number((alerts.len() - ALERTS) as u64)) " more" }
             }
+            p { a href={ (ask.link("/sessions", &[])) "#alerts" } { "All reminders" } }
         }
     }
 }

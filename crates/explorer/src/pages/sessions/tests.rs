@@ -1,0 +1,88 @@
+//! Reminders on the page, on a store in a temporary folder.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Query;
+use axum::http::Uri;
+use icm_api::{AlertSetRequest, AlertsRequest, Caller, UndoRequest};
+use icm_service::{OpenOptions, Service};
+
+use super::page;
+use crate::Explorer;
+use crate::ask::Ask;
+
+/// Returns the content of the page.
+fn shown(explorer: &Explorer, address: &str) -> String {
+    let uri: Uri = address.parse().expect("an address");
+    let Query(params) = Query::try_from_uri(&uri).expect("a query");
+    let ask = Ask::of(explorer, &uri, params).expect("a moment");
+    page(explorer, &ask).expect("a page").main.into_string()
+}
+
+/// Returns the row of a reminder.
+fn row<'p>(page: &'p str, text: &str) -> &'p str {
+    let rows = page.split("<tr class=\"item\"");
+    let mut rows = rows.filter(|row| row.contains(text));
+    rows.next()
+        .unwrap_or_else(|| panic!("no row of `{text}`: {page}"))
+}
+
+#[test]
+fn reminders_are_set_due_shown_and_taken_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let service = Arc::new(Service::open(options).expect("a store"));
+    let explorer = Explorer::new(Arc::clone(&service), Caller::default(), false);
+    let explorer = explorer.expect("an explorer");
+    assert!(shown(&explorer, "/sessions").contains("None was set"));
+
+    let night = Caller {
+        session: Some("night".to_owned()),
+        ..Caller::default()
+    };
+    let set = |text: &str, due: Option<&str>| {
+        let request = AlertSetRequest {
+            text: text.to_owned(),
+            due: due.map(str::to_owned),
+            ..AlertSetRequest::default()
+        };
+        let receipt = service.set_alert(&night, request).expect("it is set");
+        receipt.position
+    };
+    let first = set("look at <b>the lamp</b>", None);
+    set("water the plant", Some("in 2h"));
+    let undone = set("never mind", None);
+    let undo = UndoRequest {
+        events: vec![format!("@{undone}")],
+        ..UndoRequest::default()
+    };
+    service.undo(&night, &undo).expect("it is undone");
+    let (_, delivery) = service
+        .alerts(&night, &AlertsRequest::default())
+        .expect("alerts");
+    let delivery = delivery.expect("a delivery");
+    service.record_delivery(delivery).expect("it is recorded");
+    let newest = service.newest_position().expect("a position");
+
+    let now = shown(&explorer, "/sessions");
+    assert!(!now.contains("<b>the lamp"), "{now}");
+    let lamp = row(&now, "the lamp");
+    assert!(lamp.contains(">shown<") && lamp.contains("night"), "{lamp}");
+    assert!(lamp.contains(&format!("/log/{newest}\"")), "{lamp}");
+    assert!(row(&now, "water the plant").contains(">waits<"), "{now}");
+    assert!(row(&now, "never mind").contains(">taken back<"), "{now}");
+
+    let then = shown(&explorer, &format!("/sessions?at=@{first}"));
+    assert!(row(&then, "the lamp").contains(">due<"), "{then}");
+    assert!(!then.contains("water the plant"), "{then}");
+    let before = shown(&explorer, &format!("/sessions?at=@{undone}"));
+    assert!(row(&before, "never mind").contains(">due<"), "{before}");
+
+    let one = shown(&explorer, "/sessions?alerts=1");
+    assert!(one.contains("2 older reminders"), "{one}");
+}

@@ -151,6 +151,8 @@ pub struct DiffRequest {
     pub session: Option<String>,
     /// Only this memoir, by name or id, with its concepts and links, and no memories. Excludes a topic and a session.
     pub memoir: Option<String>,
+    /// Most memories in each list; the others are counted in [`Diff::left_out`]. `None` for all.
+    pub limit: Option<usize>,
 }
 
 /// The differences between two moments. Lists are by topic, then id. Memories that came and went in between are not
@@ -184,6 +186,29 @@ pub struct Diff {
     /// Number of other memories whose weight changed by ticks of decay; not counted for a session.
     #[serde(default)]
     pub faded: u64,
+    /// Numbers of memories beyond the limit of the request.
+    #[serde(skip_serializing_if = "DiffLeftOut::is_none", default)]
+    pub left_out: DiffLeftOut,
+}
+
+/// Numbers of memories that a limit left out of each list of a [`Diff`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffLeftOut {
+    /// Of those that are new.
+    pub added: u64,
+    /// Of those with other values.
+    pub changed: u64,
+    /// Of those that became tombstones.
+    pub forgotten: u64,
+    /// Of the tombstones that were revived.
+    pub revived: u64,
+}
+
+impl DiffLeftOut {
+    /// Returns `true` if every list is whole.
+    pub fn is_none(&self) -> bool {
+        *self == DiffLeftOut::default()
+    }
 }
 
 /// A link between two memories.

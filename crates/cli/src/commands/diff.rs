@@ -55,6 +55,7 @@ pub(crate) fn run(args: DiffArgs, app: &App) -> Result<Outcome, CliError> {
         topic: args.topic,
         session: args.session,
         memoir: args.memoir,
+        limit: None,
     })?;
 
     if app.ui.json {

@@ -1,6 +1,6 @@
 //! Two moments side by side: what was added, changed and forgotten between them.
 
-use icm_api::error::Result;
+use icm_api::error::{Result, ServiceError};
 use icm_api::{
     Basis, Diff, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, Memory, MemoryChange,
     MemoryLink,
@@ -20,7 +20,11 @@ const ENTRIES: usize = 50;
 const TEXT_CHARS: usize = 600;
 
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
-    let with = ask.get("with");
+    let usual = match (ask.get("with"), &ask.at) {
+        (None, None) => usual(explorer)?,
+        _ => None,
+    };
+    let with = ask.get("with").or(usual.as_deref());
     let other = explorer.service.basis(with)?;
     let chooser = chooser(explorer, ask, with, &other)?;
     // Without another moment, or with the same one, there is nothing to compare.
@@ -41,9 +45,11 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         from: format!("@{}", moments[0].0.position),
         to: moments[1].1.map(str::to_owned),
         topic: ask.get("topic").map(str::to_owned),
+        limit: Some(ENTRIES),
         ..DiffRequest::default()
     };
     let diff = explorer.service.diff(&request)?;
+    let more = diff.left_out;
     let main = html! {
         (chooser)
         (sums(&diff))
@@ -51,10 +57,10 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
             div.columns aria-hidden="true" {
                 @for (basis, at) in moments { p { (moment(explorer, basis, at)) } }
             }
-            (list("Changed", &diff.changed, |change| changed(ask, change)))
-            (list("Added", &diff.added, |memory| whole(ask, memory, Side::Later)))
-            (list("Revived", &diff.revived, |memory| whole(ask, memory, Side::Later)))
-            (list("Forgotten", &diff.forgotten, |memory| whole(ask, memory, Side::Earlier)))
+            (listed("Changed", &diff.changed, more.changed, |change| changed(ask, change)))
+            (listed("Added", &diff.added, more.added, |memory| whole(ask, memory, Side::Later)))
+            (listed("Revived", &diff.revived, more.revived, |memory| whole(ask, memory, Side::Later)))
+            (listed("Forgotten", &diff.forgotten, more.forgotten, |memory| whole(ask, memory, Side::Earlier)))
             (list("Linked", &diff.linked, |link| linked(ask, link, Side::Later)))
             (list("Unlinked", &diff.unlinked, |link| linked(ask, link, Side::Earlier)))
             (graph(&diff.graph))
@@ -65,6 +71,20 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         }
     };
     Ok(Page::new("Compare two moments", main))
+}
+
+/// Returns the moment that now is compared with unless another one is chosen: a day ago, or the first event of a younger
+/// log; `None` for an empty log.
+fn usual(explorer: &Explorer) -> Result<Option<String>> {
+    for at in ["1d ago", "@1"] {
+        match explorer.service.basis(Some(at)) {
+            Ok(basis) if basis.position > 0 => return Ok(Some(format!("@{}", basis.position))),
+            Ok(_) | Err(ServiceError::Invalid { .. } | ServiceError::Nothing { .. }) => {}
+            Err(ServiceError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// Returns both moments, and the ways to choose another one.
@@ -113,7 +133,7 @@ fn chooser(explorer: &Explorer, ask: &Ask, with: Option<&str>, other: &Basis) ->
                 @if let Some(at) = &ask.at { input type="hidden" name="at" value=(at); }
                 @if let Some(with) = with { input type="hidden" name="with" value=(with); }
                 label for="topic-of" { "Only the topic" }
-                input #topic-of name="topic" value=[ask.get("topic")] placeholder="all topics";
+                input #topic-of name="topic" value=[ask.get("topic").map(clean_line)] placeholder="all topics";
                 button type="submit" { "Show" }
             }
         }
@@ -132,11 +152,25 @@ fn moment(explorer: &Explorer, basis: &Basis, at: Option<&str>) -> Markup {
 fn sums(diff: &Diff) -> Markup {
     let graph = &diff.graph;
     let feedback = &diff.feedback;
+    let more = diff.left_out;
+    let left = |count| usize::try_from(count).unwrap_or(usize::MAX);
     let sums = [
-        (diff.added.len(), "added", Tone::Good),
-        (diff.changed.len(), "changed", Tone::Warn),
-        (diff.forgotten.len(), "forgotten", Tone::Bad),
-        (diff.revived.len(), "revived", Tone::Good),
+        (diff.added.len() + left(more.added), "added", Tone::Good),
+        (
+            diff.changed.len() + left(more.changed),
+            "changed",
+            Tone::Warn,
+        ),
+        (
+            diff.forgotten.len() + left(more.forgotten),
+            "forgotten",
+            Tone::Bad,
+        ),
+        (
+            diff.revived.len() + left(more.revived),
+            "revived",
+            Tone::Good,
+        ),
         (
             diff.linked.len() + diff.unlinked.len(),
             "links",
@@ -174,15 +208,19 @@ fn sums(diff: &Diff) -> Markup {
 
 /// Returns a list with its heading, cut to the first entries; nothing for an empty list.
 fn list<T>(name: &str, entries: &[T], one: impl Fn(&T) -> Markup) -> Markup {
+    listed(name, entries, 0, one)
+}
+
+/// As [`list`], of a list that `left_out` other entries belong to.
+fn listed<T>(name: &str, entries: &[T], left_out: u64, one: impl Fn(&T) -> Markup) -> Markup {
+    let total = entries.len() as u64 + left_out;
     html! {
         @if !entries.is_empty() {
             section {
-                h2 { (name) " " span.quiet { (show::number(entries.len() as u64)) } }
+                h2 { (name) " " span.quiet { (show::number(total)) } }
                 @for entry in entries.iter().take(ENTRIES) { (one(entry)) }
-                @if entries.len() > ENTRIES {
-                    p.quiet {
-                        "and " (show::number((entries.len() - ENTRIES) as u64)) " more: choose a topic or nearer moments"
-                    }
+                @if total > ENTRIES as u64 {
+                    p.quiet { "and " (show::number(total - ENTRIES as u64)) " more: choose a topic or nearer moments" }
                 }
             }
         }

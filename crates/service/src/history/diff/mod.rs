@@ -19,7 +19,8 @@ use crate::snapshot::QueryResult;
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{
-    Diff, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, Memory, MemoryChange,
+    Diff, DiffLeftOut, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, Memory,
+    MemoryChange,
 };
 
 /// The fields by which two states of a memory are compared, as in its JSON.
@@ -73,6 +74,7 @@ impl Service {
             graph: GraphDiff::default(),
             feedback: FeedbackDiff::default(),
             faded: 0,
+            left_out: DiffLeftOut::default(),
         };
         if let Some(memoir) = &request.memoir {
             diff.graph = self.graph_diff(views, from, to, Some(memoir))?;
@@ -83,19 +85,23 @@ impl Service {
             topic,
             ..request.clone()
         };
-        for (before, after) in self.moved(views, request, from, to, &mut diff.faded)? {
-            self.compare(views, &mut diff, before.as_ref(), &after, [from, to])?;
+        let mut moved = self.moved(views, request, from, to, &mut diff.faded)?;
+        // Each list of memories is by topic, then id.
+        moved.sort_unstable_by(|(_, a), (_, b)| (topic_text(a), a.id).cmp(&(topic_text(b), b.id)));
+        for (before, after) in moved {
+            self.compare(
+                views,
+                (&mut diff, request.limit),
+                before.as_ref(),
+                &after,
+                [from, to],
+            )?;
         }
         self.compare_memory_links(views, request, &mut diff, [from, to])?;
-        let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
         if request.topic.is_none() && request.session.is_none() {
             diff.graph = self.graph_diff(views, from, to, None)?;
             diff.feedback = self.feedback_diff(views, [&from, &to])?;
         }
-        diff.added.sort_by(by_topic);
-        diff.forgotten.sort_by(by_topic);
-        diff.revived.sort_by(by_topic);
-        (diff.changed).sort_by(|a, b| (&a.topic, &a.id).cmp(&(&b.topic, &b.id)));
         Ok(diff)
     }
 
@@ -194,61 +200,83 @@ impl Service {
         Ok(events)
     }
 
+    /// Adds a memory to the lists of a diff. A memory beyond the limit is counted.
     fn compare(
         &self,
         views: &Views,
-        diff: &mut Diff,
+        (diff, limit): (&mut Diff, Option<usize>),
         before: Option<&Version>,
         after: &Version,
         [from, to]: [At; 2],
     ) -> QueryResult<()> {
+        let is_full = |listed: usize| limit.is_some_and(|limit| listed >= limit);
         let lived = before.is_some_and(Version::is_alive);
         match (lived, after.is_alive()) {
             // The memory was stored and forgotten in between, or was forgotten all along.
             (false, false) => return Ok(()),
+            (true, false) if is_full(diff.forgotten.len()) => {
+                diff.left_out.forgotten += 1;
+                return Ok(());
+            }
             (true, false) => {
                 let forgotten = self.memory_at(views, after, to.position)?;
                 diff.forgotten.push(forgotten);
                 return Ok(());
             }
             (false, true) => {
-                let memory = Memory {
-                    planned_from: planned_from(after, &to),
-                    ..self.memory_at(views, after, to.position)?
+                let (list, left_out) = match before {
+                    None => (&mut diff.added, &mut diff.left_out.added),
+                    Some(_) => (&mut diff.revived, &mut diff.left_out.revived),
                 };
-                match before {
-                    None => diff.added.push(memory),
-                    Some(_) => diff.revived.push(memory),
+                match is_full(list.len()) {
+                    true => *left_out += 1,
+                    false => list.push(Memory {
+                        planned_from: planned_from(after, &to),
+                        ..self.memory_at(views, after, to.position)?
+                    }),
                 }
             }
             (true, true) => {}
         }
-        if let Some(before) = before {
-            let entity = views.resolve(after.id)?;
-            let state = |version: &Version, at: At| -> QueryResult<Memory> {
-                let weight_ppm = views.weight_at(&self.log, entity, version, at.position)?;
-                Ok(Memory {
-                    weight: decimal(weight_ppm),
-                    ..memory(version, (0, None))
-                })
-            };
-            let (old, new) = (state(before, from)?, state(after, to)?);
-            diff.changed.extend(change(old, new));
+        let Some(before) = before else { return Ok(()) };
+        let entity = views.resolve(after.id)?;
+        let state = |version: &Version, at: At| -> QueryResult<Memory> {
+            let weight_ppm = views.weight_at(&self.log, entity, version, at.position)?;
+            Ok(Memory {
+                weight: decimal(weight_ppm),
+                ..memory(version, (0, None))
+            })
+        };
+        let (old, new) = (state(before, from)?, state(after, to)?);
+        match is_full(diff.changed.len()) {
+            true => {
+                let differ = !differences(&old, &new).fields.is_empty();
+                diff.left_out.changed += u64::from(differ);
+            }
+            false => diff.changed.extend(change(&old, &new)),
         }
         Ok(())
     }
 }
 
-/// Returns the differences between two states of a memory, if there are any.
-fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
-    Some(differences(old, new)).filter(|change| !change.fields.is_empty())
+/// Returns the topic of a memory as its JSON has it.
+fn topic_text(version: &Version) -> &str {
+    version.topic.as_deref().unwrap_or("(withheld)")
 }
 
-fn differences(old: Memory, new: Memory) -> MemoryChange {
-    let content_diff = match (&old.content, &new.content) {
-        (Some(old), Some(new)) if old != new => words(old, new),
-        _ => Vec::new(),
-    };
+/// Returns the differences between two states of a memory, if there are any.
+fn change(old: &Memory, new: &Memory) -> Option<MemoryChange> {
+    let mut change = differences(old, new);
+    if let (Some(old), Some(new)) = (&old.content, &new.content)
+        && old != new
+    {
+        change.content_diff = words(old, new);
+    }
+    Some(change).filter(|change| !change.fields.is_empty())
+}
+
+/// Returns the fields that differ, without the words of the content.
+fn differences(old: &Memory, new: &Memory) -> MemoryChange {
     let (topic, id) = (new.topic.clone(), new.id.clone());
     let [mut old, mut new] = [old, new].map(|memory| match serde_json::to_value(memory) {
         Ok(Value::Object(fields)) => fields,
@@ -261,7 +289,7 @@ fn differences(old: Memory, new: Memory) -> MemoryChange {
         fields: Vec::new(),
         before: Map::new(),
         after: Map::new(),
-        content_diff,
+        content_diff: Vec::new(),
     };
     for name in FIELDS {
         let (old, new) = (value(&mut old, name), value(&mut new, name));
@@ -378,11 +406,68 @@ fn backwards(request: &DiffRequest, from: At, to: At) -> ServiceError {
 
 #[cfg(test)]
 mod tests {
+    use icm_api::{Caller, Importance, StoreRequest, UpdateRequest};
+
     use super::*;
+    use crate::service::tests::service;
 
     fn text(pieces: &[DiffPiece], without: DiffOp) -> String {
         let kept = pieces.iter().filter(|piece| piece.op != without);
         kept.map(|piece| piece.text.as_str()).collect()
+    }
+
+    /// The lists with a limit are the beginnings of the lists without one; the rest is counted.
+    #[test]
+    fn a_limit_counts_the_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(&folder.path().join("store"));
+        let caller = Caller::default();
+        let store = |text: &str| {
+            let topic = if text.len().is_multiple_of(2) { "even" } else { "odd" };
+            let stored = service.store(&caller, StoreRequest::new(topic, text));
+            stored.expect("it stores").id
+        };
+        let words = ["amber", "birch", "cedar", "dune", "ember", "fern", "grove"];
+        let old: Vec<String> = words.iter().map(|word| store(word)).collect();
+        let from = format!("@{}", service.newest_position().expect("a position"));
+        for word in words {
+            store(&format!("the other {word}"));
+        }
+        let (gone, kept) = old.split_at(3);
+        service.forget(&caller, gone).expect("it forgets");
+        for id in kept {
+            let update = UpdateRequest {
+                id: id.clone(),
+                importance: Some(Importance::High),
+                ..UpdateRequest::default()
+            };
+            service.update(&caller, update).expect("it updates");
+        }
+        let diff = |limit| {
+            let request = DiffRequest {
+                from: from.clone(),
+                limit,
+                ..DiffRequest::default()
+            };
+            service.diff(&request).expect("a diff")
+        };
+        let all = diff(None);
+        assert_eq!(all.left_out, DiffLeftOut::default());
+        let lens = [all.added.len(), all.changed.len(), all.forgotten.len()];
+        assert_eq!(lens, [7, 4, 3]);
+        let place = |memory: &Memory| (memory.topic.clone(), memory.id.clone());
+        assert!(all.added.is_sorted_by_key(place));
+        let first = diff(Some(2));
+        assert_eq!(first.added, all.added[..2]);
+        assert_eq!(first.changed, all.changed[..2]);
+        assert_eq!(first.forgotten, all.forgotten[..2]);
+        let left_out = DiffLeftOut {
+            added: 5,
+            changed: 2,
+            forgotten: 1,
+            revived: 0,
+        };
+        assert_eq!(first.left_out, left_out);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Events of the log, listed, followed and shown for people and scripts.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -54,18 +55,18 @@ impl Service {
         let limit = request.limit.map_or(u64::MAX, |limit| limit as u64);
         let mut given = 0;
         let mut visit = |event: &Event<'_>| {
-            let actor = names
-                .get(&event.head.actor())
-                .cloned()
-                .unwrap_or_else(|| event.head.actor().to_string());
             if given >= limit {
                 return ControlFlow::Break(());
             }
+            let actor = match names.get(&event.head.actor()) {
+                Some(name) => Cow::Borrowed(name.as_str()),
+                None => Cow::Owned(event.head.actor().to_string()),
+            };
             if !filter.fits(event, &actor) {
                 return ControlFlow::Continue(());
             }
             given += 1;
-            match each(self.entry_of(event, actor)) {
+            match each(self.entry_of(event, actor.into_owned())) {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
@@ -294,11 +295,10 @@ fn family_of(name: &str) -> &str {
 impl Filter {
     fn fits(&self, event: &Event<'_>, actor: &str) -> bool {
         let head = &event.head;
-        let name = head.kind().name();
-        self.kind
-            .as_deref()
-            .is_none_or(|kind| kind == name || kind == family_of(&name))
-            && (self.actor.as_ref()).is_none_or(|wanted| wanted.is(actor))
+        self.kind.as_deref().is_none_or(|kind| {
+            let name = head.kind().name();
+            kind == name || kind == family_of(&name)
+        }) && (self.actor.as_ref()).is_none_or(|wanted| wanted.is(actor))
             && self.session.is_none_or(|session| session == head.session())
             && self.range.holds(event)
             && self

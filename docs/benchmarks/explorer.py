@@ -114,7 +114,8 @@ def store_steadily(store, seconds):
 
 def main(store):
     explorer = Explorer(store)
-    last = json.loads(subprocess.run([icm, "--db", store, "--config", "/dev/null", "--json", "log", "-l", "1"], check=True, capture_output=True, text=True).stdout.splitlines()[0])["position"]
+    newest = json.loads(subprocess.run([icm, "--db", store, "--config", "/dev/null", "--json", "log", "-l", "1"], check=True, capture_output=True, text=True).stdout.splitlines()[0])
+    last, event = newest["position"], newest["event"]
     print(f"{last:,} events\n\n| page | first, ms | median, ms | slowest, ms |\n|---|---|---|---|")
     question = "+".join(choose.choices(WORDS, k=3))
     pages = [
@@ -125,7 +126,13 @@ def main(store):
         ("search", lambda: f"/memories?q={question}"),
         ("log", lambda: "/log"),
         ("log at a moment", lambda: f"/log?at=@{choose.randrange(1000, last)}"),
+        ("event", lambda: f"/log/{choose.randrange(1000, last)}"),
+        ("event by its id", lambda: f"/log/{event}"),
         ("sessions", lambda: "/sessions"),
+        ("sessions at a moment", lambda: f"/sessions?at=@{choose.randrange(1000, last)}"),
+        ("memories by weight", lambda: "/memories?sort=weight"),
+        ("compare with the first event", lambda: "/compare?with=@1"),
+        ("compare with the middle", lambda: f"/compare?with=@{last // 2}"),
         ("numbers", lambda: "/numbers"),
         ("machines", lambda: "/machines"),
         ("health", lambda: "/health"),
@@ -134,6 +141,9 @@ def main(store):
         first = explorer.timed_ms(path())
         times = [explorer.timed_ms(path()) for _ in range(15)]
         print(f"| {name} | {first:.0f} | {statistics.median(times):.0f} | {max(times):.0f} |", flush=True)
+    from_ = time.perf_counter()
+    subprocess.run([icm, "--db", store, "--config", "/dev/null", "--json", "sessions"], check=False, capture_output=True)
+    print(f"\n`icm sessions`: {1000 * (time.perf_counter() - from_):.0f} ms with the start of the program")
     seconds = 20
     seen = []
     listener = threading.Thread(target=lambda: seen.append(listen(explorer, time.time() + seconds + 2)))

@@ -423,7 +423,11 @@ mod tests {
         let service = service(&folder.path().join("store"));
         let caller = Caller::default();
         let store = |text: &str| {
-            let topic = if text.len().is_multiple_of(2) { "even" } else { "odd" };
+            let topic = if text.len().is_multiple_of(2) {
+                "even"
+            } else {
+                "odd"
+            };
             let stored = service.store(&caller, StoreRequest::new(topic, text));
             stored.expect("it stores").id
         };

@@ -1,12 +1,10 @@
 //! Tests of conflicts between machines, as a model sees them.
 
-use std::time::Duration;
-
 use icm_api::{Caller, ExportSince, NoProgress, Trust, UpdateRequest};
-use icm_service::{ExportFile, OpenOptions, Service};
+use icm_service::{ExportFile, Service};
 use serde_json::json;
 
-use crate::client::{Client, EVERYTHING};
+use crate::client::{Client, EVERYTHING, opened_in};
 use crate::look::{Look, Says};
 
 /// Carries the log of `from` to `to`.
@@ -24,12 +22,7 @@ async fn conflicts_are_listed_and_an_update_settles_them() {
     let mut client = Client::legacy(EVERYTHING).await;
     let id = client.put("ports", "Redis listens on 6380", Trust::User);
     let folder = tempfile::tempdir().expect("a folder");
-    let other = Service::open(OpenOptions {
-        dir: folder.path().join("store"),
-        lock_wait: Duration::from_secs(5),
-        read_only: false,
-    });
-    let other = other.expect("it opens");
+    let other = opened_in(folder.path());
     carry(&client.service, &other);
     for (service, text) in [(&*client.service, "on 1"), (&other, "on 2")] {
         let request = UpdateRequest {

@@ -5,41 +5,21 @@ use std::time::Duration;
 
 use icm_api::{Caller, DecayRequest, LogRequest, StoreRequest, Trust};
 use icm_server::mcp::McpOptions;
-use icm_service::{OpenOptions, Service};
+use icm_service::Service;
 use serde_json::{Value, json};
 
-use crate::client::{Client, EVERYTHING};
+use crate::client::{Client, Clock, EVERYTHING, store_in};
 use crate::list::of_set;
 use crate::look::{Look, Says};
-
-/// The clock of this machine, three days ago.
-struct Ago;
-
-impl icm_log::env::Env for Ago {
-    fn now_ms(&self) -> u64 {
-        icm_service::SystemEnv.now_ms() - 3 * 86_400_000
-    }
-    fn fill_random(&self, bytes: &mut [u8]) {
-        icm_service::SystemEnv.fill_random(bytes);
-    }
-    fn machine_id(&self) -> Option<String> {
-        icm_service::SystemEnv.machine_id()
-    }
-}
 
 /// Connects to a store with a memory that is three days old.
 async fn three_days_later(options: McpOptions) -> Client {
     let folder = tempfile::tempdir().expect("a folder");
-    let opening = OpenOptions {
-        dir: folder.path().join("store"),
-        lock_wait: Duration::from_secs(10),
-        read_only: false,
-    };
     let ground = icm_service::Ground {
-        env: Arc::new(Ago),
+        env: Arc::new(Clock::hours_ago(3 * 24)),
         ..icm_service::Ground::system()
     };
-    let before = Service::open_on(opening, ground).expect("a store");
+    let before = Service::open_on(store_in(folder.path()), ground).expect("a store");
     let request = StoreRequest::new("zoo", "a zebra");
     before.store(&Caller::default(), request).expect("stored");
     drop(before);

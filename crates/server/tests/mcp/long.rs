@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use icm_api::{Caller, NoProgress, StoreRequest, Summarizer};
 use icm_projections::Embeds;
-use icm_service::{ChosenModel, Model, OpenOptions, Service};
+use icm_service::{ChosenModel, Model, Service};
 use icm_vectors::embed::{EmbedError, Embedder};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
-use crate::client::{Client, EVERYTHING};
+use crate::client::{Client, EVERYTHING, opened_in};
 use crate::look::Look;
 
 /// An embedder that embeds a batch each time the test lets it.
@@ -35,12 +35,7 @@ impl Embedder for Gated {
 
 fn store() -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().expect("a folder");
-    let service = Service::open(OpenOptions {
-        dir: folder.path().join("store"),
-        lock_wait: Duration::from_secs(10),
-        read_only: false,
-    });
-    let service = service.expect("a store");
+    let service = opened_in(folder.path());
     for n in 0..300 {
         let request = StoreRequest {
             key: Some(format!("{n}")),

@@ -5,13 +5,11 @@ use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
 
 use super::McpOptions;
 use super::resources::{framed, of_topic, shown_max};
-use super::tools::offered_as;
+use super::tools::for_offer;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
 use icm_service::Service;
 
-/// The tool that a prompt names.
-const RECALL: &str = "icm_memory_recall";
 /// Newest memories in a prompt without a query. Raised, a prompt takes more of the context.
 const NEWEST: usize = 20;
 /// Budget of a recall in a prompt, in tokens. Raised, a prompt takes more of the context.
@@ -97,8 +95,7 @@ pub(super) fn messages(
     given: Option<&str>,
 ) -> Result<Vec<PromptMessage>> {
     let given = given.map(str::trim).filter(|given| !given.is_empty());
-    let recall = offered_as(options, RECALL).unwrap_or(RECALL);
-    let then = format!("use {recall} once the task is known.");
+    let then = for_offer("[; use icm_memory_recall once the task is known]", options);
     let topic = || {
         given.ok_or_else(|| {
             ServiceError::invalid_with("`topic` is missing", "name the topic; see icm://topics")
@@ -119,7 +116,7 @@ pub(super) fn messages(
             None => (
                 format!(
                     "A new session begins. Take into account what icm remembers, of which this is \
-                     the newest; {then}"
+                     the newest{then}."
                 ),
                 newest(service, options)?,
             ),
@@ -136,7 +133,7 @@ pub(super) fn messages(
                 }
             };
             (
-                format!("A new session begins. Take into account what icm remembers of it; {then}"),
+                format!("A new session begins. Take into account what icm remembers of it{then}."),
                 woken(service, caller, options, budget)?,
             )
         }
@@ -171,10 +168,12 @@ pub(super) fn messages(
                 ));
             }
             (
-                "Write one summary that keeps everything worth keeping of these memories, show it \
-                 to me, and once I agree store it with icm_memory_consolidate (or `icm consolidate`) \
-                 for their topic. The originals stay in history."
-                    .to_owned(),
+                for_offer(
+                    "Write one summary that keeps everything worth keeping of these memories, show it \
+                     to me, and once I agree store it with [icm_memory_consolidate or ]`icm consolidate` \
+                     for their topic. The originals stay in history.",
+                    options,
+                ),
                 framed(&memories, options, &service.zone()),
             )
         }

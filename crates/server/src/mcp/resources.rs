@@ -14,7 +14,7 @@ use rmcp::model::{Resource, ResourceTemplate};
 
 use super::McpOptions;
 use super::schema::Args;
-use super::tools::{Call, Tool, offered_as};
+use super::tools::{Call, Tool, for_offer};
 use icm_api::error::{Result, ServiceError};
 use icm_api::when;
 use icm_api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
@@ -26,7 +26,6 @@ use icm_service::Service;
 pub(super) const LOG: &str = "icm://log";
 const SCHEME: &str = "icm://";
 /// The tool that a resource names.
-const RECALL: &str = "icm_memory_recall";
 const TEXT: &str = "text/plain";
 /// Most memories of a topic that are shown. Raised, each gets less room.
 const SHOWN_MAX: usize = 200;
@@ -202,9 +201,9 @@ impl Named {
                 let shown = memories.len().min(shown_max(options));
                 let mut text = framed(&memories[..shown], options, &service.zone());
                 if memories.len() > shown {
-                    let recall = offered_as(options, RECALL).unwrap_or(RECALL);
+                    let others = for_offer("[; icm_memory_recall finds the others]", options);
                     text.push_str(&format!(
-                        "\nthe newest {shown} of {}; {recall} finds the others",
+                        "\nthe newest {shown} of {}{others}",
                         memories.len()
                     ));
                 }

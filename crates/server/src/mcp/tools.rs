@@ -20,6 +20,8 @@ mod list;
 mod list_topics;
 pub(crate) mod log;
 mod memoir;
+mod naming;
+mod paging;
 mod prune;
 mod recall;
 mod recall_context;
@@ -43,6 +45,7 @@ use super::McpOptions;
 use super::schema;
 use super::schema::{Args, Kind, Param};
 pub(super) use compatible::{FRONTS, as_named};
+pub(super) use naming::{for_offer, if_offered};
 use icm_api::error::ServiceError;
 use icm_api::{Basis, Caller, Progress, TagFilter, expiry, when};
 use icm_guard::sanitize::{clean, clean_line};
@@ -110,11 +113,11 @@ pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool
 
 /// Returns the name of a tool on offer that does the same as this one of icm: its own name first, then the name that
 /// another memory has for it.
-pub(super) fn offered_as(options: McpOptions, own: &'static str) -> Option<&'static str> {
+pub(super) fn offered_as(options: McpOptions, own: &str) -> Option<&'static str> {
     let mut found = None;
     for tool in offered(options) {
         if tool.name == own {
-            return Some(own);
+            return Some(tool.name);
         }
         if found.is_none() && compatible::own_name(tool.name) == own {
             found = Some(tool.name);
@@ -136,7 +139,8 @@ pub(super) struct Front {
 pub(crate) struct Tool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// At most 300 characters: what the tool does, when to call it, what it is not for.
+    /// At most 300 characters: what the tool does, when to call it, what it is not for. Parts that name other tools are in
+    /// brackets, see [`for_offer`].
     pub(super) description: &'static str,
     pub(super) hints: Hints,
     /// Words that a model may search for when it wants this tool, and that its name lacks.
@@ -182,6 +186,15 @@ impl Call<'_> {
         format!("{local} {}", self.service.zone_name())
     }
 
+    /// Returns a condition to expire, with a relative path as one in the folder of the session.
+    fn condition(&self, given: Option<String>) -> Option<String> {
+        let given = given?;
+        Some(match &self.caller.folder {
+            Some(folder) => expiry::settled(&given, folder, &self.service.zone()),
+            None => given,
+        })
+    }
+
     /// Returns what a condition to expire means, with times in the service's zone.
     fn expires(&self, condition: &str) -> String {
         let told = clean_line(&expiry::told(condition, &self.service.zone())).into_owned();
@@ -192,12 +205,15 @@ impl Call<'_> {
         }
     }
 
+    /// Returns words of this program without the parts about tools that are not on offer, see [`for_offer`].
+    fn told(&self, words: &str) -> String {
+        for_offer(words, self.options)
+    }
+
     /// Returns how the model reads a memory whole; if no tool on offer does that, the command for the user.
-    fn way_to_the_whole(&self) -> &'static str {
-        match offered(self.options).any(|tool| tool.name == log::TOOL.name) {
-            true => "icm_log with its id shows it whole",
-            false => "`icm get ID` (for the user to run) shows it whole",
-        }
+    fn way_to_the_whole(&self) -> String {
+        if_offered("icm_log with its id shows it whole", self.options)
+            .unwrap_or_else(|| "`icm get ID` (for the user to run) shows it whole".to_owned())
     }
 }
 
@@ -279,15 +295,16 @@ impl Tool {
         !self.name.starts_with("icm_")
     }
 
-    /// Returns the name that the set of this tool has for a tool of icm; `None` if the set has no such tool.
-    pub(super) fn beside<'a>(&self, own: &'a str) -> Option<&'a str> {
+    /// Returns the name that the set of another memory, if this tool is of one, has for a tool of icm; `None` if no such
+    /// tool is on offer.
+    pub(super) fn beside(&self, own: &str, options: McpOptions) -> Option<&'static str> {
         let is_in = |front: &&Front| front.tools.iter().any(|tool| tool.name == self.name);
-        let Some(front) = FRONTS.iter().find(is_in) else {
-            return Some(own);
-        };
-        let names = front.tools.iter().map(|tool| tool.name);
-        let mut same = names.filter(|name| compatible::own_name(name) == own);
-        same.next()
+        let front = FRONTS.iter().find(is_in)?;
+        let mut names = offered(options).map(|tool| tool.name);
+        names.find(|name| {
+            let mut tools = front.tools.iter();
+            compatible::own_name(name) == own && tools.any(|tool| tool.name == *name)
+        })
     }
 
     /// Returns the tool as it stands in `tools/list` of the newest revision.
@@ -298,7 +315,8 @@ impl Tool {
             .idempotent(self.hints.idempotent)
             .open_world(false);
         let input = schema::input_schema(self.params);
-        let tool = rmcp::model::Tool::new(self.name, self.description, input)
+        let description = for_offer(self.description, options);
+        let tool = rmcp::model::Tool::new(self.name, description, input)
             .with_title(self.title)
             .with_annotations(hints)
             .with_meta(self.meta(options));
@@ -335,28 +353,6 @@ pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "crit
 /// Returns the first characters of an event id, enough to name the event.
 fn short(event: &str) -> &str {
     &event[..event.floor_char_boundary(12)]
-}
-
-/// Returns a name as a cursor, in hex: a name is stored text.
-fn name_cursor(name: &str) -> String {
-    name.bytes().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Returns the name in a cursor of [`name_cursor`].
-///
-/// # Errors
-/// `Invalid` for any other text; the message names the argument.
-fn name_of(cursor: &str, argument: &str) -> Result<String, ServiceError> {
-    let digits = cursor.trim().as_bytes().chunks(2);
-    let byte = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok();
-    let bytes: Option<Vec<u8>> = digits.map(byte).collect();
-    let name = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    name.ok_or_else(|| {
-        ServiceError::invalid_with(
-            format!("`{argument}` is no cursor of this tool"),
-            "give what the reply before said as it was, or leave it out",
-        )
-    })
 }
 
 /// `1 memory`, `2 memories`.
@@ -410,6 +406,14 @@ const TOPIC: Param = Param {
     kind: Kind::Text,
     required: false,
     about: "only this topic; a/ for all below a",
+};
+
+/// The scope that a search or a count is made from.
+const SCOPE_SEEN: Param = Param {
+    name: "scope",
+    kind: Kind::Text,
+    required: false,
+    about: "seen from it, or all; default: global, this project and session",
 };
 
 /// Keywords that memories have, all of them.

@@ -1,8 +1,9 @@
 //! Errors in the words of a client. Hints of the service name commands and options in backticks. Here they become tools
 //! and arguments, or something to ask the user for.
 
+use super::McpOptions;
 use super::schema::Kind;
-use super::tools::Tool;
+use super::tools::{Tool, offered_as};
 use icm_api::error::ServiceError;
 use icm_guard::sanitize::clean_line;
 
@@ -12,7 +13,7 @@ const RENAME_TAG: &str = "icm_memory_rename_tag";
 const LINE_MAX_BYTES: usize = 1_000;
 
 /// Returns the error and its hint, a line each.
-pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
+pub(super) fn explained(error: &ServiceError, tool: &Tool, on_offer: McpOptions) -> String {
     if matches!(error, ServiceError::OtherPlan) {
         return "`confirm` is not the plan of what would be done now: nothing was done\n\
                 the memories have changed, or the preview named another value: call it again \
@@ -22,7 +23,10 @@ pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
     let message = bounded(&clean_line(&error.to_string()));
     let message = translated(&message, |word| options(word, tool));
     match error.hint() {
-        Some(hint) => format!("{message}\n{}", advice(&bounded(&clean_line(&hint)), tool)),
+        Some(hint) => format!(
+            "{message}\n{}",
+            advice(&bounded(&clean_line(&hint)), tool, on_offer)
+        ),
         None => message,
     }
 }
@@ -36,8 +40,8 @@ pub(super) fn bounded(line: &str) -> String {
 }
 
 /// Returns a hint with all words in backticks translated.
-fn advice(hint: &str, tool: &Tool) -> String {
-    translated(hint, |word| Some(translated_word(word, tool)))
+fn advice(hint: &str, tool: &Tool, on_offer: McpOptions) -> String {
+    translated(hint, |word| Some(translated_word(word, tool, on_offer)))
 }
 
 /// Replaces words in backticks for which `word` has a translation.
@@ -54,7 +58,7 @@ fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
 }
 
 /// Translates a command or an option; other words in backticks stay.
-fn translated_word(word: &str, tool: &Tool) -> String {
+fn translated_word(word: &str, tool: &Tool, on_offer: McpOptions) -> String {
     if let Some(command) = word.strip_prefix("icm ") {
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         let named = rest.rsplit(' ').next().filter(|last| !last.is_empty());
@@ -88,6 +92,12 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             "forget" => "icm_memory_forget".to_owned(),
             "consolidate" => "icm_memory_consolidate".to_owned(),
             "health" => "icm_memory_health".to_owned(),
+            "feedback" => match rest.split(' ').next() {
+                Some("list" | "search") => "icm_feedback_search".to_owned(),
+                Some("record") => "icm_feedback_record".to_owned(),
+                Some("stats") => "icm_feedback_stats".to_owned(),
+                _ => for_the_user(word),
+            },
             "embed" => "icm_memory_embed_all".to_owned(),
             "tags" if tool.name == RENAME_TAG => match rest.split(' ').next() {
                 Some("merge") => format!("{RENAME_TAG} (merge: true)"),
@@ -95,7 +105,7 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             },
             _ => for_the_user(word),
         };
-        return in_the_set(said, word, tool);
+        return under_offered_name(said, word, (tool, on_offer));
     }
     match options(word, tool) {
         Some(words) => words,
@@ -104,10 +114,18 @@ fn translated_word(word: &str, tool: &Tool) -> String {
     }
 }
 
-/// Returns a hint with the name that the tool's set has for the tool in it; the command for the user if the set has none.
-fn in_the_set(said: String, command: &str, tool: &Tool) -> String {
+/// Returns a hint with the name of its tool in the set of `tool`, else the name on offer; the command for the user if the
+/// tool is not on offer.
+fn under_offered_name(
+    said: String,
+    command: &str,
+    (tool, on_offer): (&Tool, McpOptions),
+) -> String {
     let own = said.split(' ').next().unwrap_or_default();
-    match tool.beside(own) {
+    match tool
+        .beside(own, on_offer)
+        .or_else(|| offered_as(on_offer, own))
+    {
         Some(name) if name == own => said,
         Some(name) => name.to_owned() + &said[own.len()..],
         None => for_the_user(command),
@@ -144,6 +162,23 @@ fn for_the_user(command: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::Offer;
+
+    /// Returns the options of a server with the set of this tool.
+    fn set_of(tool: &Tool) -> McpOptions {
+        let fronts = ["mii", "sediment", "spec"].map(|set| [set.to_owned()]);
+        let offers = fronts
+            .iter()
+            .map(|set| Offer::of(set, &[], &[]).expect("a set"));
+        let of = |offer| McpOptions {
+            offer,
+            ..McpOptions::default()
+        };
+        let mut found = offers.map(of);
+        found
+            .find(|options| crate::mcp::tools::offered(*options).any(|it| it.name == tool.name))
+            .unwrap_or_else(|| of(Offer::ALL))
+    }
 
     #[test]
     fn commands_and_options_become_tools_and_arguments() {
@@ -193,7 +228,7 @@ mod tests {
             ),
         ] {
             let tool = Tool::named(tool).expect("a tool");
-            assert_eq!(advice(hint, tool), said);
+            assert_eq!(advice(hint, tool, set_of(tool)), said);
         }
     }
 
@@ -217,7 +252,10 @@ mod tests {
             ),
         ] {
             let tool = Tool::named(tool).expect("a tool");
-            assert_eq!(explained(&ServiceError::invalid(error), tool), said);
+            assert_eq!(
+                explained(&ServiceError::invalid(error), tool, set_of(tool)),
+                said
+            );
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use icm_api::Caller;
 use icm_log::env::Env;
 use icm_service::{Ground, Service};
 use serde_json::{Value, json};
 
-use crate::client::{COMPACT, Client, Clock, EVERYTHING, READ_ONLY, store_in};
+use crate::client::{COMPACT, Client, Clock, EVERYTHING, READ_ONLY, opened_in, store_in};
 use crate::look::{Look, Says};
 
 /// Returns a client of a store whose clock begins on Friday, 2027-01-15 at 08:00 UTC.
@@ -137,7 +138,10 @@ async fn conditions_that_cannot_be_set_are_refused() {
     for (expires, says) in [
         ("soon", "no condition to expire"),
         ("time 2020-01-01", "that has passed"),
-        ("file-exists a/b", "the path is relative"),
+        (
+            "file-exists a/b",
+            "the path is relative\ngive an absolute path",
+        ),
         ("usage 0", "no number of recalls"),
     ] {
         let arguments = json!({"topic": "t", "content": "c", "expires": expires});
@@ -152,6 +156,38 @@ async fn conditions_that_cannot_be_set_are_refused() {
     let (text, receipt) = store(&mut client, "The port is 5433", "usage 2").await;
     text.lacks("expires");
     receipt.has(json!({"expires": "usage 2"}));
+}
+
+#[tokio::test]
+async fn a_relative_path_is_one_in_the_folder_of_the_session() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = tempfile::tempdir().expect("a folder");
+    let notes = project.path().join("notes.md");
+    std::fs::write(&notes, "as agreed").expect("a file");
+    let caller = Caller {
+        actor: "user".into(),
+        folder: Some(project.path().to_owned()),
+        ..Caller::default()
+    };
+    let service = opened_in(folder.path());
+    let client = Client::connect_as(caller, service, folder, EVERYTHING);
+    let mut client = client.greeted().await;
+    let absolute = format!("file-exists {}", notes.display());
+    let (_, receipt) = store(&mut client, "It is as agreed", "file-exists notes.md").await;
+    receipt.has(json!({"expires": absolute}));
+    let id = receipt["id"].clone();
+    let update = json!({"id": id, "expires": "file-pristine ./notes.md"});
+    let (_, receipt) = client.ok("icm_memory_update", update).await;
+    let condition = receipt["expires"].as_str().expect("a condition");
+    assert!(std::path::Path::new(&condition["file-pristine ".len()..]).is_absolute());
+    client.ok("icm_memory_forget", json!({"id": id})).await;
+    let revive = json!({"id": id, "expires": "file-exists notes.md"});
+    let (_, receipt) = client.ok("icm_memory_revive", revive).await;
+    receipt.has(json!({"expires": absolute}));
+    let arguments = json!({"topic": "t", "content": "c", "expires": "file-exists nowhere.md"});
+    let error = client.fails("icm_memory_store", arguments).await;
+    error.says(project.path().join("nowhere.md").display().to_string());
+    error.says("name a file that is there");
 }
 
 async fn tagged(client: &mut Client) -> [String; 3] {

@@ -46,3 +46,45 @@ async fn a_correction_is_recorded_found_and_recalled() {
     let error = client.fails("icm_feedback_record", missing).await;
     error.says("corrected");
 }
+
+#[tokio::test]
+async fn without_a_query_corrections_are_listed_in_pages() {
+    let mut client = Client::connect(EVERYTHING).greeted().await;
+    let (text, _) = client.ok("icm_feedback_search", json!({})).await;
+    assert_eq!(text, "no corrections");
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        let correction = json!({
+            "context": format!("case {n}"), "predicted": "p", "corrected": "c",
+            "topic": (n < 2).then_some("ci"),
+        });
+        let (_, recorded) = client.ok("icm_feedback_record", correction).await;
+        ids.insert(0, recorded["id"].as_str().expect("an id").to_owned());
+    }
+    let page = json!({"limit": 2});
+    let (text, list) = client.ok("icm_feedback_search", page).await;
+    assert_eq!(list["feedback"].texts("id"), ids[..2]);
+    list.has(json!({"total": 3, "more": true}));
+    let cursor = list["next_cursor"].as_str().expect("a cursor");
+    text.says(format!("more: cursor \"{cursor}\""));
+    text.says("\"p\" was predicted, \"c\" is right (context \"case 2\")");
+    // A correction of another page does not move what is on this one.
+    let correction = json!({"context": "late", "predicted": "p", "corrected": "c"});
+    client.ok("icm_feedback_record", correction).await;
+    let page = json!({"limit": 2, "cursor": cursor});
+    let (_, list) = client.ok("icm_feedback_search", page).await;
+    assert_eq!(list["feedback"].texts("id"), ids[2..]);
+    assert!(list["next_cursor"].is_null(), "{list}");
+    let (_, list) = client
+        .ok("icm_feedback_search", json!({"topic": "ci"}))
+        .await;
+    assert_eq!(list["feedback"].texts("id"), ids[1..]);
+
+    let both = json!({"query": "case", "cursor": cursor});
+    let error = client.fails("icm_feedback_search", both).await;
+    error.says("leave `query` or `cursor` out");
+    let forget = json!({"id": ids[0]});
+    let error = client.fails("icm_memory_forget", forget).await;
+    error.says("is a correction, not a memory");
+    error.says("see it with icm_feedback_search; icm_undo (event: \"");
+}

@@ -21,6 +21,7 @@ mod long;
 mod look;
 mod meant;
 mod memoir;
+mod names;
 mod pages;
 mod record;
 mod revision;

@@ -1,6 +1,6 @@
 //! Tests of the revisions of the protocol.
 
-use icm_server::mcp::{INSTRUCTIONS, tool_list};
+use icm_server::mcp::{instructions, tool_list};
 use serde_json::json;
 
 use crate::client::{Client, EVERYTHING};
@@ -27,7 +27,7 @@ async fn the_stateless_revision_works() {
     let about = client.request("server/discover", json!({})).await["result"].clone();
     let versions = about["supportedVersions"].as_array().expect("versions");
     assert!(versions.contains(&"2026-07-28".into()) && versions.contains(&"2025-11-25".into()));
-    assert_eq!(about["instructions"], INSTRUCTIONS);
+    assert_eq!(about["instructions"], instructions(EVERYTHING));
     let list = client.request("tools/list", json!({})).await["result"].clone();
     list.has(json!({"tools": tool_list(EVERYTHING), "ttlMs": 3_600_000, "cacheScope": "public"}));
     every_tool(&mut client, "agent:modern").await;

@@ -74,14 +74,13 @@ async fn call(
             reply.tell_damage(&damage);
         }
         // An answer in JSON has no room for a hint.
-        let after = match options.compact || options.read_only || tool.answers_json() {
-            true => 0,
-            false => options.nudge_after,
-        };
-        let store = offered_as(options, STORE).unwrap_or(STORE);
-        let writes = !tool.hints.read_only;
-        if let Some(hint) = nudges.count(&service, &caller, writes, (after, store)) {
-            reply.tell_hint(&hint);
+        let is_quiet = options.compact || options.read_only || tool.answers_json();
+        if let Some(store) = offered_as(options, STORE).filter(|_| !is_quiet) {
+            let writes = !tool.hints.read_only;
+            let named = (options.nudge_after, store);
+            if let Some(hint) = nudges.count(&service, &caller, writes, named) {
+                reply.tell_hint(&hint);
+            }
         }
         Ok(reply)
     };
@@ -118,7 +117,7 @@ async fn call(
             }
             result.into()
         }
-        Ok(Err(error)) => failed(&explained(&error, tool)),
+        Ok(Err(error)) => failed(&explained(&error, tool, options)),
         // A panic ends with the task; the panic hook has written the details to stderr.
         Err(error) => {
             tracing::error!(tool = tool.name, %error, "a tool panicked");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated, short};
+use super::{AS_OF, Call, Hints, Reply, TOPIC, Tool, clean_value, count, dated, short};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{Conflict, ConflictValue, ConflictsRequest};
@@ -15,7 +15,7 @@ const CONFLICTS_MAX: usize = 20;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_conflicts",
     title: "Conflicts",
-    description: "List fields for which machines wrote different values without knowing of each other. Call it after a sync or import. To settle one, icm_memory_update that field with the value that holds, even the shown one. Not for memories that contradict each other: use icm_memory_health.",
+    description: "List fields for which machines wrote different values without knowing of each other. Call it after a sync or import.[ To settle one, icm_memory_update that field with the value that holds, even the shown one.] Not for memories that contradict each other[: use icm_memory_health].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -23,15 +23,7 @@ pub(super) static TOOL: Tool = Tool {
     },
     search_hint: "machines disagree, merge, sync",
     leaves_work: false,
-    params: &[
-        Param {
-            name: "topic",
-            kind: Kind::Text,
-            required: false,
-            about: "only this topic; a/ for all below a",
-        },
-        AS_OF,
-    ],
+    params: &[TOPIC, AS_OF],
     output: None,
     run,
 };

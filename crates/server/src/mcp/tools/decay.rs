@@ -8,7 +8,7 @@ use icm_api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_decay",
     title: "Let memories fade",
-    description: "Let memories fade up to today; the same rate again on one day changes nothing. Call it to set another rate for today. Not for forgetting: icm_memory_prune does that. Recalls do it once a day by themselves.",
+    description: "Let memories fade up to today; the same rate again on one day changes nothing. Call it to set another rate for today. Not for forgetting[: icm_memory_prune does that]. Recalls do it once a day by themselves.",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -42,21 +42,24 @@ fn run(call: &Call<'_>, args: Args) -> Result<Reply, ServiceError> {
             receipt.position.unwrap_or_default()
         ),
     };
-    text.push_str(&ahead(&receipt.ahead));
+    text.push_str(&ahead(call, &receipt.ahead));
     let mut structured = serde_json::to_value(&receipt).unwrap_or_default();
     clean_value(&mut structured);
     Ok(Reply::new(text, structured))
 }
 
 /// Returns a warning about ticks for days that have not come yet; empty if there are none.
-pub(super) fn ahead(ticks: &[TickAhead]) -> String {
+pub(super) fn ahead(call: &Call<'_>, ticks: &[TickAhead]) -> String {
     let Some(last) = ticks.iter().map(|tick| &tick.day).max() else {
         return String::new();
     };
     let events: Vec<_> = ticks.iter().map(|tick| short(&tick.event)).collect();
+    let events = events.join(", ");
+    let way = match call.told("[icm_undo of]") {
+        undo if undo.is_empty() => format!("`icm undo` (for the user to run) of event {events}"),
+        undo => format!("{undo} event {events}"),
+    };
     format!(
-        "\nwarning: memories fade up to {last}, which has not come: a clock was wrong; icm_undo of event {} \
-         takes that back",
-        events.join(", ")
+        "\nwarning: memories fade up to {last}, which has not come: a clock was wrong; {way} takes that back"
     )
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::memoir::diff::graph_diff;
-use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
+use super::{Call, Hints, Kind, Param, Reply, TOPIC, Tool, clean_value};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
@@ -21,7 +21,7 @@ const LINK_BYTES: usize = 100;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_diff",
     title: "Compare two moments",
-    description: "Compare memories and memoirs at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between: use icm_log.",
+    description: "Compare memories and memoirs at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between[: use icm_log].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -42,12 +42,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "the later moment; default now",
         },
-        Param {
-            name: "topic",
-            kind: Kind::Text,
-            required: false,
-            about: "only this topic; a/ for all below a",
-        },
+        TOPIC,
         Param {
             name: "session",
             kind: Kind::Text,
@@ -82,6 +77,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         topic: args.text("topic"),
         session: args.text("session"),
         memoir: args.text("memoir"),
+        limit: None,
     })?;
     let counts = format!(
         "{} added, {} changed, {} forgotten, {} revived{}{} from @{} ({}) to @{} ({})",

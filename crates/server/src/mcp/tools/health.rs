@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Call, Hints, Reply, TOPIC, Tool, clean_value, count};
+use super::{Call, Hints, Reply, TOPIC, Tool, clean_value, count, if_offered};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{FindingItem, FindingKind, HealthRequest};
@@ -12,7 +12,7 @@ use icm_guard::sanitize::clean_line;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_health",
     title: "Memory health",
-    description: "Count stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts: use icm_memory_recall.",
+    description: "Count stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts[: use icm_memory_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -43,7 +43,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             left => format!(" and {left} more"),
         };
         let head = format!("{} {name}: ", finding.count);
-        let tail = format!("{left} → {helps}");
+        let helps = if_offered(helps, call.options);
+        let helps = helps.map_or_else(String::new, |helps| format!(" → {helps}"));
+        let tail = format!("{left}{helps}");
         frame.item(&head, &names.join("; "), &tail, usize::MAX);
     }
     let looked = format!("{} looked at", count(health.memories, "memory", "memories"));

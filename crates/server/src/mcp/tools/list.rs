@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::paging::{CURSOR, Page};
 use super::{
     ANY_TAGS, AS_OF, Call, EXCLUDE, Hints, KEYWORD, Kind, NOT_TAGS, Param, Reply, TOPIC, Tool,
     clean_value, dated, tag_filter,
 };
 use crate::mcp::schema::Args;
-use icm_api::cursor::Cursor;
 use icm_api::error::ServiceError;
 use icm_api::{ListRequest, Memory};
 use icm_guard::frame::Frame;
@@ -21,7 +21,7 @@ const TEXT_MAX_BYTES: usize = 300;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_list",
     title: "List memories",
-    description: "List memories, newest first, or the expired ones, which nothing else shows. Call it to look through a topic or a keyword, or for what icm_memory_revive can bring back. Not for finding a fact: use icm_memory_recall.",
+    description: "List memories, newest first, or the expired ones, which nothing else shows. Call it to look through a topic or a keyword[, or for what icm_memory_revive can bring back]. Not for finding a fact[: use icm_memory_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -56,12 +56,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "default 20",
         },
-        Param {
-            name: "cursor",
-            kind: Kind::Text,
-            required: false,
-            about: "from the reply before, after `more`",
-        },
+        CURSOR,
         AS_OF,
     ],
     output: None,
@@ -69,30 +64,24 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let cursor = match args.text("cursor") {
-        Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a list")?),
-        None => None,
-    };
+    let page = Page::of(&mut args, "a list")?;
     let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
-    let offset = cursor.map_or(0, |cursor| cursor.offset);
-    let as_of = cursor.map(Cursor::at).or_else(|| args.text("as_of"));
     let scope = args.text("scope").filter(|scope| scope.trim() != "all");
-    // All pages are as of one position, so that no memory moves from one page to another.
-    let basis = call.service.basis(as_of.as_deref())?;
+    let basis = call.service.basis(page.as_of.as_deref())?;
     let request = ListRequest {
         topic: args.text("topic"),
         tags: tag_filter(&mut args),
         // One more memory shows whether there is a next page.
-        limit: Some(offset.saturating_add(limit + 1)),
+        limit: Some(page.offset.saturating_add(limit + 1)),
         scope: call.caller.scope(scope)?,
         expired: args.flag("expired"),
-        at: as_of.clone(),
+        at: page.as_of.clone(),
         ..ListRequest::default()
     };
     let all = call.service.list(&request)?;
     let mut frame = Frame::new();
     let mut shown = Vec::new();
-    for memory in all.iter().skip(offset).take(limit) {
+    for memory in all.iter().skip(page.offset).take(limit) {
         if frame.len_bytes() > call.room_bytes() / 2 {
             break;
         }
@@ -109,17 +98,16 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     }
     let mut text = match (shown.is_empty(), request.expired) {
         (false, _) => format!("{}\ndays in {}", frame.finish(), call.service.zone_name()),
-        (true, _) if offset > 0 => "no more memories".to_owned(),
+        (true, _) if page.offset > 0 => "no more memories".to_owned(),
         (true, true) => "no memory is expired".to_owned(),
         (true, false) => "no memories there".to_owned(),
     };
-    text = dated(text, &basis, as_of.is_some());
-    let next = offset + shown.len();
+    text = dated(text, &basis, page.as_of.is_some());
+    let next = page.offset + shown.len();
+    let shown_count = shown.len();
     let mut structured = json!({"basis": basis, "memories": shown});
-    if all.len() > next && next > offset {
-        let cursor = Cursor::after(&basis, next);
-        text.push_str(&format!("\nmore: cursor \"{cursor}\""));
-        structured["next_cursor"] = json!(cursor.to_string());
+    if all.len() > next && shown_count > 0 {
+        page.tell_next(shown_count, &basis, (&mut text, &mut structured));
     }
     clean_value(&mut structured);
     Ok(Reply::new(text, structured))

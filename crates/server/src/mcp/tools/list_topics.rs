@@ -2,16 +2,14 @@
 
 use serde_json::json;
 
-use super::{
-    AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, name_cursor, name_of, offered_as,
-};
+use super::paging::{NAME_CURSOR, after_name, tell_next_name};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated};
 use crate::mcp::schema::Args;
 use icm_api::TopicsRequest;
 use icm_api::error::ServiceError;
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
 
-const STORE: &str = "icm_memory_store";
 /// Topics in one reply.
 const PAGE: usize = 200;
 /// Most levels of topics that can be asked for.
@@ -20,7 +18,7 @@ const DEPTH_MAX: u64 = 64;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_list_topics",
     title: "List topics",
-    description: "List the topics as a tree, with counts. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact: use icm_memory_recall.",
+    description: "List the topics as a tree, with counts. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact[: use icm_memory_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -44,12 +42,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "levels to show",
         },
-        Param {
-            name: "cursor",
-            kind: Kind::Text,
-            required: false,
-            about: "next_cursor of the reply before",
-        },
+        NAME_CURSOR,
         AS_OF,
     ],
     output: None,
@@ -57,10 +50,7 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let after = match args.text("cursor") {
-        Some(cursor) => Some(name_of(&cursor, "cursor")?),
-        None => None,
-    };
+    let after = after_name(&mut args)?;
     let as_of = args.text("as_of");
     let request = TopicsRequest {
         prefix: args.text("prefix"),
@@ -105,10 +95,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let shown_count = shown.len();
     let mut text = match (topics.total, &request.prefix) {
         (0, None) if as_of.is_some() => "no topics then".to_owned(),
-        (0, None) => {
-            let store = offered_as(call.options, STORE).unwrap_or(STORE);
-            format!("no topics yet: store something with {store}")
-        }
+        (0, None) => call.told("no topics yet[: store something with icm_memory_store]"),
         (0, Some(_)) => "no topics there: leave prefix out to see all".to_owned(),
         _ => format!("{}\ndays in {}", frame.finish(), call.service.zone_name()),
     };
@@ -116,12 +103,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut structured = json!({"topics": shown, "total": topics.total});
     let is_cut = shown_count < topics.topics.len();
     if let (true, Some(last)) = (topics.more || is_cut, topics.topics[..shown_count].last()) {
-        let cursor = name_cursor(&last.topic);
-        text.push_str(&format!(
-            "\n{shown_count} of {} shown; the next: cursor \"{cursor}\"",
-            topics.total
-        ));
-        structured["next_cursor"] = json!(cursor);
+        let answer = (&mut text, &mut structured);
+        tell_next_name(&last.topic, (shown_count, topics.total), answer);
     }
     Ok(Reply::new(text, structured))
 }

@@ -25,7 +25,7 @@ const RECALL_BYTES: usize = 350;
 pub(crate) static TOOL: Tool = Tool {
     name: "icm_log",
     title: "Read the event log",
-    description: "Read what happened, newest first: who stored, changed or forgot what. With id: the source of one memory, its versions and its recalls. Call it to explain or audit a memory. Not for finding facts: use icm_memory_recall.",
+    description: "Read what happened, newest first: who stored, changed or forgot what. With id: the source of one memory, its versions and its recalls. Call it to explain or audit a memory. Not for finding facts[: use icm_memory_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,

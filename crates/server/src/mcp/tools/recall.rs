@@ -6,9 +6,10 @@ use icm_text::word_places;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::paging::{CURSOR, Page, tell_more};
 use super::{
-    ANY_TAGS, AS_OF, Call, EXCLUDE, FLOOR, Hints, KEYWORD, Kind, NOT_TAGS, Param, Reply, SINCE,
-    TOPIC, Tool, UNTIL, clean_value, cleaned, offered_as, tag_filter,
+    ANY_TAGS, AS_OF, Call, EXCLUDE, FLOOR, Hints, KEYWORD, Kind, NOT_TAGS, Param, Reply,
+    SCOPE_SEEN, SINCE, TOPIC, Tool, UNTIL, clean_value, cleaned, tag_filter,
 };
 use crate::mcp::schema::Args;
 use icm_api::cursor::Cursor;
@@ -30,7 +31,6 @@ const REPEAT_BYTES: usize = 29;
 const TEXT_HIT_BYTES: usize = 180 + FOUND_BY_BYTES;
 /// Matched words in the structured content, if the room is short.
 const MATCHED_MAX: usize = 10;
-const TOPICS: &str = "icm_memory_list_topics";
 /// Characters of each text of a correction, 200. Raised, corrections leave less room for memories.
 const CORRECTION_CHARS: usize = 200;
 /// Bytes of text that each memory gets at least. Raised, a reply holds fewer memories.
@@ -39,7 +39,7 @@ const TEXT_MIN_BYTES: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall",
     title: "Recall memories",
-    description: "Return the memories that match best, with ids. Call it before a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing: use icm_memory_list_topics or icm_log.",
+    description: "Return the memories that match best, with ids. Call it before a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing[: use icm_memory_list_topics or icm_log].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -70,18 +70,8 @@ pub(super) static TOOL: Tool = Tool {
         },
         SINCE,
         UNTIL,
-        Param {
-            name: "cursor",
-            kind: Kind::Text,
-            required: false,
-            about: "from the reply before, after `more`",
-        },
-        Param {
-            name: "scope",
-            kind: Kind::Text,
-            required: false,
-            about: "seen from it, or all; default: global, this project and session",
-        },
+        CURSOR,
+        SCOPE_SEEN,
         AS_OF,
         FLOOR,
     ],
@@ -177,10 +167,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let cursor = match args.text("cursor") {
-        Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a recall")?),
-        None => None,
-    };
+    let page = Page::of(&mut args, "a recall")?;
     let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
     let request = RecallRequest {
         query: args.required_text("query"),
@@ -190,11 +177,11 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         since: args.text("since"),
         until: args.text("until"),
         limit: Some(limit.min(fitting(call))),
-        offset: cursor.map_or(0, |cursor| cursor.offset),
-        at: cursor.map(Cursor::at).or_else(|| args.text("as_of")),
+        offset: page.offset,
+        at: page.as_of,
         floor: args.share("floor"),
         record: !call.options.read_only,
-        together: cursor.is_none(),
+        together: !page.goes_on,
         ..RecallRequest::default()
     };
     let answer = call.service.recall(call.caller, &request)?;
@@ -246,10 +233,9 @@ pub(super) fn told(
         true if request.offset > 0 => text.push_str("no more memories match"),
         true => text.push_str(&match &answer.nearest {
             Some(nearest) => nothing_fits(&nearest.id, nearest.fit),
-            None => {
-                let topics = offered_as(call.options, TOPICS).unwrap_or(TOPICS);
-                format!("no memory matches; try other words, scope all, or {topics}")
-            }
+            None => call.told(
+                "no memory matches; try other words or scope all[, or icm_memory_list_topics]",
+            ),
         }),
         false => {
             let framed = in_frame(call, &request.query, (&hits, &corrections), texts_cap);
@@ -280,8 +266,7 @@ pub(super) fn told(
         clean_value(&mut structured["nearest"]);
     }
     if let Some(next) = next {
-        text.push_str(&format!("\nmore: cursor \"{next}\""));
-        structured["next_cursor"] = json!(next.to_string());
+        tell_more(&next, (&mut text, &mut structured));
     }
     if !answer.corrections.is_empty() {
         structured["corrections"] = shortened(answer.corrections);

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value};
+use super::{
+    AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SCOPE_SEEN, SINCE, TOPIC, Tool, UNTIL,
+    clean_value,
+};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::found_by::nothing_fits;
@@ -18,7 +21,7 @@ const BUDGET_MAX: u64 = 15_000;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall_context",
     title: "Recall for a prompt",
-    description: "Return what memories say on a subject as text for a prompt, within a budget of tokens; what is superseded is left out. Call it to brief a new session or another agent. Not for finding ids: use icm_memory_recall.",
+    description: "Return what memories say on a subject as text for a prompt, within a budget of tokens; what is superseded is left out. Call it to brief a new session or another agent. Not for finding ids[: use icm_memory_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -42,20 +45,10 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "tokens, default 1000",
         },
-        Param {
-            name: "topic",
-            kind: Kind::Text,
-            required: false,
-            about: "only this topic; a/ for all below a",
-        },
+        TOPIC,
         SINCE,
         UNTIL,
-        Param {
-            name: "scope",
-            kind: Kind::Text,
-            required: false,
-            about: "as seen from it, or all; default: global, this project and session",
-        },
+        SCOPE_SEEN,
         AS_OF,
         FLOOR,
     ],

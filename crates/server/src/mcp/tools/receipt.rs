@@ -154,14 +154,15 @@ fn similar_text(
     };
     let way = match (action, has_forget_alone()) {
         (Action::Updated, _) => {
-            "it was updated in place; icm_undo brings the old text back".to_owned()
+            call.told("it was updated in place[; icm_undo brings the old text back]")
         }
         (_, Some(forget)) => {
             format!("both are kept and linked; if this one replaces it, {forget} the old one")
         }
-        (_, None) => "both are kept and linked; if this one replaces it, update it with \
-                      icm_memory_update and forget the new one"
-            .to_owned(),
+        (_, None) => call.told(
+            "both are kept and linked[; if this one replaces it, update it with icm_memory_update and forget \
+             the new one]",
+        ),
     };
     format!(
         "\nsimilar ({likeness}): {way}\n{}",

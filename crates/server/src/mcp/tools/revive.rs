@@ -7,7 +7,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_revive",
     title: "Revive a memory",
-    description: "Bring a forgotten or expired memory back, with a new condition to expire or with none. Call it when the user asks for it, or icm_memory_list with expired shows what still holds. Not for changing a text: use icm_memory_update.",
+    description: "Bring a forgotten or expired memory back, with a new condition to expire or with none. Call it when the user asks for it[, or icm_memory_list with expired shows what still holds]. Not for changing a text[: use icm_memory_update].",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -30,7 +30,7 @@ pub(super) static TOOL: Tool = Tool {
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let id = args.required_text("id");
-    let expires = args.text("expires");
+    let expires = call.condition(args.text("expires"));
     let receipts = call
         .service
         .revive_with(call.caller, &[id], expires.as_deref())?;

@@ -8,7 +8,7 @@ use icm_api::{StoreRequest, Trust};
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_store",
     title: "Store a memory",
-    description: "Store one fact for later sessions. Call it after a decision, a stated preference, a fixed error or a learned convention. Not for secrets, whole files or what only this task needs; to correct a memory use icm_memory_update.",
+    description: "Store one fact for later sessions. Call it after a decision, a stated preference, a fixed error or a learned convention. Not for secrets, whole files or what only this task needs[; to correct a memory use icm_memory_update].",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -70,7 +70,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         raw_excerpt: args.text("raw_excerpt"),
         occurred_at: args.text("occurred_at"),
         scope: call.caller.scope(args.text("scope"))?,
-        expires: args.text("expires"),
+        expires: call.condition(args.text("expires")),
         trust: Trust::Agent,
         allow_secret: args.flag("allow_secret"),
         ..StoreRequest::default()

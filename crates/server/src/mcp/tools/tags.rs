@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, name_cursor, name_of};
+use super::paging::{NAME_CURSOR, after_name, tell_next_name};
+use super::{Call, Hints, Kind, Param, Reply, SCOPE_SEEN, Tool, clean_value};
 use crate::mcp::schema::Args;
 use icm_api::TagsRequest;
 use icm_api::error::ServiceError;
@@ -15,7 +16,7 @@ const PAGE: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_tags",
     title: "List keywords",
-    description: "List the keywords of the memories, with counts. Call it to see by which keywords memories can be filtered, or to pick some for a new memory. Not for finding a fact: use icm_memory_recall.",
+    description: "List the keywords of the memories, with counts. Call it to see by which keywords memories can be filtered, or to pick some for a new memory. Not for finding a fact[: use icm_memory_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -30,28 +31,15 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "only keywords with this text in them",
         },
-        Param {
-            name: "scope",
-            kind: Kind::Text,
-            required: false,
-            about: "seen from it, or all; default: global, this project and session",
-        },
-        Param {
-            name: "cursor",
-            kind: Kind::Text,
-            required: false,
-            about: "next_cursor of the reply before",
-        },
+        SCOPE_SEEN,
+        NAME_CURSOR,
     ],
     output: None,
     run,
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let after = match args.text("cursor") {
-        Some(cursor) => Some(name_of(&cursor, "cursor")?),
-        None => None,
-    };
+    let after = after_name(&mut args)?;
     let request = TagsRequest {
         filter: args.text("filter"),
         scope: call.caller.scope(args.text("scope"))?,
@@ -83,12 +71,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut structured = json!({"tags": found.tags[..shown], "total": found.total});
     clean_value(&mut structured);
     if let (true, Some(last)) = (is_cut, found.tags[..shown].last()) {
-        let cursor = name_cursor(&last.tag);
-        text.push_str(&format!(
-            "\n{shown} of {} shown; the next: cursor \"{cursor}\"",
-            found.total
-        ));
-        structured["next_cursor"] = json!(cursor);
+        let answer = (&mut text, &mut structured);
+        tell_next_name(&last.tag, (shown, found.total), answer);
     }
     Ok(Reply::new(text, structured))
 }

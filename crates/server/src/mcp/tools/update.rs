@@ -8,7 +8,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_update",
     title: "Update a memory",
-    description: "Change one memory: give what is new. Call it when it is wrong or out of date; what it said stays in icm_log. Not for new facts: use icm_memory_store.",
+    description: "Change one memory: give what is new. Call it when it is wrong or out of date[; what it said stays in icm_log]. Not for new facts[: use icm_memory_store].",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -45,7 +45,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "expires",
             kind: Kind::Text,
             required: false,
-            about: "as for icm_memory_store, or none",
+            about: "as for a new memory, or none",
         },
         ALLOW_SECRET,
     ],
@@ -54,12 +54,11 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let expires = args
-        .text("expires")
-        .map(|condition| match condition.trim() {
-            "none" => String::new(),
-            _ => condition,
-        });
+    let expires = call.condition(args.text("expires"));
+    let expires = expires.map(|condition| match condition.trim() {
+        "none" => String::new(),
+        _ => condition,
+    });
     let request = UpdateRequest {
         id: args.required_text("id"),
         content: args.text("content"),

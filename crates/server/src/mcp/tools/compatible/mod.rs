@@ -49,7 +49,7 @@ pub(in crate::mcp) static FRONTS: [Front; 3] = [
 ];
 
 /// Names of tools of other memories, each with the tool of icm that does the same.
-const OWN_NAMES: [(&str, &str); 13] = [
+const OWN_NAMES: [(&str, &str); 15] = [
     ("alert_set", "icm_alert_set"),
     ("alerts_get", "icm_alerts"),
     ("forget", "icm_memory_forget"),
@@ -59,6 +59,8 @@ const OWN_NAMES: [(&str, &str); 13] = [
     ("icm_recall", "icm_memory_recall"),
     ("icm_stats", "icm_memory_stats"),
     ("icm_store", "icm_memory_store"),
+    ("list", "icm_memory_list"),
+    ("list_tags", "icm_memory_tags"),
     ("memory_get", "icm_memory_recall"),
     ("memory_set", "icm_memory_store"),
     ("recall", "icm_memory_recall"),

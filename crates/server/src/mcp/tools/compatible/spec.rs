@@ -2,8 +2,8 @@
 
 use crate::mcp::schema::Args;
 use crate::mcp::tools::{
-    Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool, consolidate, forget, list_topics, recall,
-    stats, store,
+    Call, Hints, IMPORTANCE, Kind, Param, Reply, TOPIC, Tool, consolidate, forget, list_topics,
+    recall, stats, store,
 };
 use icm_api::RecallRequest;
 use icm_api::error::ServiceError;
@@ -61,7 +61,7 @@ pub(super) static STORE: Tool = Tool {
 pub(super) static RECALL: Tool = Tool {
     name: "icm_recall",
     title: "Recall memories",
-    description: "Search the long-term memory and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing: use icm_list_topics.",
+    description: "Search the long-term memory and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing[: use icm_list_topics].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -76,12 +76,7 @@ pub(super) static RECALL: Tool = Tool {
             required: true,
             about: "a few plain words; no query syntax",
         },
-        Param {
-            name: "topic",
-            kind: Kind::Text,
-            required: false,
-            about: "only this topic; a/ for all below a",
-        },
+        TOPIC,
         Param {
             name: "limit",
             kind: Kind::Limit {
@@ -155,7 +150,7 @@ pub(super) static CONSOLIDATE: Tool = Tool {
 pub(super) static LIST_TOPICS: Tool = Tool {
     name: "icm_list_topics",
     title: "List topics",
-    description: "List all topics with their numbers of memories. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact: use icm_recall.",
+    description: "List all topics with their numbers of memories. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact[: use icm_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -171,7 +166,7 @@ pub(super) static LIST_TOPICS: Tool = Tool {
 pub(super) static STATS: Tool = Tool {
     name: "icm_stats",
     title: "Memory statistics",
-    description: "Show how much is stored: memories, topics, events of the log, bytes. Call it when the user asks about the memory itself. Not for finding memories: use icm_recall.",
+    description: "Show how much is stored: memories, topics, events of the log, bytes. Call it when the user asks about the memory itself. Not for finding memories[: use icm_recall].",
     hints: Hints {
         read_only: true,
         destructive: false,

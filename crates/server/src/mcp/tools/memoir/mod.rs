@@ -16,9 +16,10 @@ pub(super) mod show;
 
 use serde_json::{Value, json};
 
+use super::paging::{name_cursor, name_of};
 use super::{
     ALLOW_SECRET, AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, Tool, clean_value, count, dated,
-    name_cursor, short,
+    short,
 };
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
@@ -191,7 +192,7 @@ fn more(text: &mut String, next: Option<&str>) {
 
 /// Returns the name in the argument `after`.
 fn named(after: &str) -> Result<String, ServiceError> {
-    super::name_of(after, "after")
+    name_of(after, "after")
 }
 
 /// `3 concepts`

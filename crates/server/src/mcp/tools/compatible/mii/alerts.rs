@@ -4,12 +4,13 @@
 use super::in_session;
 use crate::mcp::tools::alerts::{due, set};
 use crate::mcp::tools::{Call, Hints, Kind, Param, Tool};
+use icm_api::error::ServiceError;
 use icm_api::{AlertSetRequest, Caller};
 
 pub(in crate::mcp::tools) static SET: Tool = Tool {
     name: "alert_set",
     title: "Set an alert",
-    description: "Set an alert for this session: it is returned once, by alerts_get or when the session starts again. Call it before the context is compacted. Not for knowledge: use memory_set.",
+    description: "Set an alert for this session: it is returned once, [by alerts_get or ]when the session starts again. Call it before the context is compacted. Not for knowledge[: use memory_set].",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -25,7 +26,7 @@ pub(in crate::mcp::tools) static SET: Tool = Tool {
     }],
     output: None,
     run: |call, mut args| {
-        let caller = without_project(call.caller);
+        let caller = of_session(call.caller)?;
         let call = &Call {
             caller: &caller,
             ..*call
@@ -43,7 +44,7 @@ pub(in crate::mcp::tools) static SET: Tool = Tool {
 pub(in crate::mcp::tools) static GET: Tool = Tool {
     name: "alerts_get",
     title: "Get the alerts",
-    description: "Return the alerts of this session and of its parents that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge: use memory_get.",
+    description: "Return the alerts of this session and of its parents that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge[: use memory_get].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -54,7 +55,7 @@ pub(in crate::mcp::tools) static GET: Tool = Tool {
     params: &[],
     output: None,
     run: |call, _| {
-        let caller = without_project(call.caller);
+        let caller = of_session(call.caller)?;
         let call = &Call {
             caller: &caller,
             ..*call
@@ -64,9 +65,18 @@ pub(in crate::mcp::tools) static GET: Tool = Tool {
 };
 
 /// Returns the caller as a session that belongs to no project.
-fn without_project(caller: &Caller) -> Caller {
-    Caller {
+///
+/// # Errors
+/// `Invalid` without a session: over HTTP, if the request names none.
+fn of_session(caller: &Caller) -> Result<Caller, ServiceError> {
+    if caller.session.is_none() {
+        return Err(ServiceError::invalid_with(
+            "an alert belongs to a session, and this request names none",
+            "send the session's name as `sessionId` in `_meta`",
+        ));
+    }
+    Ok(Caller {
         project_id: None,
         ..in_session(caller)
-    }
+    })
 }

@@ -8,6 +8,7 @@ use crate::mcp::tools::compatible::{TOPIC, answer};
 use crate::mcp::tools::{Call, Hints, Kind, Param, Reply, Tool};
 use icm_api::error::ServiceError;
 use icm_api::{StoreRequest, Trust};
+use icm_guard::sanitize::clean;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "memory_set",
@@ -72,10 +73,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ));
     }
     let mode = args.text("mode");
-    let expires = condition(
-        args.text("expiration_condition"),
-        args.text("expiration_value"),
-    )?;
+    let condition_name = args.text("expiration_condition");
+    let value = args.text("expiration_value");
+    let expires = call.condition(condition(condition_name.as_deref(), value)?);
     let request = StoreRequest {
         keywords: tags,
         scope: scope_of(&caller, mode.as_deref().unwrap_or("global"))?,
@@ -86,6 +86,12 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     let receipt = call.service.store(&caller, request)?;
     let mut stored = json!({"id": receipt.id});
+    // The value as it counts: a time in place of a duration, an absolute path.
+    let value = receipt.expires.as_deref().and_then(|it| it.split_once(' '));
+    if let (Some(name), Some((_, value))) = (condition_name, value) {
+        stored["expiration_condition"] = json!(name);
+        stored["expiration_value"] = json!(clean(value));
+    }
     if !receipt.warnings.is_empty() {
         stored["warnings"] = json!(receipt.warnings);
     }
@@ -96,7 +102,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
 ///
 /// # Errors
 /// `Invalid` for a condition without a value, and a value without a condition.
-fn condition(name: Option<String>, value: Option<String>) -> Result<Option<String>, ServiceError> {
+fn condition(name: Option<&str>, value: Option<String>) -> Result<Option<String>, ServiceError> {
     let (name, value) = match (name, value) {
         (None, None) => return Ok(None),
         (Some(name), Some(value)) => (name, value),
@@ -108,7 +114,7 @@ fn condition(name: Option<String>, value: Option<String>) -> Result<Option<Strin
         }
     };
     let value = value.trim();
-    Ok(Some(match name.as_str() {
+    Ok(Some(match name {
         "time" if value.bytes().all(|byte| byte.is_ascii_digit()) => format!("time {value}s"),
         "file_exist" => format!("file-exists {value}"),
         "file_pristine" => format!("file-pristine {value}"),

@@ -4,7 +4,7 @@
 
 use anstyle::Style;
 use icm_api::ids::ID_LEN;
-use icm_api::{Importance, Memory, Receipt, Replaced, Similar};
+use icm_api::{Author, Authors, Importance, Memory, Receipt, Replaced, Similar};
 use icm_guard::difference::around_difference;
 
 use crate::app::App;
@@ -83,6 +83,22 @@ pub(crate) fn print_shown(
     about.extend(extra.iter().map(|extra| ui.paint(DIM, extra)));
     print_words(ui, &about)?;
     print_content(ui, content)
+}
+
+/// Returns who wrote the text of a memory, and who made the memory if that is another actor, each with the trust that goes
+/// with it if they differ.
+pub(crate) fn authors(ui: &Ui, memory: &Memory) -> (Option<String>, Option<String>) {
+    let Some(Authors { text, first }) = &memory.authors else {
+        return (None, None);
+    };
+    let told = |author: &Author| {
+        let ago = when::ago(ui.now, &author.at);
+        format!("{} (trust {}), {ago}", author.actor, author.trust.name())
+    };
+    match first {
+        None => (Some(text.actor.clone()), None),
+        Some(first) => (Some(told(text)), Some(told(first))),
+    }
 }
 
 /// Returns the topic; `None` if the topic is withheld together with the text, which is reported once.
@@ -190,10 +206,11 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
         Cell::new(topic(memory).unwrap_or_default())
             .style(TOPIC)
             .at_most(32),
-        Cell::new(match &memory.expires {
+        Cell::new(match (&memory.expires, memory.marks.and_then(|it| it.told())) {
             _ if memory.forgotten => "forgotten".to_owned(),
-            Some(condition) if memory.expired => when::condition(condition),
-            _ => memory.importance.name().to_owned(),
+            (Some(condition), _) if memory.expired => when::condition(condition),
+            (_, Some(told)) => format!("{}, {told}", memory.importance.name()),
+            (_, None) => memory.importance.name().to_owned(),
         })
         .at_most(40)
         .style(importance_style(memory.importance)),

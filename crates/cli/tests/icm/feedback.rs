@@ -52,7 +52,7 @@ fn a_correction_is_found_and_comes_with_a_recall() {
 }
 
 #[test]
-fn a_category_is_searched_also_behind_many_corrections_of_others() {
+fn a_topic_is_searched_also_behind_many_corrections_of_others() {
     let world = World::new();
     let service = icm_service::Service::open(icm_service::OpenOptions {
         dir: world.store(),
@@ -85,6 +85,72 @@ fn a_category_is_searched_also_behind_many_corrections_of_others() {
 }
 
 #[test]
+fn corrections_are_listed_newest_first() {
+    let world = World::with_memories();
+    assert_eq!(world.json("feedback list"), json!([]));
+    world.ok("feedback list").err.says("no corrections");
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        let topic = ["ci", "ports", "ci"][n];
+        let record = format!(
+            "feedback record --context 'case {n}' --predicted p{n} --correct c{n} -t {topic}"
+        );
+        let receipt = world.json(record);
+        ids.insert(0, receipt["id"].as_str().expect("an id").to_owned());
+    }
+    let in_shop = "feedback record --context c --predicted p --correct d --scope project:shop";
+    ids.insert(
+        0,
+        world.json(in_shop)["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned(),
+    );
+    let list = world.json("feedback list");
+    assert_eq!(list.texts("id"), ids);
+    list.has(
+        json!({"/1/predicted": "p2", "/1/correct": "c2", "/1/topic": "ci", "/1/context": "case 2"}),
+    );
+    assert_eq!(
+        world.json("feedback list -t ci").texts("id"),
+        [&*ids[1], &*ids[3]]
+    );
+    assert_eq!(
+        world.json("feedback list --scope project:shop").texts("id"),
+        [&*ids[0]]
+    );
+    assert_eq!(world.json("feedback list -l 1").texts("id"), [&*ids[0]]);
+    let shown = world.ok("feedback list");
+    shown.out.says(format!("{}  ci", ids[1]));
+    shown.out.says("predicted: p2");
+    shown.out.says("project:shop");
+
+    world.ok("undo --last 1 --yes");
+    assert_eq!(world.json("feedback list").texts("id"), ids[1..]);
+    assert_eq!(world.json("feedback list --at @0"), json!([]));
+}
+
+#[test]
+fn a_correction_named_as_a_memory_is_told_apart() {
+    let world = World::with_memories();
+    let receipt = world.json(RECORD);
+    let id = receipt["id"].as_str().expect("an id");
+    let event = &receipt["event"].as_str().expect("an event")[..12];
+    for named in [id, &id[..20]] {
+        for command in ["get", "forget", "feedback mark --wrong"] {
+            let error = world.icm(format!("{command} {named}")).ends(2).err;
+            error.says(format!("{id} is a correction, not a memory"));
+            error.says("`icm feedback list`");
+            error.says(format!("`icm undo {event}` takes it back"));
+        }
+    }
+    world.ok(format!("redact {} --yes", &id[..20]));
+    let list = world.json("feedback list");
+    list.has(json!({"/0/id": id, "/0/correct": null}));
+    world.ok("feedback list").out.says("correct: (withheld)");
+}
+
+#[test]
 fn marks_are_told_and_counted() {
     let world = World::with_memories();
     let id = world.id("database");
@@ -107,6 +173,9 @@ fn marks_are_told_and_counted() {
     let why = world.ok(format!("why {id}"));
     why.out.says(told);
     why.out.says("feedback.applied");
+    let list = world.ok("list");
+    list.out.says(format!("medium, {told}"));
+    assert_eq!(list.out.matches("called").count(), 1, "{}", list.out);
     let log = world.ok("log --kind feedback");
     log.out.says("useful");
     log.out.says("wrong");
@@ -148,7 +217,7 @@ fn mistakes_are_told() {
     let feedback = receipt["id"].as_str().unwrap();
     world
         .icm(format!("forget {feedback}"))
-        .fails(2, "is feedback, not a memory");
+        .fails(2, "is a correction, not a memory");
     world.ok(format!("forget {id}"));
     world
         .icm(format!("feedback mark {id} --wrong"))

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::Uri;
-use icm_api::{Caller, FactRequest, StoreRequest, UpdateRequest};
+use icm_api::{Caller, FactRequest, FeedbackRequest, StoreRequest, UpdateRequest};
 use icm_service::{OpenOptions, Service};
 use maud::html;
 
@@ -293,4 +293,29 @@ fn the_page_of_a_fact_marks_the_current_and_the_planned_values() {
         let row = row.unwrap_or_else(|| panic!("no row in {page}"));
         assert!(row.contains(badge) && !row.contains(">now<"), "{row}");
     }
+}
+
+#[test]
+fn a_search_shows_corrections_as_a_recall_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let correction = FeedbackRequest {
+        context: "a flaky test in the payment pipeline".to_owned(),
+        predicted: format!("run it again {}", HOSTILE[0]),
+        correct: "freeze the clock".to_owned(),
+        ..FeedbackRequest::default()
+    };
+    let recorded = explorer.service.feedback_record(&explorer.caller, &correction);
+    recorded.expect("it is recorded");
+    let search = |query: &str| shown(&explorer, page, "/memories", &[("q", query)]);
+    // No memory fits, or one does.
+    for _ in 0..2 {
+        let html = search("flaky test in the pipeline");
+        assert!(html.contains("<strong>Correction</strong>"), "{html}");
+        assert!(html.contains("freeze the clock"), "{html}");
+        assert!(!html.contains(HOSTILE[0]), "{html}");
+        let request = StoreRequest::new("ci", "A flaky test of the pipeline is run again");
+        store(&explorer, request);
+    }
+    assert!(!search("zebra").contains("Correction"));
 }

@@ -3,7 +3,7 @@
 use icm_log::facts::fields;
 use icm_log::record::Body;
 use icm_log::{Kind, Position, SubjectId};
-use icm_projections::fold::{Family, Version, changed};
+use icm_projections::fold::{FEEDBACK, Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use crate::command::condition_text;
@@ -200,8 +200,8 @@ impl Service {
         })
     }
 
-    /// Returns the memory of a full id or a unique prefix, or the memoir, concept or feedback of a full id, living
-    /// or not.
+    /// Returns the memory or correction of a full id or a unique prefix, or the memoir or concept of a full id, living or
+    /// not.
     pub(crate) fn find_any(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
         if let Some((low, high)) = id_range(given)
             && low == high
@@ -211,23 +211,45 @@ impl Service {
                 return Ok(entity);
             }
         }
-        self.find_memory(views, given)
+        match self.memory_named(views, given)? {
+            Some(entity) => Ok(entity),
+            None => match correction_named(views, given)? {
+                Some(correction) => Ok(views.resolve(correction.id)?),
+                None => Err(not_found(given, self.nearest(views, given)?)),
+            },
+        }
     }
 
     /// Returns the memory of a full id or a unique prefix, living or not.
     pub(crate) fn find_memory(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
-        let newest = views.tally().position;
-        let Some((low, high)) = id_range(given) else {
-            return Err(not_found(given, self.nearest(views, given)?));
-        };
-        if low == high {
+        if let Some((low, high)) = id_range(given)
+            && low == high
+        {
             let entity = views.resolve(low)?;
-            match views.version_at(entity, newest)? {
+            match views.version_at(entity, views.tally().position)? {
                 Some(version) if version.family() == Family::Memory => return Ok(entity),
                 Some(version) => return Err(no_memory(&version).into()),
                 None => {}
             }
         }
+        match self.memory_named(views, given)? {
+            Some(entity) => Ok(entity),
+            None => Err(match correction_named(views, given)? {
+                Some(correction) => no_memory(&correction).into(),
+                None => not_found(given, self.nearest(views, given)?),
+            }),
+        }
+    }
+
+    /// Returns the memory whose id begins so; `None` if there is none.
+    ///
+    /// # Errors
+    /// `Ambiguous` if there are several.
+    fn memory_named(&self, views: &Views, given: &str) -> QueryResult<Option<SubjectId>> {
+        let newest = views.tally().position;
+        let Some((low, high)) = id_range(given) else {
+            return Ok(None);
+        };
         let mut found = Vec::new();
         views.each_at((low, high), newest, false, &mut |entity, version| {
             // If two memories turned out to be one, one of the two rows is left behind.
@@ -244,8 +266,8 @@ impl Service {
             }
         }
         match found.as_slice() {
-            [] => Err(not_found(given, self.nearest(views, given)?)),
-            [(entity, _)] => Ok(*entity),
+            [] => Ok(None),
+            [(entity, _)] => Ok(Some(*entity)),
             several => Err(ServiceError::Ambiguous {
                 what: "memory",
                 prefix: given.to_owned(),
@@ -325,16 +347,43 @@ impl Service {
     }
 }
 
+/// Returns the correction whose id begins so; `None` if there is none or there are several. Reads every correction in the
+/// range of the ids.
+fn correction_named(views: &Views, given: &str) -> QueryResult<Option<Version>> {
+    let Some((low, high)) = id_range(given).filter(|_| views.tally().feedback > 0) else {
+        return Ok(None);
+    };
+    let mut found = None;
+    for entity in views.members(FEEDBACK)? {
+        let version = match (low..=high).contains(&entity) {
+            true => views.version_at(entity, views.tally().position)?,
+            false => None,
+        };
+        if let Some(version) = version
+            && found.replace(version).is_some()
+        {
+            return Ok(None);
+        }
+    }
+    Ok(found)
+}
+
 /// Returns the error of a command about memories that was given a memoir, a concept or feedback.
 fn no_memory(version: &Version) -> ServiceError {
     let withheld = || "(withheld)".to_owned();
     let id = id_text(version.id);
     let memoir = version.topic.clone().unwrap_or_else(withheld);
     match version.family() {
-        Family::Feedback => ServiceError::invalid_with(
-            format!("{id} is feedback, not a memory"),
-            "see `icm feedback search` and `icm feedback --help`",
-        ),
+        Family::Feedback => {
+            let event = version.stamp.event.to_string();
+            ServiceError::invalid_with(
+                format!("{id} is a correction, not a memory"),
+                format!(
+                    "see it with `icm feedback list`; `icm undo {}` takes it back",
+                    &event[..12]
+                ),
+            )
+        }
         Family::Concept => {
             let name = version.key.clone().unwrap_or_else(withheld);
             ServiceError::invalid_with(

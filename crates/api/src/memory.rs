@@ -1,5 +1,6 @@
 //! Single memories: requests, receipts and answers.
 
+use crate::authors::Authors;
 use crate::crowded::Crowded;
 use crate::error;
 use crate::marks::Marks;
@@ -444,6 +445,9 @@ pub struct Memory {
     /// How often it was called useful and wrong, if it ever was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub marks: Option<Marks>,
+    /// Who wrote its text, and who made it (only for a single memory).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub authors: Option<Authors>,
     /// Fields with conflicting values of several machines (only for a single memory or its history).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub conflicts: Vec<String>,

@@ -67,7 +67,12 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     add("weight", format!("{:.3}", memory.weight));
     add("keywords", memory.keywords.join(", "));
     add("scope", memory.scope.clone());
-    add("trust", memory.trust.name().into());
+    let text_by = memory.authors.as_ref().map(|authors| &authors.text);
+    let trust = text_by.map_or(memory.trust, |author| author.trust);
+    add("trust", trust.name().into());
+    let (text_by, made_by) = memory_view::authors(ui, memory);
+    add("written by", text_by.unwrap_or_default());
+    add("made by", made_by.unwrap_or_default());
     add("agent", source.agent.clone().unwrap_or_default());
     add("client", source.client.clone().unwrap_or_default());
     add("session", source.session.clone().unwrap_or_default());

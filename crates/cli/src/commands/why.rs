@@ -72,7 +72,10 @@ fn print(ui: &Ui, why: &Why, names: &Names) -> Result<(), CliError> {
 
     ui.line(format_args!("{}", ui.paint(BOLD, "from")))?;
     let source = &why.from.source;
-    let mut pairs = vec![("  actor", why.from.actor.clone())];
+    let mut pairs = match memory_view::authors(ui, &why.memory) {
+        (Some(text), Some(made)) => vec![("  text by", text), ("  made by", made)],
+        _ => vec![("  actor", why.from.actor.clone())],
+    };
     for (name, value) in [
         ("  agent", &source.agent),
         ("  client", &source.client),

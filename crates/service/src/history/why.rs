@@ -92,6 +92,7 @@ impl Service {
             return Err(crate::memory::present::not_found(id, Vec::new()));
         };
         let mut memory = self.memory_at(views, last, newest)?;
+        memory.authors = self.authors(views, last, newest)?;
         let covered_by = match covered_by.filter(|_| memory.forgotten) {
             Some((by, command)) => Some(id_text(self.summary_of(views, by, command)?)),
             None => None,

@@ -1,5 +1,6 @@
 //! Memories: storing, changing, forgetting, linking and looking them up.
 
+mod authors;
 pub(crate) mod dated_statement;
 pub(crate) mod expiry;
 mod fact;

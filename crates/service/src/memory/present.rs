@@ -83,6 +83,7 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         often_together: Vec::new(),
         confirmations: 0,
         marks: None,
+        authors: None,
         conflicts: Vec::new(),
     }
 }

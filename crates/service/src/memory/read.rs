@@ -1,7 +1,7 @@
 //! Queries that look up memories: one, a list, or the history of one.
 
 use icm_log::{ActorId, Kind, Position, SubjectId};
-use icm_projections::fold::{self, InChain};
+use icm_projections::fold::{self, EntityId, InChain};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::Map;
 
@@ -39,6 +39,7 @@ impl Service {
                 Some(version) => Ok(Memory {
                     expired: is_expired,
                     planned_from,
+                    authors: self.authors(views, &version, at.position)?,
                     conflicts: self.conflicting(views, &version, at.position)?,
                     consolidated_into: self.consolidated_into(views, &version)?,
                     often_together: match version.is_alive() {
@@ -92,7 +93,14 @@ impl Service {
         // Memories that stand last leave the order of ids.
         let in_order = sorted && (request.tags.not.is_empty() || request.tags.exclude);
         let below = after.filter(|_| in_order);
-        let stops = sorted && below == after;
+        // Only those of now are living rows; a request with a topic reads few memories.
+        let by_weight = request.sort == Sort::Weight
+            && keyed
+            && at.is_now
+            && request.topic.is_none()
+            && !(request.forgotten || request.expired);
+        let stops = (sorted && below == after) || by_weight;
+        let mut is_on_page = below == after;
         let mut versions: Vec<fold::Version> = Vec::new();
         let tags = tag_query(&request.tags);
         let is_last = |version: &fold::Version| tags.is_last(keywords_of(version));
@@ -105,7 +113,9 @@ impl Service {
         // Versions that stand last fill no place of another one.
         let mut first = 0;
         let mut take = |version: fold::Version| {
-            first += usize::from(!is_last(&version));
+            let counts = !is_last(&version);
+            first += usize::from(is_on_page && counts);
+            is_on_page |= counts && after == Some(version.id);
             versions.push(version);
             !stops || first < limit
         };
@@ -130,6 +140,16 @@ impl Service {
                     }
                 }
             }
+            None if by_weight => {
+                for entity in self.by_weight_now(views)? {
+                    let version = views.version_at(entity, position)?;
+                    if let Some(version) = version.filter(wanted)
+                        && !take(version)
+                    {
+                        break;
+                    }
+                }
+            }
             None => {
                 let ids = (ALL_IDS.0, below.unwrap_or(ALL_IDS.1));
                 views.each_at(ids, position, true, &mut |_, version| {
@@ -141,7 +161,9 @@ impl Service {
         if !keyed {
             versions.sort_by_key(|version| std::cmp::Reverse(version.id));
         }
-        let mut versions = self.sorted(views, versions, request.sort, position)?;
+        if !by_weight {
+            versions = self.sorted(views, versions, request.sort, position)?;
+        }
         versions.sort_by_key(is_last);
         if let Some(after) = after.filter(|_| below.is_none()) {
             let place = versions.iter().position(|version| version.id == after);
@@ -158,6 +180,17 @@ impl Service {
             })
         });
         shown.collect()
+    }
+
+    /// Returns the living memories of now by weight, the largest first, as [`Service::sorted`] does. Row facts tell most
+    /// weights, so few rows are read.
+    fn by_weight_now(&self, views: &Views) -> QueryResult<Vec<EntityId>> {
+        let mut weighed = Vec::new();
+        self.each_weighed(views, &mut |row, ppm| {
+            weighed.push((ppm, row.facts.importance, row.entity));
+        })?;
+        weighed.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(weighed.into_iter().map(|(.., entity)| entity).collect())
     }
 
     /// Returns versions, which come newest first, in an order.
@@ -193,15 +226,15 @@ impl Service {
 
     /// Returns every version of a memory, oldest first.
     pub fn history(&self, id: &str) -> Result<Vec<Version>> {
-        self.with_views(|views| {
-            let entity = self.find_any(views, id)?;
         self.history_at(id, None)
     }
 
     /// Returns the versions of a memory that were known at a moment, oldest first, with the undos in force then.
     pub fn history_at(&self, id: &str, at: Option<&str>) -> Result<Vec<Version>> {
-            let versions = views.versions(entity, newest)?;
+        self.with_views(|views| {
             let newest = self.at(views, at, None)?.position;
+            let entity = self.find_any(views, id)?;
+            let versions = views.versions(entity, newest)?;
             let mut history = Vec::with_capacity(versions.len());
             for (index, version) in versions.iter().enumerate() {
                 let until = versions.get(index + 1).map(|next| next.from);

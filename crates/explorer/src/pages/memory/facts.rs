@@ -1,7 +1,7 @@
 //! The facts about a memory: its fields beside the text, its origin, and the values of a fact.
 
 use icm_api::error::Result;
-use icm_api::{FACTS, FactQuery, FactState, Memory, Version};
+use icm_api::{Authors, FACTS, FactQuery, FactState, Memory, Version};
 use maud::{Markup, html};
 
 use crate::ask::Ask;
@@ -47,7 +47,8 @@ fn fields(ask: &Ask, memory: &Memory) -> Markup {
         @if !memory.keywords.is_empty() { dt { "Tags" } dd { (show::tags(ask, &memory.keywords)) } }
         dt { "Scope" }
         dd { a href=(ask.link("/memories", &[("scope", &memory.scope)])) { (show::scope(&memory.scope)) } }
-        dt { "Trust" } dd { "written by " (show::trust(memory.trust)) }
+        @let text_by = memory.authors.as_ref().map_or(memory.trust, |authors| authors.text.trust);
+        dt { "Trust" } dd { "written by " (show::trust(text_by)) }
         @if memory.confirmations > 0 {
             dt { "Confirmed" } dd { "by " (show::count(memory.confirmations, "other", "others")) }
         }
@@ -91,7 +92,15 @@ fn origin(explorer: &Explorer, ask: &Ask, memory: &Memory, known: &[Version]) ->
         None => Vec::new(),
     };
     Ok(html! {
-        @if let Some(stored) = stored { dt { "Actor" } dd { (show::actor(ask, &stored.actor)) } }
+        @match &memory.authors {
+            Some(Authors { text, first: Some(first) }) => {
+                dt { "Written by" }
+                dd { (show::actor(ask, &text.actor)) ", " (show::time(explorer, ask, &text.at)) }
+                dt { "Made by" }
+                dd { (show::actor(ask, &first.actor)) ", " (show::trust(first.trust)) }
+            }
+            _ => { @if let Some(stored) = stored { dt { "Actor" } dd { (show::actor(ask, &stored.actor)) } } }
+        }
         @for (name, value) in [("Agent", &source.agent), ("Program", &source.client), ("File", &source.file)] {
             @if let Some(value) = value { dt { (name) } dd { (show::line(value)) } }
         }

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use icm_api::{FeedbackHit, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, shown_bytes};
+use icm_api::{
+    FeedbackHit, Nearest, Passage, RecallAnswer, RecallHit, RecallRequest, shown_bytes, texts_with,
+    vectors_searched,
+};
 use serde_json::Value;
 
 use crate::app::App;
@@ -323,7 +326,7 @@ fn print_score(
     let mut reasons = Vec::new();
     for word in &hit.matched {
         let word = text::one_line(word);
-        reasons.push(match spread_of(explain, &word) {
+        reasons.push(match texts_with(explain, &word) {
             Some(found) => format!("{word} (in {found} of {texts} texts)"),
             None => word,
         });
@@ -372,7 +375,7 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
     let described: Vec<String> = words
         .iter()
         .map(|word| {
-            let found = spread_of(explain, word).unwrap_or(0);
+            let found = texts_with(explain, word).unwrap_or(0);
             format!("{word}: in {}", text::count(found, "text", "texts"))
         })
         .collect();
@@ -425,26 +428,10 @@ fn meaning_of(explain: &Value) -> String {
             ", which has embedded {embedded} of {of} {texts}; the others by the built-in model"
         );
     }
-    let searched = &explain["vectors"];
-    let rows = text::count(number(&searched["rows"]), "vector", "vectors");
-    line += &match searched["by"].as_str() {
-        Some("graph") => format!("; {rows} searched by the graph"),
-        Some("list") => format!(
-            "; {} of {rows} looked at, those that fit",
-            number(&searched["listed"])
-        ),
-        // The vectors of the tail are in memory, and few.
-        _ if number(&searched["rows"]) == 0 => String::new(),
-        _ => format!("; {rows} scanned"),
-    };
+    if let Some(searched) = vectors_searched(explain) {
+        line += &format!("; {searched}");
+    }
     line
-}
-
-/// Returns the number of texts with a word of the query; of several forms the largest number.
-fn spread_of(explain: &Value, word: &str) -> Option<u64> {
-    let terms = explain["text"]["terms"].as_array()?;
-    let of_word = terms.iter().filter(|term| term["word"] == word);
-    of_word.filter_map(|term| term["documents"].as_u64()).max()
 }
 
 fn print_dim(ui: &Ui, line: &str) -> Result<(), CliError> {

@@ -1,6 +1,6 @@
 //! The reasons for the place of a result: the parts of its score.
 
-use icm_api::{RecallAnswer, RecallHit};
+use icm_api::{RecallAnswer, RecallHit, texts_with, vectors_searched};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ fn found_by(explain: &Value, evidence: &Value, hit: &RecallHit) -> Markup {
         @for (at, word) in hit.matched.iter().enumerate() {
             @if at > 0 { "," }
             " " mark { (show::start(word, 60)) }
-            @if let Some(found) = spread_of(explain, word) {
+            @if let Some(found) = texts_with(explain, word) {
                 span.quiet { " (in " (show::number(found)) " of " (show::count(texts, "text", "texts")) ")" }
             }
         }
@@ -145,38 +145,17 @@ pub(super) fn search(explain: &Value) -> Markup {
                     @for (at, word) in words.iter().enumerate() {
                         @if at > 0 { ", " }
                         (show::start(word, 60))
-                        span.quiet { " in " (show::number(spread_of(explain, word).unwrap_or(0))) }
+                        span.quiet { " in " (show::number(texts_with(explain, word).unwrap_or(0))) }
                     }
                 }
                 @if explain["ranking"]["meaning"].as_f64().unwrap_or(0.0) > 0.0 {
-                    dt { "Meaning" } dd { "by " (show::line(model)) (vectors(&explain["vectors"])) }
+                    dt { "Meaning" } dd { "by " (show::line(model)) @if let Some(searched) = vectors_searched(explain) { "; " (searched) } }
                 }
                 dt { "Floor" }
                 dd { "results below a fit of " (format!("{:.2}", explain["ranking"]["floor"].as_f64().unwrap_or(0.0))) " are left out" }
             }
         }
     }
-}
-
-/// Returns the way in which vectors were searched.
-fn vectors(searched: &Value) -> Markup {
-    let number = |name: &str| searched[name].as_u64().unwrap_or(0);
-    let rows = number("rows");
-    html! {
-        @match searched["by"].as_str() {
-            Some("graph") => { ", " (show::count(rows, "vector", "vectors")) " by the graph" }
-            Some("list") => { ", " (show::number(number("listed"))) " of " (show::count(rows, "vector", "vectors")) }
-            _ if rows > 0 => { ", " (show::count(rows, "vector", "vectors")) " scanned" }
-            _ => {}
-        }
-    }
-}
-
-/// Returns the number of texts with a word of the question; of several forms the largest number.
-fn spread_of(explain: &Value, word: &str) -> Option<u64> {
-    let terms = explain["text"]["terms"].as_array()?;
-    let of_word = terms.iter().filter(|term| term["word"] == word);
-    of_word.filter_map(|term| term["documents"].as_u64()).max()
 }
 
 fn meaning_of(name: &str) -> &str {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use icm_api::{
-    Caller, ListRequest, RecallRequest, ReplaceTagAnswer, ReplaceTagRequest, Sort, StoreRequest,
-    TagFilter, TagsRequest, UndoRequest,
+    Caller, Importance, ListRequest, RecallRequest, ReplaceTagAnswer, ReplaceTagRequest, Sort,
+    StoreRequest, TagFilter, TagsRequest, UndoRequest, UpdateRequest,
 };
 use icm_service::{OpenOptions, Service};
 use proptest::prelude::*;
@@ -437,7 +437,15 @@ fn the_pages_of_a_list_hold_each_memory_once() {
     let service = service(folder.path());
     for number in 0..25 {
         let tags: &[&str] = if number % 3 == 0 { &["draft"] } else { &[] };
-        store(&service, &format!("apple {number}"), tags, "global");
+        let (id, _) = store(&service, &format!("apple {number}"), tags, "global");
+        if number % 4 == 0 {
+            let high = UpdateRequest {
+                id,
+                importance: Some(Importance::High),
+                ..UpdateRequest::default()
+            };
+            service.update(&Caller::default(), high).expect("an update");
+        }
     }
     let without_drafts = TagFilter {
         not: owned(&["draft"]),
@@ -463,6 +471,12 @@ fn the_pages_of_a_list_hold_each_memory_once() {
             };
             let all = service.list(&request).expect("a list");
             assert!(all.len() > 15);
+            // A list of one topic is made in another way.
+            let of_topic = ListRequest {
+                topic: Some("fruit".to_owned()),
+                ..request.clone()
+            };
+            assert_eq!(service.list(&of_topic).expect("a list"), all);
             request.limit = Some(4);
             let mut paged = Vec::new();
             loop {

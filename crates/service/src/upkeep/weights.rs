@@ -21,7 +21,7 @@ impl Service {
 
     /// Calls `each` with the row facts of every living memory and its weight in parts per million. Reads the table only
     /// for memories that recalls showed.
-    pub(super) fn each_weighed(
+    pub(crate) fn each_weighed(
         &self,
         views: &Views,
         each: &mut dyn FnMut(&Row, u32),

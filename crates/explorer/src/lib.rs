@@ -72,5 +72,12 @@ pub fn routes(explorer: Explorer, stop: CancellationToken) -> Router {
     if !explorer.read_only {
         router = router.merge(act::routes());
     }
+    // The first page needs the counts of a walk through the log. The walk begins before a browser asks.
+    let first = Arc::clone(&explorer);
+    std::thread::spawn(move || {
+        if let Err(error) = first.heads.with(first.service.log_handle(), |_| ()) {
+            tracing::warn!(%error, "the log cannot be walked");
+        }
+    });
     router.with_state(explorer)
 }

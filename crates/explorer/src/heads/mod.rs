@@ -111,21 +111,22 @@ impl Heads {
         Ok(look(&seen))
     }
 
-    /// Returns what `look` makes of the counts up to a position. The counts up to an earlier position than the newest
-    /// are not kept: the log is walked up to there.
+    /// Returns what `look` makes of the counts up to a position; `None` for now. The counts up to an earlier position
+    /// than the newest are not kept: the log is walked up to there.
     ///
     /// # Errors
     /// If the log cannot be read.
     pub(crate) fn until<T>(
         &self,
         log: &Log,
-        position: u64,
+        position: Option<u64>,
         look: impl FnOnce(&Seen) -> T,
     ) -> Result<T> {
         log.refresh()?;
-        if log.tip().is_none_or(|tip| tip.position.0 <= position) {
+        let newest = log.tip().map_or(0, |tip| tip.position.0);
+        let Some(position) = position.filter(|position| *position < newest) else {
             return self.with(log, look);
-        }
+        };
         let mut seen = Seen::default();
         seen.walk(log, Position(position))?;
         Ok(look(&seen))

@@ -153,7 +153,7 @@ fn an_earlier_moment_has_the_counts_of_then() {
         };
         let walked = sessions(&service, &until).expect("sessions");
         let (events, list, chains) = heads
-            .until(log, position, |seen| {
+            .until(log, Some(position), |seen| {
                 (seen.events, seen.sessions.list(), seen.chains.list())
             })
             .expect("it counts");

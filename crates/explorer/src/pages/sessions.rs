@@ -73,7 +73,8 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
 /// Returns the sessions up to the moment of the page. Those of now need no walk through the log.
 fn seen(explorer: &Explorer, ask: &Ask, request: &SessionsRequest) -> Result<Vec<Session>> {
     let log = explorer.service.log_handle();
-    let all = (explorer.heads).until(log, ask.basis.position, |seen| seen.sessions.list())?;
+    let until = ask.at.as_ref().map(|_| ask.basis.position);
+    let all = (explorer.heads).until(log, until, |seen| seen.sessions.list())?;
     selected(&explorer.service, all, request)
 }
 

@@ -1,22 +1,22 @@
 //! The page of one event.
 
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::Result;
+use icm_api::when::rfc3339;
 use icm_api::{EventDetail, LogEntry, LogRequest};
-use icm_log::Kind;
 use icm_log::kind::KINDS;
+use icm_log::{EventId, Kind, OriginId, Seq};
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::facts::Of;
 use super::filter::family;
-use super::links::{at_place, kind, last_part, linked_session, place, place_path, session_names};
+use super::links::{at_place, kind, last_part, linked_session, place, session_names};
 use super::rows::rows;
 use crate::Explorer;
 use crate::act;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
 use crate::show::{
-    Tone, actor, badge, count, event_id, full_time, line, memory_id, number, text, time,
+    Tone, actor, badge, count, event_id, event_path, full_time, line, memory_id, number, text, time,
 };
 
 /// Digits up to which a number in the path is a position, not the beginning of an id.
@@ -32,13 +32,7 @@ const AROUND: usize = 200;
 const UNDOS: usize = 5;
 
 pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
-    let given = last_part(ask);
-    let is_position =
-        given.len() <= POSITION_DIGITS && given.bytes().all(|byte| byte.is_ascii_digit());
-    let detail = explorer.service.log_show(&match is_position {
-        true => format!("@{given}"),
-        false => given,
-    })?;
+    let detail = detail(explorer, &last_part(ask))?;
     let entry = &detail.entry;
     if entry.position > ask.basis.position {
         return Ok(Page::new(
@@ -47,7 +41,7 @@ pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         ));
     }
     let around = Around::of(explorer, ask, entry)?;
-    let undos = undos(explorer, ask, entry)?;
+    let undos = undos(explorer, ask, entry);
     let names = session_names(explorer, entry.session.as_deref().into_iter())?;
     let session = entry.session.as_deref().map(|id| {
         let name = names.get(id).map(String::as_str);
@@ -69,6 +63,26 @@ pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
 }
 
 /// Returns the note for an event that is later than the moment of the page.
+/// Returns the event that a position, an id, or the beginning of an id names. Only a beginning costs a walk through the
+/// log.
+fn detail(explorer: &Explorer, given: &str) -> Result<EventDetail> {
+    let service = &explorer.service;
+    if given.len() <= POSITION_DIGITS && given.bytes().all(|byte| byte.is_ascii_digit()) {
+        return service.log_show(&format!("@{given}"));
+    }
+    if let Some(id) = EventId::parse_hex(given) {
+        let log = service.log_handle();
+        let position = explorer.heads.with(log, |seen| seen.position_of(id))?;
+        if let Some(position) = position {
+            let detail = service.log_show(&format!("@{position}"))?;
+            if detail.entry.event == given {
+                return Ok(detail);
+            }
+        }
+    }
+    service.log_show(given)
+}
+
 fn later(ask: &Ask, entry: &LogEntry) -> Markup {
     html! {
         p { "This event is later than the moment of this page, " (place(ask, ask.basis.position)) "." }
@@ -83,10 +97,10 @@ fn steps(ask: &Ask, entry: &LogEntry) -> Markup {
     html! {
         nav.log-steps aria-label="Events before and after" {
             @if entry.position > 1 {
-                a.button rel="prev" href=(place_path(ask, entry.position - 1)) { "← @" (number(entry.position - 1)) }
+                a.button rel="prev" href=(event_path(ask, entry.position - 1)) { "← @" (number(entry.position - 1)) }
             }
             @if entry.position < ask.basis.position {
-                a.button rel="next" href=(place_path(ask, entry.position + 1)) { "@" (number(entry.position + 1)) " →" }
+                a.button rel="next" href=(event_path(ask, entry.position + 1)) { "@" (number(entry.position + 1)) " →" }
             }
             a href=(ask.link("/log", &[])) { "All events" }
         }
@@ -99,7 +113,7 @@ fn lead(
     ask: &Ask,
     entry: &LogEntry,
     session: Option<&Markup>,
-    undos: &[LogEntry],
+    undos: &[(u64, u64)],
 ) -> Markup {
     let about = KINDS
         .iter()
@@ -131,8 +145,8 @@ fn lead(
                 "damaged" => { p.log-note { (badge(Tone::Bad, "damaged")) " The text of this event cannot be read. " code { "icm log verify" } " says what is damaged, " code { "icm log repair" } " can bring it back." } }
                 _ => {}
             }
-            @for undo in undos {
-                p.log-note { (badge(Tone::Warn, "undone")) " Event " (place(ask, undo.position)) " took this event back, " (time(explorer, ask, &undo.at)) "." }
+            @for (position, ms) in undos {
+                p.log-note { (badge(Tone::Warn, "undone")) " Event " (place(ask, *position)) " took this event back, " (time(explorer, ask, &rfc3339(*ms))) "." }
             }
             @if can_undo && undos.is_empty() { p.buttons { (act::undo_link(explorer, ask, &entry.event)) } }
         }
@@ -331,36 +345,17 @@ fn chain(explorer: &Explorer, ask: &Ask, detail: &EventDetail, around: &Around) 
     })
 }
 
-/// Returns the undos up to the moment whose ranges hold the event, oldest first.
-fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Result<Vec<LogEntry>> {
-    let request = LogRequest {
-        kind: Some("log.undone".to_owned()),
-        oldest_first: true,
-        cursor: Some(entry.position),
-        ..LogRequest::default()
+/// Returns the undos up to the moment whose ranges hold the event, oldest first: position and time of each.
+fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Vec<(u64, u64)> {
+    let Some(origin) = OriginId::parse_hex(&entry.origin) else {
+        return Vec::new();
     };
-    let mut undos = Vec::new();
-    let found = explorer.service.log(&request, &mut |undo| {
-        if undo.position > ask.basis.position || undos.len() == UNDOS {
-            return false;
-        }
-        let ranges = undo.facts.get("ranges").and_then(Value::as_array);
-        if ranges.is_some_and(|ranges| ranges.iter().any(|range| holds(range, entry))) {
-            undos.push(undo);
-        }
-        true
+    let log = explorer.service.log_handle();
+    let found = explorer.heads.with(log, |seen| {
+        let undos = seen.undos_of(origin, Seq(entry.seq));
+        let until = undos.take_while(|(position, _)| *position <= ask.basis.position);
+        until.take(UNDOS).collect()
     });
-    match found {
-        Ok(_) => Ok(undos),
-        // Damage further on does not hide the event itself.
-        Err(ServiceError::Damaged { .. }) => Ok(undos),
-        Err(other) => Err(other),
-    }
-}
-
-fn holds(range: &Value, entry: &LogEntry) -> bool {
-    let seq = |name: &str| range.get(name).and_then(Value::as_u64);
-    range.get("origin").and_then(Value::as_str) == Some(&entry.origin)
-        && seq("from_seq").is_some_and(|from| from <= entry.seq)
-        && seq("to_seq").is_some_and(|to| entry.seq <= to)
+    // Damage elsewhere does not hide the event itself.
+    found.unwrap_or_default()
 }

@@ -21,24 +21,24 @@ const NAMED: usize = 6;
 
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let log = explorer.service.log_handle();
-    let chains: Vec<(Chain, Vec<String>)> =
-        (explorer.heads).until(log, ask.basis.position, |seen| {
-            let chains = seen.chains.list().into_iter();
-            let named = |chain: &Chain| -> Vec<String> {
-                let names = chain
-                    .actors
-                    .iter()
-                    .filter_map(|id| seen.sessions.actor(*id));
-                let names: BTreeSet<&str> = names.collect();
-                names.into_iter().map(str::to_owned).collect()
-            };
-            chains
-                .map(|chain| {
-                    let names = named(&chain);
-                    (chain, names)
-                })
-                .collect()
-        })?;
+    let until = ask.at.as_ref().map(|_| ask.basis.position);
+    let chains: Vec<(Chain, Vec<String>)> = (explorer.heads).until(log, until, |seen| {
+        let chains = seen.chains.list().into_iter();
+        let named = |chain: &Chain| -> Vec<String> {
+            let names = chain
+                .actors
+                .iter()
+                .filter_map(|id| seen.sessions.actor(*id));
+            let names: BTreeSet<&str> = names.collect();
+            names.into_iter().map(str::to_owned).collect()
+        };
+        chains
+            .map(|chain| {
+                let names = named(&chain);
+                (chain, names)
+            })
+            .collect()
+    })?;
     let own = explorer.service.own_chains()?;
     let is_forked = chains.iter().any(|(chain, _)| !chain.branches.is_empty());
     let main = html! {

@@ -41,8 +41,8 @@ const DAYS_MIN: i32 = 14;
 const BARS: usize = 10;
 /// Characters of a name beside a bar.
 const NAME: usize = 36;
-/// Most events before an earlier moment whose memories are counted before the page is sent. Raised, a step to an earlier
-/// moment takes longer.
+/// Most events of a log whose memories of an earlier moment are counted before the page is sent. The count passes later
+/// versions of memories, too. Raised, a step to an earlier moment takes longer.
 const COUNTED_AT_ONCE: u64 = 20_000;
 
 pub(crate) fn routes() -> Router<Arc<Explorer>> {
@@ -50,7 +50,8 @@ pub(crate) fn routes() -> Router<Arc<Explorer>> {
 }
 
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
-    let (tiles, more) = match is_later(ask) {
+    let is_later = is_later(explorer, ask)?;
+    let (tiles, more) = match is_later {
         true => later(ask),
         false => counts(explorer, ask)?,
     };
@@ -65,7 +66,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         sums: &sums,
     };
     let main = html! {
-        div #numbers-tiles hx-get=[is_later(ask).then(|| ask.link("/numbers/store", &[]))] hx-trigger="load" hx-swap="outerHTML" { (tiles) }
+        div #numbers-tiles hx-get=[is_later.then(|| ask.link("/numbers/store", &[]))] hx-trigger="load" hx-swap="outerHTML" { (tiles) }
         nav aria-label="Days" {
             ul.ranges {
                 @for (value, _, name) in RANGES {
@@ -88,9 +89,10 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
 }
 
 /// Returns `true` if the memories of the moment are counted behind the page: that takes a second in a large store.
-fn is_later(ask: &Ask) -> bool {
+fn is_later(explorer: &Explorer, ask: &Ask) -> Result<bool> {
     let is_asked = ask.get("counted").is_some();
-    ask.at.is_some() && ask.basis.position > COUNTED_AT_ONCE && !is_asked
+    let is_large = explorer.service.newest_position()? > COUNTED_AT_ONCE;
+    Ok(ask.at.is_some() && is_large && !is_asked)
 }
 
 /// Returns the tiles and the charts of the store as it is at the moment of the page.

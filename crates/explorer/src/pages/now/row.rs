@@ -60,7 +60,7 @@ pub(super) fn rows(
         @for (entry, name) in events.iter().zip(names) {
             li.event.new[are_new] data-row {
                 span.kind.(Family::named(&entry.kind).class()) { (clean_line(&entry.kind)) }
-                a.what href=(show::event_path(ask, &entry.event)) {
+                a.what href=(show::event_path(ask, entry.position)) {
                     @if entry.summary.is_empty() { "event " (show::number(entry.position)) }
                     @else { (show::start(&entry.summary, SUMMARY_CHARS)) }
                 }

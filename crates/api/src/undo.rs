@@ -271,7 +271,7 @@ pub struct UndoChange {
     /// Its kind; left out for a memory.
     #[serde(default, skip_serializing_if = "RowKind::is_memory")]
     pub of: RowKind,
-    /// Topic of a memory; name of a memoir; memoir and name of a concept; category of feedback.
+    /// Topic of a memory; name of a memoir; memoir and name of a concept; topic of feedback.
     pub topic: String,
     /// The outcome.
     pub action: UndoAction,

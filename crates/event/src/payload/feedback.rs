@@ -28,7 +28,7 @@ pub struct FeedbackRecorded<'a> {
     /// The reason why it is right.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
-    /// The category of the feedback.
+    /// The topic of the feedback.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<&'a str>,
     /// Text of a project's or session's scope; absent for the global scope.

@@ -107,7 +107,7 @@ pub struct GraphRow {
 }
 
 /// The fields of a feedback's row that a memory's row does not have. Its content is the context, the prediction and the
-/// right answer in one text; its key is the category, and its excerpt the reason.
+/// right answer in one text; its key is the topic, and its excerpt the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedbackRow {
     /// The memory that the prediction came from, as the event names it.

@@ -108,7 +108,7 @@ impl Service {
     }
 }
 
-/// Returns the topic of a memory, the memoir of a concept with the concept's name, or the category of feedback.
+/// Returns the topic of a memory, the memoir of a concept with the concept's name, or the topic of feedback.
 fn place_of(before: &Version, after: &Version) -> String {
     let topic = after.topic.as_ref().or(before.topic.as_ref());
     let topic = topic.cloned().unwrap_or_default();

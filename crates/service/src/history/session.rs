@@ -16,7 +16,8 @@ const PREFIX_MIN: usize = 4;
 
 impl Service {
     /// Returns the session that `text` means: its name, its id in the log, or a beginning of the id. A name without
-    /// events is returned as it is. A text of hexadecimal digits costs a walk through the log.
+    /// events is returned as it is. A beginning of an id costs a walk through the log; a whole id, a walk back to the newest
+    /// event of the session.
     ///
     /// # Errors
     /// `Invalid` if the ids of several sessions begin with the text.
@@ -35,7 +36,8 @@ impl Service {
             if !session.is_zero() && session.to_string().starts_with(&digits) {
                 meant.insert(session);
             }
-            match is_named {
+            // No other session has the whole id.
+            match is_named || (digits.len() == ID_LEN && !meant.is_empty()) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }

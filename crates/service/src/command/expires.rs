@@ -101,7 +101,7 @@ impl Service {
     pub(crate) fn new_expiry(&self, text: &str) -> Result<NewExpiry> {
         let given = parse(text, self.now_ms(), &self.zone())
             .map_err(|error| self.without_its_secrets(error))?;
-        refuse_passed(&given, self.now_ms())?;
+        refuse_passed(&given, self.now_ms(), &self.zone())?;
         let file = match &given.path {
             Some(path) => state_of(path, given.facts.condition)?,
             None => FileState::default(),

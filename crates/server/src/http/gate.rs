@@ -136,16 +136,20 @@ impl Gate {
             follow_up,
             under_way,
         };
-        routes
-            .route("/metrics", axum::routing::get(show))
-            .fallback(|| async {
-                Refusal::new(StatusCode::NOT_FOUND, "no such path", "see /openapi.json")
-            })
-            .method_not_allowed_fallback(|| async {
-                let why = "this path does not know that method";
-                Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why, "see /openapi.json")
-            })
-            .layer(middleware::from_fn_with_state(Arc::new(watch), pass))
+        let routes = routes.route("/metrics", axum::routing::get(show));
+        // Pages for a person have pages of their own for unknown paths.
+        let routes = match watch.gate.visits {
+            Some(_) => routes,
+            None => routes
+                .fallback(|| async {
+                    Refusal::new(StatusCode::NOT_FOUND, "no such path", "see /openapi.json")
+                })
+                .method_not_allowed_fallback(|| async {
+                    let why = "this path does not know that method";
+                    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why, "see /openapi.json")
+                }),
+        };
+        routes.layer(middleware::from_fn_with_state(Arc::new(watch), pass))
     }
 
     /// Passes a request on, or returns a refusal.
@@ -153,7 +157,7 @@ impl Gate {
         let (parts, body) = request.into_parts();
         let origin = match self.admit(&parts.uri, &parts.headers) {
             Ok(origin) => origin,
-            Err(refusal) => return refusal.into_response(),
+            Err(refusal) => return self.told(refusal),
         };
         if let Some(visits) = &self.visits {
             match visits.look(&parts) {
@@ -176,9 +180,24 @@ impl Gate {
         }
         let response = match whole(body).await {
             Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
-            Err(refusal) => refusal.into_response(),
+            Err(refusal) => self.told(refusal),
         };
         shared_with(page, response)
+    }
+
+    /// Answers with a refusal: as a page if a browser is served, else as JSON.
+    fn told(&self, refusal: Refusal) -> Response {
+        match self.visits {
+            Some(_) => refusal.into_page(),
+            None => refusal.into_response(),
+        }
+    }
+
+    /// Returns `true` if a request spends the key of the pages. The browser can come from a page of any server, or from
+    /// a file.
+    fn is_opening(&self, uri: &Uri) -> bool {
+        let visits = self.visits.as_ref();
+        visits.is_some_and(|visits| visits.is_opening(uri))
     }
 
     /// Checks that `Host` names this server and that the request comes from no foreign web page. Returns the origin of
@@ -210,7 +229,8 @@ impl Gate {
         let mut origins = headers.get_all(ORIGIN).iter();
         let (Some(origin), second) = (origins.next(), origins.next()) else {
             // A request for an image has no `Origin`, but the browser names the relation of its page.
-            return match headers.get(SEC_FETCH_SITE).is_none_or(is_own_site) {
+            let is_own = headers.get(SEC_FETCH_SITE).is_none_or(is_own_site);
+            return match is_own || self.is_opening(uri) {
                 true => Ok(None),
                 false => Err(foreign_page()),
             };

@@ -1,9 +1,11 @@
-//! Refusals, in the one shape of all errors over HTTP: a message and a hint.
+//! Refusals, in the one shape of all errors over HTTP: a message and a hint, as JSON or as a page.
 
 use axum::Json;
-use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use serde_json::json;
 
 use icm_api::error::ServiceError;
@@ -46,6 +48,33 @@ impl Refusal {
             ..Refusal::new(StatusCode::UNAUTHORIZED, message, hint)
         }
     }
+
+    /// Returns the refusal as a page, for a browser.
+    pub(super) fn into_page(self) -> Response {
+        let why = format!("{}. {}", escaped(&self.message), escaped(&self.hint));
+        page(self.status, "Not admitted", &why, "")
+    }
+}
+
+/// Returns a page that stands alone: `body` is a paragraph and `head` a part of the head, both as HTML.
+pub(super) fn page(status: StatusCode, title: &str, body: &str, head: &str) -> Response {
+    let page = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">{head}<title>{title} · icm</title></head>\
+         <body><main><h1>{title}</h1><p>{body}</p></main></body></html>"
+    );
+    let policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+    let headers = [
+        (CONTENT_SECURITY_POLICY, policy),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+    ];
+    (status, headers, Html(page)).into_response()
+}
+
+/// Returns a text as HTML, also for an attribute in double quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let named = text.replace('&', "&amp;").replace('<', "&lt;");
+    named.replace('>', "&gt;").replace('"', "&quot;")
 }
 
 impl From<&ServiceError> for Refusal {

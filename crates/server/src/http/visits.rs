@@ -3,14 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Mutex;
 
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
-    SET_COOKIE,
-};
+use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::{Html, IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::response::Response;
 
+use super::refusal::{escaped, page};
 use icm_api::error::{Result, ServiceError};
 
 /// Random bytes of a key and of a cookie.
@@ -36,7 +34,7 @@ impl std::fmt::Debug for Visits {
 pub(super) enum Visit {
     /// It goes on.
     Known,
-    /// It is answered at once: a redirect with the cookie, or a refusal.
+    /// It is answered at once: a page with the cookie, or a refusal.
     Answered(Box<Response>),
 }
 
@@ -68,31 +66,68 @@ impl Visits {
         }
         let name = cookie_name(&parts.headers);
         let mut cookies = cookies(&parts.headers);
-        if cookies.any(|(key, value)| key == name && is_same(value, &self.cookie)) {
-            return Visit::Known;
+        let is_known = cookies.any(|(key, value)| key == name && is_same(value, &self.cookie));
+        match parts.method == Method::GET && key_in(&parts.uri).is_some() {
+            true if is_known || self.is_spent_by(&parts.uri) => {
+                Visit::Answered(Box::new(self.opening(&name, &parts.uri)))
+            }
+            false if is_known => Visit::Known,
+            _ => refused(
+                StatusCode::UNAUTHORIZED,
+                "The address that <code>icm explore</code> prints opens once, in one browser. Start it again for a new one.",
+            ),
         }
-        if parts.method == Method::GET && self.is_spent_by(parts.uri.query().unwrap_or_default()) {
-            let cookie = format!("{name}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie);
-            let headers = [
-                (LOCATION, parts.uri.path().to_owned()),
-                (SET_COOKIE, cookie),
-                (CACHE_CONTROL, "no-store".to_owned()),
-                (REFERRER_POLICY, "no-referrer".to_owned()),
-            ];
-            return Visit::Answered(Box::new((StatusCode::SEE_OTHER, headers).into_response()));
-        }
-        let why = "The address that <code>icm explore</code> prints opens once, in one browser. Start it again for a new one.";
-        refused(StatusCode::UNAUTHORIZED, why)
     }
 
-    /// Returns `true` if the query has the key. The key is spent by that.
-    fn is_spent_by(&self, query: &str) -> bool {
-        let mut given = query.split('&').filter_map(|part| part.split_once('='));
-        let Some((_, given)) = given.find(|(name, _)| *name == KEY) else {
-            return false;
-        };
+    /// Returns `true` if a request has the key. The key is not spent by that.
+    pub(super) fn is_opening(&self, uri: &Uri) -> bool {
+        let key = self.key.lock().unwrap_or_else(|held| held.into_inner());
+        let wanted = key.as_deref();
+        wanted.is_some_and(|wanted| key_in(uri).is_some_and(|given| is_same(given, wanted)))
+    }
+
+    /// Returns `true` if a request has the key. The key is spent by that.
+    fn is_spent_by(&self, uri: &Uri) -> bool {
         let mut key = self.key.lock().unwrap_or_else(|held| held.into_inner());
+        let given = key_in(uri).unwrap_or_default();
         key.take_if(|key| is_same(given, key)).is_some()
+    }
+
+    /// Returns a page that sets the cookie and goes on to the address without its key.
+    ///
+    /// A redirect would not do: a browser counts it as a step of the page before, which can be a file, and then it does
+    /// not send a strict cookie.
+    fn opening(&self, name: &str, uri: &Uri) -> Response {
+        let to = escaped(&without_key(uri));
+        let mut response = page(
+            StatusCode::OK,
+            "The explorer opens",
+            &format!("<a href=\"{to}\">Go on</a>"),
+            &format!("<meta http-equiv=\"refresh\" content=\"0;url={to}\">"),
+        );
+        let cookie = format!("{name}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie);
+        let cookie = HeaderValue::from_str(&cookie).expect("digits and a port");
+        response.headers_mut().insert(SET_COOKIE, cookie);
+        response
+    }
+}
+
+/// Returns the key that an address has.
+fn key_in(uri: &Uri) -> Option<&str> {
+    let parts = uri.query().unwrap_or_default().split('&');
+    let mut pairs = parts.filter_map(|part| part.split_once('='));
+    Some(pairs.find(|(name, _)| *name == KEY)?.1)
+}
+
+/// Returns an address of this server without its key. Its path begins with one slash: two would name another server.
+fn without_key(uri: &Uri) -> String {
+    let path = uri.path().trim_start_matches(['/', '\\']);
+    let is_kept = |part: &&str| part.split('=').next() != Some(KEY);
+    let kept = uri.query().unwrap_or_default().split('&').filter(is_kept);
+    let query = kept.collect::<Vec<_>>().join("&");
+    match query.is_empty() {
+        true => format!("/{path}"),
+        false => format!("/{path}?{query}"),
     }
 }
 
@@ -133,14 +168,7 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn refused(status: StatusCode, why: &str) -> Visit {
-    let page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>icm</title><h1>Not admitted</h1><p>{why}</p></html>"
-    );
-    let headers = [
-        (CONTENT_SECURITY_POLICY, "default-src 'none'"),
-        (CACHE_CONTROL, "no-store"),
-    ];
-    Visit::Answered(Box::new((status, headers, Html(page)).into_response()))
+    Visit::Answered(Box::new(page(status, "Not admitted", why, "")))
 }
 
 #[cfg(test)]
@@ -161,8 +189,13 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_key_opens_once_and_the_cookie_stays() {
+    async fn text(answer: Response) -> String {
+        let bytes = axum::body::to_bytes(answer.into_body(), 1 << 16).await;
+        String::from_utf8(bytes.expect("a body").to_vec()).expect("text")
+    }
+
+    #[tokio::test]
+    async fn the_key_opens_once_and_the_cookie_stays() {
         let visits = Visits::new().expect("random numbers");
         let address = visits.address(([127, 0, 0, 1], 7000).into());
         let with_key = address
@@ -172,21 +205,41 @@ mod tests {
             let answer = ask(&visits, refused, &[]).expect("an answer");
             assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{refused}");
         }
+        let uri = with_key.parse().expect("an address");
+        assert!(visits.is_opening(&uri));
         let answer = ask(&visits, with_key, &[]).expect("an answer");
-        assert_eq!(answer.status(), StatusCode::SEE_OTHER);
-        assert_eq!(answer.headers()[LOCATION], "/");
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert!(!visits.is_opening(&uri), "the key is spent");
         let cookie = answer.headers()[SET_COOKIE].to_str().expect("ASCII");
         assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
         let pair = cookie.split(';').next().expect("a pair").to_owned();
+        assert!(text(answer).await.contains("content=\"0;url=/\">"));
         let again = ask(&visits, with_key, &[]).expect("an answer");
         assert_eq!(again.status(), StatusCode::UNAUTHORIZED);
         for known in [pair.clone(), format!("other=1; {pair}")] {
             assert!(ask(&visits, "/log", &[("cookie", &known)]).is_none());
         }
+        let again = ask(&visits, with_key, &[("cookie", &pair)]).expect("an answer");
+        assert_eq!(again.status(), StatusCode::OK);
         let of_another_port = pair.replace("7000", "7001");
         for (cookie, status) in [(of_another_port, 401), (format!("{pair}0"), 401)] {
             let answer = ask(&visits, "/log", &[("cookie", &cookie)]).expect("an answer");
             assert_eq!(answer.status(), status);
+        }
+    }
+
+    #[test]
+    fn the_address_without_its_key_keeps_its_moment_and_names_no_other_server() {
+        for (given, kept) in [
+            ("/?key=1", "/"),
+            ("/log?key=1&at=%40", "/log?at=%40"),
+            ("/log?a=b&key=1&key=2&at=%403", "/log?a=b&at=%403"),
+            ("//example.org/?key=1", "/example.org/"),
+            ("///example.org?key=1", "/example.org"),
+            ("/?key", "/"),
+        ] {
+            let uri = given.parse().expect("an address");
+            assert_eq!(without_key(&uri), kept, "{given}");
         }
     }
 

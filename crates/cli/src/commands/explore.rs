@@ -1,6 +1,8 @@
 //! `icm explore`
 
 #[cfg(feature = "explore")]
+use std::io::{self, Write};
+#[cfg(feature = "explore")]
 use std::sync::Arc;
 
 use clap::Args;
@@ -48,6 +50,8 @@ pub(crate) fn run(args: ExploreArgs, app: &App) -> Result<Outcome, CliError> {
         ..app.caller_in(None)?
     };
     let explorer = icm_explorer::Explorer::new(Arc::clone(service), caller, args.read_only)?;
+    // The file is removed when the pages end; its key is spent by then.
+    let mut leading = None;
     icm_server::http::serve_pages(
         Arc::clone(service),
         args.port,
@@ -56,14 +60,43 @@ pub(crate) fn run(args: ExploreArgs, app: &App) -> Result<Outcome, CliError> {
             // A closed stdout does not stop the server.
             let _ = print(app, &address);
             let opens = !args.no_open && app.ui.is_terminal();
-            if opens && open::that_detached(&address).is_err() {
-                app.ui
-                    .remark(format_args!("no browser was found: open the address"));
+            if opens {
+                match in_browser(&address) {
+                    Ok(file) => leading = Some(file),
+                    Err(_) => app
+                        .ui
+                        .remark(format_args!("no browser was found: open the address")),
+                }
             }
             app.ui.remark(format_args!("Ctrl-C ends the pages"));
         },
     )?;
+    drop(leading);
     Ok(Outcome::Fine)
+}
+
+/// Opens a browser with a file that leads to the address. Other users of the machine can read the arguments of a
+/// process, and the address has the key.
+#[cfg(feature = "explore")]
+fn in_browser(address: &str) -> io::Result<tempfile::NamedTempFile> {
+    let file = leading_to(address)?;
+    open::that_detached(file.path())?;
+    Ok(file)
+}
+
+/// Returns a file that this user alone can read: a page that leads to the address.
+#[cfg(feature = "explore")]
+fn leading_to(address: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut name = tempfile::Builder::new();
+    let mut file = name.prefix("icm-explore-").suffix(".html").tempfile()?;
+    let page = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>icm</title>\
+         <meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url={address}\">\
+         </head><body><a href=\"{address}\">Open the explorer</a></body></html>\n"
+    );
+    file.write_all(page.as_bytes())?;
+    file.flush()?;
+    Ok(file)
 }
 
 #[cfg(feature = "explore")]
@@ -81,4 +114,21 @@ fn print(app: &App, address: &str) -> Result<(), CliError> {
 #[cfg(not(feature = "explore"))]
 pub(crate) fn run(_: ExploreArgs, _: &App) -> Result<Outcome, CliError> {
     Err(crate::error::not_in_this_build("explorer"))
+}
+
+#[cfg(all(test, feature = "explore", unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn the_file_for_the_browser_is_read_by_this_user_alone() {
+        let file = super::leading_to("http://127.0.0.1:7000/?key=00").expect("a file");
+        let path = file.path().to_owned();
+        let mode = path.metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let page = std::fs::read_to_string(&path).expect("it can be read");
+        assert!(page.contains("content=\"0;url=http://127.0.0.1:7000/?key=00\""));
+        drop(file);
+        assert!(!path.exists());
+    }
 }

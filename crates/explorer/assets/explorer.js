@@ -45,18 +45,43 @@
     }
   }
 
-  // The feed: drops its oldest rows, and says whether it is connected.
-  for (const rows of document.querySelectorAll("[data-rows]")) {
+  // The feed: shows new events while the page is seen. Its stream takes one of the browser's six connections.
+  const feed = $("[data-feed]");
+  if (feed) {
+    const rows = feed.querySelector("[data-rows]");
+    const live = feed.querySelector("[data-live]");
     const most = Number(rows.dataset.most);
-    new MutationObserver(() => {
-      while (rows.children.length > most) rows.lastElementChild.remove();
-    }).observe(rows, { childList: true });
-  }
-  const live = $("[data-live]");
-  if (live) {
+    let after = feed.dataset.after;
+    let source, again;
     const say = (text, is_on) => { live.hidden = false; live.textContent = text; live.classList.toggle("off", !is_on); };
-    document.addEventListener("htmx:sseOpen", () => say("live", true));
-    document.addEventListener("htmx:sseError", () => say("connecting again", false));
+    const close = () => {
+      clearTimeout(again);
+      if (source) source.close();
+      source = undefined;
+    };
+    const open = () => {
+      close();
+      if (document.hidden) return;
+      const opened = new EventSource(`${feed.dataset.feed}?after=${after}`);
+      source = opened;
+      opened.onopen = () => say("live", true);
+      opened.onerror = () => {
+        if (opened.readyState !== EventSource.CLOSED) { say("connecting again", false); return; }
+        // The server has no place for one more stream, or does not know this browser any more.
+        say("not live: reload the page, or close others like it", false);
+        again = setTimeout(open, 10000);
+      };
+      opened.addEventListener("rows", (event) => {
+        after = event.lastEventId;
+        rows.insertAdjacentHTML("afterbegin", event.data);
+        while (rows.children.length > most) rows.lastElementChild.remove();
+        htmx.trigger("#state", "rows");
+      });
+    };
+    document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+    window.addEventListener("pagehide", close);
+    window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+    open();
   }
 
   // Keys.

@@ -34,6 +34,21 @@ pub(crate) fn shows(make: Make) -> MethodRouter<Arc<Explorer>> {
     )
 }
 
+/// Answers a request for an address that has no page.
+pub(crate) async fn no_page(
+    explorer: State<Arc<Explorer>>,
+    query: Query<Vec<(String, String)>>,
+    uri: Uri,
+) -> Response {
+    let none = |_: &Explorer, _: &Ask| {
+        Err(ServiceError::nothing(
+            "there is no page at this address",
+            "the pages are named at the top",
+        ))
+    };
+    page(none, explorer, query, uri).await
+}
+
 /// Answers a request for a page.
 async fn page(
     make: Make,
@@ -41,23 +56,20 @@ async fn page(
     Query(params): Query<Vec<(String, String)>>,
     uri: Uri,
 ) -> Response {
-    let answer = move || {
-        let made = Ask::of(&explorer, &uri, params).and_then(|ask| {
-            let page = make(&explorer, &ask)?;
-            Ok((ask, page))
-        });
-        match made {
-            Ok((ask, page)) => {
-                let whole = frame::around(&explorer, &ask, page);
-                whole.map_or_else(
-                    |error| failed(&error),
-                    |whole| html_answer(StatusCode::OK, whole),
-                )
-            }
-            Err(error) => failed(&error),
-        }
-    };
-    in_background(answer).await
+    in_background(move || match Ask::of(&explorer, &uri, params) {
+        Ok(ask) => match make(&explorer, &ask) {
+            Ok(page) => whole(&explorer, &ask, StatusCode::OK, page),
+            Err(error) => whole(&explorer, &ask, status(&error), error_page(&error)),
+        },
+        Err(error) => failed(&explorer, uri.path(), &error),
+    })
+    .await
+}
+
+/// Answers with a page in its frame.
+pub(crate) fn whole(explorer: &Explorer, ask: &Ask, status: StatusCode, page: Page) -> Response {
+    frame::around(explorer, ask, page)
+        .map_or_else(|error| alone(&error), |whole| html_answer(status, whole))
 }
 
 /// Runs what asks the store on a thread that may block.
@@ -67,30 +79,38 @@ pub(crate) async fn in_background(work: impl FnOnce() -> Response + Send + 'stat
         Err(error) => {
             tracing::error!(%error, "a page panicked");
             let error = ServiceError::Internal("this page; details are in the log of icm".into());
-            failed(&error)
+            alone(&error)
         }
     }
 }
 
-/// Answers with an error as a page.
-pub(crate) fn failed(error: &ServiceError) -> Response {
+/// Answers with an error as a page of now. The bar of time leads to other moments of the page at `path`.
+pub(crate) fn failed(explorer: &Explorer, path: &str, error: &ServiceError) -> Response {
+    match Ask::now(explorer, path) {
+        Ok(ask) => whole(explorer, &ask, status(error), error_page(error)),
+        Err(_) => alone(error),
+    }
+}
+
+/// Answers with an error without the frame, which asks the store.
+pub(crate) fn alone(error: &ServiceError) -> Response {
+    let page = error_page(error);
+    html_answer(status(error), frame::bare(&page.title, &page.main))
+}
+
+fn error_page(error: &ServiceError) -> Page {
     let message = clean_line(&error.to_string()).to_string();
     let hint = error.hint().map(|hint| clean_line(&hint).to_string());
-    html_answer(
-        status(error),
-        frame::bare(
-            "This did not work",
-            &html! {
-                p.error role="alert" { (message) }
-                @if let Some(hint) = hint { p.hint { (hint) } }
-                p { a href="/" { "To the first page" } }
-            },
-        ),
-    )
+    let main = html! {
+        p.error role="alert" { (message) }
+        @if let Some(hint) = hint { p.hint { (hint) } }
+        p { a href="/" { "To the first page" } }
+    };
+    Page::new("This did not work", main)
 }
 
 /// Returns the status for an error.
-fn status(error: &ServiceError) -> StatusCode {
+pub(crate) fn status(error: &ServiceError) -> StatusCode {
     match error {
         ServiceError::Invalid { .. } | ServiceError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
         ServiceError::Secret { .. } => StatusCode::UNPROCESSABLE_ENTITY,

@@ -55,6 +55,19 @@ impl Ask {
         })
     }
 
+    /// Returns a request for the page of now at this path, without parameters.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub(crate) fn now(explorer: &Explorer, path: &str) -> Result<Ask> {
+        Ok(Ask {
+            path: path.to_owned(),
+            params: Vec::new(),
+            at: None,
+            basis: explorer.service.basis(None)?,
+        })
+    }
+
     /// Returns the first value of a parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut named = self.params.iter().filter(|(key, _)| key == name);

@@ -15,7 +15,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 
 /// Name, media type, content.
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: [(&str, &str, &str); 6] = [
     ("explorer.css", CSS, include_str!("../assets/explorer.css")),
     ("explorer.js", SCRIPT, include_str!("../assets/explorer.js")),
     ("graph.js", SCRIPT, include_str!("../assets/graph.js")),
@@ -24,11 +24,6 @@ const FILES: [(&str, &str, &str); 7] = [
         "htmx.js",
         SCRIPT,
         include_str!("../assets/vendor/htmx-2.0.11.min.js"),
-    ),
-    (
-        "sse.js",
-        SCRIPT,
-        include_str!("../assets/vendor/htmx-ext-sse-2.2.4.min.js"),
     ),
     (
         "cytoscape.js",
@@ -79,6 +74,6 @@ mod tests {
         let there = there.filter_map(|name| name.into_string().ok());
         let there: BTreeSet<String> = there.filter(|name| name.ends_with(".js")).collect();
         assert_eq!(there, named);
-        assert_eq!(named.len(), 3);
+        assert_eq!(named.len(), 2);
     }
 }

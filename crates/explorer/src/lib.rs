@@ -25,6 +25,7 @@ use std::sync::Arc;
 use axum::Router;
 use icm_api::Caller;
 use icm_service::Service;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// The store that is shown, and what a visitor may do.
@@ -37,6 +38,8 @@ pub struct Explorer {
     /// Ends the streams of events, so that the server can stop.
     pub(crate) stop: CancellationToken,
     pub(crate) forms: act::FormTokens,
+    /// Places of the streams of events.
+    pub(crate) feeds: Arc<Semaphore>,
     pub(crate) heads: heads::Heads,
     pub(crate) webs: pages::Webs,
     pub(crate) tally: pages::Tally,
@@ -58,6 +61,7 @@ impl Explorer {
             read_only,
             stop: CancellationToken::new(),
             forms: act::FormTokens::new()?,
+            feeds: Arc::new(Semaphore::new(pages::FEEDS_MAX)),
             heads: heads::Heads::default(),
             webs: pages::Webs::default(),
             tally: pages::Tally::default(),
@@ -68,10 +72,6 @@ impl Explorer {
 /// Returns all pages, files and actions. Streams of events end once `stop` is cancelled.
 pub fn routes(explorer: Explorer, stop: CancellationToken) -> Router {
     let explorer = Arc::new(Explorer { stop, ..explorer });
-    let mut router = pages::routes().merge(assets::routes());
-    if !explorer.read_only {
-        router = router.merge(act::routes());
-    }
     // The first page needs the counts of a walk through the log. The walk begins before a browser asks.
     let first = Arc::clone(&explorer);
     std::thread::spawn(move || {
@@ -79,5 +79,12 @@ pub fn routes(explorer: Explorer, stop: CancellationToken) -> Router {
             tracing::warn!(%error, "the log cannot be walked");
         }
     });
-    router.with_state(explorer)
+    let mut router = pages::routes().merge(assets::routes());
+    if !explorer.read_only {
+        router = router.merge(act::routes());
+    }
+    router
+        .fallback(answer::no_page)
+        .method_not_allowed_fallback(answer::no_page)
+        .with_state(explorer)
 }

@@ -16,6 +16,8 @@ mod topics;
 use std::sync::Arc;
 
 pub(crate) use graph::Webs;
+pub(crate) use log::{later, undone};
+pub(crate) use now::FEEDS_MAX;
 pub(crate) use numbers::Tally;
 
 use axum::Router;

@@ -28,7 +28,7 @@ async fn chosen(
             guarded(response.headers_mut());
             response
         }
-        Err(error) => failed(&error),
+        Err(error) => failed(&explorer, "/", &error),
     })
     .await
 }

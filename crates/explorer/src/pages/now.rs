@@ -15,12 +15,14 @@ use icm_api::error::Result;
 use maud::html;
 
 use crate::Explorer;
-use crate::answer::{Page, failed, html_answer, in_background};
+use crate::answer::{Page, alone, html_answer, in_background};
 use crate::ask::Ask;
 use crate::show;
 
 /// Events on the page as it is opened. Raised, it takes longer to make.
 const EVENTS: u64 = 40;
+/// Most streams of events at the same time: a browser has six connections to a server, and other pages need some.
+pub(crate) const FEEDS_MAX: usize = 4;
 /// Most events that an open page keeps; the oldest are dropped. Raised, a page that is open for days needs more memory.
 const EVENTS_KEPT: u64 = 200;
 
@@ -34,10 +36,9 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let position = ask.basis.position;
     let events = row::events(explorer, position.saturating_sub(EVENTS), position)?;
     let rows = row::rows(explorer, ask, &events, false)?;
-    let feed = format!("/now/feed?after={position}");
     let is_live = ask.at.is_none();
     let main = html! {
-        div.now.then[!is_live] hx-ext=[is_live.then_some("sse")] sse-connect=[is_live.then_some(&feed)] {
+        div.now.then[!is_live] data-feed=[is_live.then_some("/now/feed")] data-after=[is_live.then_some(position)] {
             (state::state_or_later(explorer, ask)?)
             section.events aria-labelledby="events" {
                 div.heading {
@@ -48,8 +49,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                     }
                     a.quiet.more href=(ask.link("/log", &[])) { "The whole log" }
                 }
-                ol.feed reversed data-rows data-most=(EVENTS_KEPT) sse-swap=[is_live.then_some("rows")]
-                    hx-swap=[is_live.then_some("afterbegin")] { (rows) }
+                ol.feed reversed data-rows data-most=(EVENTS_KEPT) { (rows) }
                 (show::empty("Nothing has happened yet", &html! {
                     "Store something: " code { "icm store -t topic -- \"a fact\"" } ", or set up an agent with " code { "icm init" } "."
                 }))
@@ -60,11 +60,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         true => "Now".to_owned(),
         false => "Then".to_owned(),
     };
-    Ok(Page {
-        title,
-        main,
-        scripts: if is_live { &["sse.js"] } else { &[] },
-    })
+    Ok(Page::new(title, main))
 }
 
 /// Answers with the counts and sessions alone, for a page that is open.
@@ -76,7 +72,7 @@ async fn state_alone(
     in_background(move || {
         let state = Ask::of(&explorer, &uri, params).and_then(|ask| state::state(&explorer, &ask));
         state.map_or_else(
-            |error| failed(&error),
+            |error| alone(&error),
             |state| html_answer(StatusCode::OK, state),
         )
     })

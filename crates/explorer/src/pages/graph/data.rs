@@ -9,7 +9,7 @@ use maud::Markup;
 use serde::Serialize;
 
 use super::web::{Node, Part, Web};
-use crate::answer::{failed, guarded, html_answer};
+use crate::answer::{guarded, html_answer, status};
 use crate::ask::Ask;
 use crate::show::start_of;
 
@@ -115,7 +115,7 @@ pub(super) fn answered(answer: Result<Response>) -> Response {
             error: clean_line(&error.to_string()).into_owned(),
             hint: error.hint().map(|hint| clean_line(&hint).into_owned()),
         };
-        json(failed(&error).status(), &told)
+        json(status(&error), &told)
     })
 }
 
@@ -123,7 +123,7 @@ pub(super) fn answered(answer: Result<Response>) -> Response {
 pub(super) fn piece(piece: Result<Markup>) -> Response {
     let told = |error: ServiceError| {
         let message = maud::html! { p.error role="alert" { (clean_line(&error.to_string())) } };
-        html_answer(failed(&error).status(), message)
+        html_answer(status(&error), message)
     };
     piece.map_or_else(told, |piece| html_answer(StatusCode::OK, piece))
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use icm_api::error::Result;
 use icm_wait::bounds;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{EVENTS_KEPT, row};
 use crate::Explorer;
@@ -26,14 +27,21 @@ struct Listener {
     explorer: Arc<Explorer>,
     /// Position of the newest event that it was sent.
     seen: u64,
+    _place: OwnedSemaphorePermit,
 }
 
-/// Answers with the events after `after`, or after the last one that the browser received, as they are appended.
+/// Answers with the events after `after`, or after the last one that the browser received, as they are appended. If all
+/// places are taken, it answers with nothing, and the browser does not ask again by itself.
 pub(super) async fn feed(
     State(explorer): State<Arc<Explorer>>,
     Query(params): Query<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> Response {
+    let Ok(place) = Arc::clone(&explorer.feeds).try_acquire_owned() else {
+        let mut response = StatusCode::NO_CONTENT.into_response();
+        guarded(response.headers_mut());
+        return response;
+    };
     let received = headers.get("last-event-id");
     let received = received.and_then(|id| id.to_str().ok()?.parse().ok());
     let after = params.iter().find(|(name, _)| name == "after");
@@ -42,6 +50,7 @@ pub(super) async fn feed(
         explorer,
         // Without a position, the first look sends nothing older than itself.
         seen: received.or(after).unwrap_or(u64::MAX),
+        _place: place,
     };
     let stream = stream::unfold(listener, |mut listener| async {
         let message = listener.next().await?;

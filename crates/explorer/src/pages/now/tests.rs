@@ -93,7 +93,7 @@ fn a_page_of_the_past_has_no_stream_and_shows_no_later_event() {
     };
     let now = shown("/");
     assert!(
-        now.contains("two chairs") && now.contains("sse-connect=\"/now/feed?after="),
+        now.contains("two chairs") && now.contains("data-feed=\"/now/feed\" data-after=\""),
         "{now}"
     );
     let then = shown(&format!("/?at=@{position}"));
@@ -101,7 +101,7 @@ fn a_page_of_the_past_has_no_stream_and_shows_no_later_event() {
         then.contains("one lamp") && !then.contains("two chairs"),
         "{then}"
     );
-    assert!(!then.contains("sse-"), "{then}");
+    assert!(!then.contains("data-feed"), "{then}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,7 @@ use self::chart::{Bar, Columns, FAMILY, OTHERS, Series};
 use self::days::{Column, Width, columns, number_of};
 use self::tally::{Day, Shown, Sums};
 use crate::Explorer;
-use crate::answer::{Page, failed, html_answer, in_background};
+use crate::answer::{Page, alone, html_answer, in_background};
 use crate::ask::Ask;
 use crate::heads::FAMILIES;
 use crate::show;
@@ -138,7 +138,7 @@ async fn store(
                 };
                 html_answer(StatusCode::OK, parts)
             }
-            Err(error) => failed(&error),
+            Err(error) => alone(&error),
         }
     })
     .await

@@ -8,14 +8,24 @@ use super::undo::undo_link;
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
+use crate::pages;
 
 /// Shows the event that an action wrote, and the ways on.
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let id = ask.path.rsplit('/').next().unwrap_or_default();
     let entry = explorer.service.log_show(id)?.entry;
+    if entry.position > ask.basis.position {
+        return Ok(Page::new("Done", pages::later(ask, &entry)));
+    }
+    let undone = pages::undone(&entry).map(|undone| undone.with_memory(explorer, ask));
     let of_memory = entry.kind.starts_with("memory.") && entry.subject.is_some();
     let main = html! {
-        p.good role="status" { bdi { (clean_line(&entry.summary)) } }
+        p.good role="status" {
+            @match &undone {
+                Some(undone) => (undone),
+                None => bdi { (clean_line(&entry.summary)) },
+            }
+        }
         p { "It is event " a href=(ask.link(&format!("/log/{}", entry.event), &[])) { (entry.position) } " of the log, by " bdi { (entry.actor) } "." }
         div.buttons {
             @if let (true, Some(subject)) = (of_memory, &entry.subject) {

@@ -1,5 +1,8 @@
 //! Forms: their token, their fields, and the marks that make a repeated post harmless.
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use icm_api::error::{Result, ServiceError};
 use maud::{Markup, html};
 
@@ -11,16 +14,47 @@ pub(super) const TOKEN: &str = "form_token";
 /// The hidden field that names this very form, so that a second post of it does nothing.
 pub(super) const REQUEST: &str = "request";
 
+/// Forms that were posted and are remembered. Raised, an older form can be posted again without an error.
+const POSTED: usize = 256;
+
 /// Makes and checks the tokens of forms. A token belongs to one action and one run of the explorer.
 pub(crate) struct FormTokens {
     key: [u8; 32],
+    posted: Mutex<Posted>,
+}
+
+/// The forms that were posted last, each with the page that it led to.
+#[derive(Default)]
+pub(super) struct Posted(VecDeque<(blake3::Hash, String)>);
+
+impl Posted {
+    /// Returns the page that a form led to before.
+    pub(super) fn page(&self, form: &blake3::Hash) -> Option<String> {
+        let found = self.0.iter().find(|(of, _)| of == form);
+        found.map(|(_, page)| page.clone())
+    }
+
+    pub(super) fn keep(&mut self, form: blake3::Hash, page: String) {
+        if self.0.len() >= POSTED {
+            self.0.pop_front();
+        }
+        self.0.push_back((form, page));
+    }
 }
 
 impl FormTokens {
     /// # Errors
     /// `Internal` if the system has no random numbers.
     pub(crate) fn new() -> Result<FormTokens> {
-        Ok(FormTokens { key: random()? })
+        Ok(FormTokens {
+            key: random()?,
+            posted: Mutex::default(),
+        })
+    }
+
+    /// Returns the forms that were posted. One action at a time holds them.
+    pub(super) fn posted(&self) -> MutexGuard<'_, Posted> {
+        self.posted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn token(&self, action: &str) -> blake3::Hash {
@@ -76,6 +110,20 @@ pub(crate) struct Fields(Vec<(String, String)>);
 impl Fields {
     pub(super) fn new(fields: Vec<(String, String)>) -> Fields {
         Fields(fields)
+    }
+
+    /// Returns the hash of a form with its action and all its fields. A form that was changed is another form.
+    pub(super) fn digest(&self, action: &str) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        let texts = self
+            .0
+            .iter()
+            .flat_map(|(name, value)| [name.as_str(), value.as_str()]);
+        for text in std::iter::once(action).chain(texts) {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        hasher.finalize()
     }
 
     /// Returns a field; `None` if it is absent or blank.

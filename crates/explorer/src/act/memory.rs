@@ -5,10 +5,11 @@ use icm_api::{
     Action, FindingItem, FindingKind, Importance, LinkRequest, Memory, Receipt, StoreRequest,
     UpdateRequest,
 };
+use icm_guard::sanitize::{clean, clean_line};
 use maud::{Markup, html};
 
-use super::Done;
 use super::form::{Fields, button, form};
+use super::{Done, only_now};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
@@ -109,14 +110,44 @@ fn update_form(explorer: &Explorer, memory: &Memory) -> Result<Markup> {
     )
 }
 
+/// The fields of a memory as a form shows them, without characters that cannot be seen or that turn the direction of
+/// others. A field that comes back as it was shown keeps its value in the store.
+struct Shown {
+    content: String,
+    topic: String,
+    keywords: String,
+    expires: String,
+    /// `true` if the text has characters that are not shown.
+    hides: bool,
+}
+
+impl Shown {
+    fn of(memory: &Memory) -> Shown {
+        let text = memory.content.as_deref().unwrap_or_default();
+        let content = clean(text).into_owned();
+        Shown {
+            hides: content != text.replace("\r\n", "\n"),
+            content,
+            topic: clean_line(&memory.topic).into_owned(),
+            keywords: clean_line(&memory.keywords.join(", ")).into_owned(),
+            expires: clean_line(memory.expires.as_deref().unwrap_or_default()).into_owned(),
+        }
+    }
+}
+
 /// Returns the fields of a memory, filled in with the values that it has.
 fn text_fields(memory: Option<&Memory>) -> Markup {
     let importance = memory.map_or(Importance::Medium, |memory| memory.importance);
+    let shown = memory.map(Shown::of);
+    let shown = shown.as_ref();
     html! {
-        label { "Text" textarea name="content" rows="6" required maxlength="65536" {
-            "\n" (memory.and_then(|memory| memory.content.as_deref()).unwrap_or_default())
+        label { "Text" textarea name="content" rows="6" dir="auto" required maxlength="65536" {
+            "\n" (shown.map_or("", |shown| &shown.content))
         } }
-        label { "Topic" input name="topic" required maxlength="128" value=[memory.map(|memory| &memory.topic)]; }
+        @if shown.is_some_and(|shown| shown.hides) {
+            p.hint { "This text has characters that cannot be seen. If you change it, it is stored without them." }
+        }
+        label { "Topic" input name="topic" required maxlength="128" value=[shown.map(|shown| &shown.topic)]; }
         label { "Importance"
             select name="importance" {
                 @for each in IMPORTANCES {
@@ -124,8 +155,8 @@ fn text_fields(memory: Option<&Memory>) -> Markup {
                 }
             }
         }
-        label { "Tags, with commas" input name="keywords" value=[memory.map(|memory| memory.keywords.join(", "))]; }
-        label { "Expires" input name="expires" placeholder="time 30d, usage 3, file-exists PATH" value=[memory.and_then(|memory| memory.expires.as_deref())]; }
+        label { "Tags, with commas" input name="keywords" value=[shown.map(|shown| &shown.keywords)]; }
+        label { "Expires" input name="expires" placeholder="time 30d, usage 3, file-exists PATH" value=[shown.map(|shown| &shown.expires)]; }
     }
 }
 
@@ -191,7 +222,10 @@ pub(crate) fn for_finding(
 }
 
 /// The page with the form for a new memory.
-pub(crate) fn store_page(explorer: &Explorer, _ask: &Ask) -> Result<Page> {
+pub(crate) fn store_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    if ask.at.is_some() {
+        return Ok(Page::new("Store a memory", only_now(ask)));
+    }
     let form = form(
         explorer,
         "store",
@@ -242,24 +276,18 @@ pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
             "load its page again, and repeat the change there",
         ));
     }
-    let changed = |given: Option<&str>, before: &str| {
-        let given = given.filter(|given| *given != before);
-        given.map(str::to_owned)
-    };
+    let shown = Shown::of(&before);
     let content = fields.text("content")?;
-    let keywords = fields.list("keywords");
+    let is_changed = |name: &str, shown: &str| fields.get(name).unwrap_or_default() != shown;
+    let changed = |name: &str, shown: &str| {
+        is_changed(name, shown).then(|| fields.get(name).unwrap_or_default().to_owned())
+    };
     let request = UpdateRequest {
-        content: changed(
-            Some(&content),
-            before.content.as_deref().unwrap_or_default(),
-        ),
+        content: (content != shown.content).then_some(content),
         importance: importance(fields).filter(|given| *given != before.importance),
-        keywords: (keywords != before.keywords).then_some(keywords),
-        topic: changed(fields.get("topic"), &before.topic),
-        expires: match (fields.get("expires"), before.expires.as_deref()) {
-            (None, Some(_)) => Some(String::new()),
-            (given, before) => changed(given, before.unwrap_or_default()),
-        },
+        keywords: is_changed("keywords", &shown.keywords).then(|| fields.list("keywords")),
+        topic: changed("topic", &shown.topic),
+        expires: changed("expires", &shown.expires),
         request_id: fields.request(),
         id,
         ..UpdateRequest::default()

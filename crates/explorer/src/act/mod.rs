@@ -20,16 +20,16 @@ use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use icm_api::error::{Result, ServiceError};
-use maud::html;
+use maud::{Markup, html};
 
 use crate::Explorer;
-use crate::answer::{Make, failed, guarded, html_answer, in_background, shows};
-use crate::frame;
+use crate::answer::{Make, Page, alone, failed, guarded, in_background, shows, whole};
+use crate::ask::Ask;
 
 pub(crate) use form::{Fields, FormTokens};
 pub(crate) use memory::{for_finding, for_memory, store_link};
 pub(crate) use settle::for_conflict;
-pub(crate) use undo::undo_link;
+pub(crate) use undo::{undo_link, undo_of_version};
 
 /// The page that follows an action.
 pub(crate) enum Done {
@@ -84,28 +84,54 @@ fn acted(explorer: &Explorer, name: &'static str, act: Act, form: Posted) -> Res
     let Ok(Form(fields)) = form else {
         let error =
             ServiceError::invalid_with("this is no form of the explorer", "go back to the page");
-        return failed(&error);
+        return failed(explorer, "/", &error);
     };
     let fields = Fields::new(fields);
     if !explorer
         .forms
         .is_of(name, fields.get(form::TOKEN).unwrap_or_default())
     {
-        return html_answer(
-            StatusCode::FORBIDDEN,
-            frame::bare(
-                "Not done",
-                &html! {
-                    p.error role="alert" { "This form is not of a page of this explorer, or icm was started again since." }
-                    p.hint { "Go back, load the page again, and repeat it there. Nothing was changed." }
-                },
-            ),
-        );
+        return not_of_here(explorer);
     }
-    match act(explorer, &fields) {
-        Ok(Done::Event(event)) => goes_to(format!("/done/{event}")),
-        Ok(Done::Nothing(page)) => goes_to(page),
-        Err(error) => failed(&error),
+    // A second post of a form waits for the first one, and then leads to the same page.
+    let mut posted = explorer.forms.posted();
+    let form = fields.digest(name);
+    if let Some(page) = posted.page(&form) {
+        return goes_to(page);
+    }
+    let page = match act(explorer, &fields) {
+        Ok(Done::Event(event)) => format!("/done/{event}"),
+        Ok(Done::Nothing(page)) => page,
+        Err(error) => return failed(explorer, "/", &error),
+    };
+    posted.keep(form, page.clone());
+    goes_to(page)
+}
+
+/// Answers a form with a wrong token.
+fn not_of_here(explorer: &Explorer) -> Response {
+    let main = html! {
+        p.error role="alert" { "This form is not of a page of this explorer, or icm was started again since." }
+        p.hint { "Go back, load the page again, and repeat it there. Nothing was changed." }
+    };
+    match Ask::now(explorer, "/") {
+        Ok(ask) => whole(
+            explorer,
+            &ask,
+            StatusCode::FORBIDDEN,
+            Page::new("Not done", main),
+        ),
+        Err(error) => alone(&error),
+    }
+}
+
+/// Returns the note of a page that changes the present, at an earlier moment.
+fn only_now(ask: &Ask) -> Markup {
+    html! {
+        p.notice {
+            "Only the present can be changed, and this page shows an earlier moment. "
+            a href=(ask.link_at(None)) { "To now" }
+        }
     }
 }
 

@@ -4,10 +4,9 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{RedactAnswer, RedactRequest};
 use maud::html;
 
-use super::Done;
 use super::form::{Fields, form};
-use super::memory::offers;
 use super::undo::count;
+use super::{Done, only_now};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
@@ -17,6 +16,9 @@ const NAMED: usize = 50;
 
 /// The page that shows what a redaction takes out, before it is done.
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    if ask.at.is_some() {
+        return Ok(Page::new("Redact", only_now(ask)));
+    }
     let target = ask.get("target").unwrap_or_default();
     let plan = explorer
         .service
@@ -47,11 +49,14 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 li { a href=(ask.link(&format!("/log/{}", event.event), &[])) { "Event " (event.position) } " " (event.kind) }
             }
         }
+        @let named = plan.memories.len().min(NAMED) + plan.single_events.len().min(NAMED);
+        @let more = plan.memories.len() + plan.single_events.len() - named;
+        @if more > 0 { p.quiet { "… and " (more) " more." } }
         @if !plan.out_of_reach.is_empty() {
             h2 { "Not within reach" }
             ul { @for place in &plan.out_of_reach { li { (place) } } }
         }
-        @if offers(explorer, ask) { (form) }
+        (form)
     };
     Ok(Page::new("Redact", main))
 }

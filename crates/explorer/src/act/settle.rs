@@ -1,7 +1,7 @@
 //! Settles a conflict: the person chooses the value that holds.
 
-use icm_api::error::Result;
-use icm_api::{Conflict, SettleRequest};
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Conflict, ConflictsRequest, SettleRequest};
 use maud::{Markup, html};
 
 use super::Done;
@@ -15,16 +15,19 @@ pub(crate) fn for_conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) 
     if !offers(explorer, ask) {
         return Ok(html! {});
     }
+    let seen = seen(conflict);
     let this = [
         ("id", conflict.id.as_str()),
         ("field", conflict.field.as_str()),
+        ("seen", seen.as_str()),
+        ("take", conflict.shown.event.as_str()),
     ];
     // A memory that one machine forgot comes back by reviving it.
     if conflict.field == "forgotten" {
         return Ok(html! {
             div.buttons {
                 (button(explorer, "settle", &this, "It stays forgotten")?)
-                (button(explorer, "revive", &this, "Revive it")?)
+                (button(explorer, "revive", &this[..1], "Revive it")?)
             }
         });
     }
@@ -32,7 +35,7 @@ pub(crate) fn for_conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) 
         div.buttons {
             (button(explorer, "settle", &this, "Keep the shown value")?)
             @for (n, other) in conflict.others.iter().enumerate() {
-                @let hidden = [this[0], this[1], ("take", other.event.as_str())];
+                @let hidden = [this[0], this[1], this[2], ("take", other.event.as_str())];
                 @let text = match conflict.others.len() {
                     1 => "Take the other value".to_owned(),
                     _ => format!("Take value {}", n + 2),
@@ -43,11 +46,34 @@ pub(crate) fn for_conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) 
     })
 }
 
+/// Returns the events of all values of a conflict, the shown one first.
+fn seen(conflict: &Conflict) -> String {
+    let values = std::iter::once(&conflict.shown).chain(&conflict.others);
+    let events: Vec<&str> = values.map(|value| value.event.as_str()).collect();
+    events.join(" ")
+}
+
 pub(super) fn settle(explorer: &Explorer, fields: &Fields) -> Result<Done> {
+    let (id, field) = (fields.needed("id")?, fields.needed("field")?);
+    let all = ConflictsRequest {
+        topic: None,
+        limit: None,
+        at: None,
+    };
+    let conflicts = explorer.service.conflicts(&all)?.conflicts;
+    let mut of_field = conflicts.iter();
+    // A conflict that is settled is refused below, with the reason.
+    let now = of_field.find(|conflict| conflict.id == id && conflict.field == field);
+    if now.is_some_and(|now| fields.get("seen") != Some(&seen(now))) {
+        return Err(ServiceError::invalid_with(
+            "other values are in conflict than the page showed, so nothing was settled",
+            "load its page again, and choose there",
+        ));
+    }
     let request = SettleRequest {
-        id: fields.needed("id")?.to_owned(),
-        fields: fields.get("field").map(str::to_owned).into_iter().collect(),
-        take: fields.get("take").map(str::to_owned),
+        id: id.to_owned(),
+        fields: vec![field.to_owned()],
+        take: Some(fields.needed("take")?.to_owned()),
     };
     let settled = explorer
         .service

@@ -5,9 +5,9 @@ use icm_api::{UndoAction, UndoAnswer, UndoEntry, UndoRequest, UndoTarget, Versio
 use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
-use super::Done;
 use super::form::{Fields, form};
 use super::memory::offers;
+use super::{Done, only_now};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
@@ -22,8 +22,19 @@ pub(crate) fn undo_link(explorer: &Explorer, ask: &Ask, event: &str) -> Markup {
     }
 }
 
+/// Returns the link of [`undo_link`] for the event of a version; for a version that is undone, a link to the undo.
+pub(crate) fn undo_of_version(explorer: &Explorer, ask: &Ask, version: &Version) -> Markup {
+    match version.undone_at.filter(|at| *at <= ask.basis.position) {
+        Some(at) => html! { a href=(ask.link(&format!("/log/{at}"), &[])) { "undone at @" (at) } },
+        None => undo_link(explorer, ask, &version.event),
+    }
+}
+
 /// The page that shows the changes of an undo before it is done.
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
+    if ask.at.is_some() {
+        return Ok(Page::new("Undo", only_now(ask)));
+    }
     let request = UndoRequest {
         dry_run: true,
         ..request(
@@ -53,7 +64,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         @if staying > 0 && !request.cascade {
             p { a href=(ask.link_with(&[("cascade", "yes")])) { "Undo the later changes, too" } }
         }
-        @if offers(explorer, ask) { (form) }
+        (form)
     };
     Ok(Page::new("Undo", main))
 }
@@ -106,6 +117,7 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
                 @if !kind.entries.is_empty() {
                     ul.changes { @for entry in &kind.entries { li { (one_entry(ask, entry)) } } }
                 }
+                @if let Some(more) = &kind.more { p.quiet { (more) "." } }
             }
             @if gone > 0 { p { (later(gone)) " of these disappear with it, and come back when it is undone." } }
             @if staying > 0 { p.warn { (later(staying)) " of these " (plan.later_of()) " stay in force." } }
@@ -117,7 +129,6 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
 fn one_entry(ask: &Ask, entry: &UndoEntry<'_>) -> Markup {
     let (word, class) = match entry.action {
         Some(UndoAction::Gone) => ("gone", "badge bad"),
-                @if let Some(more) = &kind.more { p.quiet { (more) "." } }
         Some(UndoAction::Back) => ("back", "badge good"),
         Some(UndoAction::Changed) => ("changed", "badge warn"),
         None => ("shown before", "badge"),

@@ -11,6 +11,7 @@ use super::facts::Of;
 use super::filter::family;
 use super::links::{at_place, kind, last_part, linked_session, place, session_names};
 use super::rows::rows;
+use super::undone::undone;
 use crate::Explorer;
 use crate::act;
 use crate::answer::Page;
@@ -62,7 +63,6 @@ pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     Ok(Page::new(format!("Event {}", number(entry.position)), main))
 }
 
-/// Returns the note for an event that is later than the moment of the page.
 /// Returns the event that a position, an id, or the beginning of an id names. Only a beginning costs a walk through the
 /// log.
 fn detail(explorer: &Explorer, given: &str) -> Result<EventDetail> {
@@ -83,7 +83,8 @@ fn detail(explorer: &Explorer, given: &str) -> Result<EventDetail> {
     service.log_show(given)
 }
 
-fn later(ask: &Ask, entry: &LogEntry) -> Markup {
+/// Returns the note for an event that is later than the moment of the page.
+pub(crate) fn later(ask: &Ask, entry: &LogEntry) -> Markup {
     html! {
         p { "This event is later than the moment of this page, " (place(ask, ask.basis.position)) "." }
         p.buttons {
@@ -133,7 +134,9 @@ fn lead(
                     None => "This version of icm does not know this kind.",
                 }
             }
-            @if !entry.summary.is_empty() && entry.summary != "(withheld)" {
+            @if let Some(undone) = undone(entry) {
+                p { (undone.with_memory(explorer, ask)) }
+            } @else if !entry.summary.is_empty() && entry.summary != "(withheld)" {
                 div.log-excerpt tabindex="0" { (text(&entry.summary)) }
             }
             p.quiet {

@@ -2,6 +2,7 @@
 
 use icm_api::LogRequest;
 use icm_api::error::{Result, ServiceError};
+use icm_guard::sanitize::clean_line;
 use icm_log::kind::{KINDS, Status};
 use maud::{Markup, html};
 
@@ -181,7 +182,7 @@ fn field((name, label, example): &(&str, &str, &str), value: Option<&str>) -> Ma
     html! {
         div.field {
             label for={ "log-" (name) } { (label) }
-            input id={ "log-" (name) } name=(name) value=[value] placeholder=(example) autocomplete="off";
+            input id={ "log-" (name) } name=(name) value=[value.map(clean_line)] placeholder=(example) autocomplete="off";
         }
     }
 }

@@ -7,6 +7,7 @@ use icm_api::error::Result;
 use maud::{Markup, html};
 
 use super::links::{kind, linked_session, place, session_names};
+use super::undone::undone;
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::show::{Tone, actor, badge, memory_id, start, time};
@@ -66,7 +67,9 @@ fn row(explorer: &Explorer, ask: &Ask, entry: &LogEntry, names: &BTreeMap<&str, 
 fn summary(ask: &Ask, entry: &LogEntry) -> Markup {
     html! {
         @if entry.body != "present" { (badge(Tone::Warn, &entry.body)) " " }
-        @if entry.summary != "(withheld)" { (start(&entry.summary, SUMMARY_CHARS)) " " }
+        @if let Some(undone) = undone(entry) {
+            (undone.with_event(ask)) " "
+        } @else if entry.summary != "(withheld)" { (start(&entry.summary, SUMMARY_CHARS)) " " }
         @if let (true, Some(subject)) = (entry.kind.starts_with("memory."), &entry.subject) {
             (memory_id(ask, subject))
         }

@@ -72,7 +72,7 @@ fn by_version(explorer: &Explorer, ask: &Ask, by: Option<&Version>) -> Markup {
             p {
                 code { (show::line(&by.kind)) } " by " (show::actor(ask, &by.actor)) ", "
                 (show::time(explorer, ask, &by.at)) ", " (show::position(ask, &by.event, by.position)) " "
-                (act::undo_link(explorer, ask, &by.event))
+                (act::undo_of_version(explorer, ask, by))
             }
         }
     }

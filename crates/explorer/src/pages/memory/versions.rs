@@ -49,14 +49,11 @@ fn head(explorer: &Explorer, ask: &Ask, version: &Version) -> Markup {
         div.head {
             (show::position(ask, &version.event, version.position))
             (show::badge(tone(&version.kind), &version.kind))
-            @if let Some(at) = version.undone_at.filter(|at| *at <= ask.basis.position) {
-                (show::badge(Tone::Warn, &format!("undone at @{}", show::number(at))))
-            }
             span { (show::actor(ask, &version.actor)) ", " (show::time(explorer, ask, &version.at)) }
             span.end {
                 @if is_here { span.quiet { "this moment" } }
                 @else { a href=(ask.link_at(Some(&moment))) { "See this moment" } }
-                " " (act::undo_link(explorer, ask, &version.event))
+                " " (act::undo_of_version(explorer, ask, version))
             }
         }
     }

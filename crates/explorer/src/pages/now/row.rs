@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::heads::Family;
+use crate::pages::log;
 use crate::show;
 
 /// Characters of an event's summary. Raised, a row takes more lines.
@@ -61,7 +62,8 @@ pub(super) fn rows(
             li.event.new[are_new] data-row {
                 span.kind.(Family::named(&entry.kind).class()) { (clean_line(&entry.kind)) }
                 a.what href=(show::event_path(ask, entry.position)) {
-                    @if entry.summary.is_empty() { "event " (show::number(entry.position)) }
+                    @if let Some(undone) = log::undone(entry) { (undone.words()) }
+                    @else if entry.summary.is_empty() { "event " (show::number(entry.position)) }
                     @else { (show::start(&entry.summary, SUMMARY_CHARS)) }
                 }
                 span.by {

@@ -1,6 +1,7 @@
 //! The frame of each page: head, time, navigation, landmarks.
 
 use icm_api::error::Result;
+use icm_guard::sanitize::clean_line;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::Explorer;
@@ -64,7 +65,7 @@ pub(crate) fn around(explorer: &Explorer, ask: &Ask, page: Page) -> Result<Marku
                     }
                     form.find role="search" action="/memories" method="get" {
                         label.unseen for="find" { "Search memories" }
-                        input #find type="search" name="q" placeholder="Search" value=[ask.get("q").filter(|_| is_here("/memories"))];
+                        input #find type="search" name="q" placeholder="Search" value=[ask.get("q").filter(|_| is_here("/memories")).map(clean_line)];
                         @if let Some(at) = &ask.at { input type="hidden" name="at" value=(at); }
                     }
                 }
@@ -86,7 +87,7 @@ pub(crate) fn around(explorer: &Explorer, ask: &Ask, page: Page) -> Result<Marku
     ))
 }
 
-/// A page without navigation, for errors.
+/// A page without navigation and time, for errors of a store that cannot be read.
 pub(crate) fn bare(title: &str, main: &Markup) -> Markup {
     document(title, &[], &html! { main #main { h1 { (title) } (main) } })
 }

@@ -2,7 +2,7 @@
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::{FindingItem, FindingKind, HealthFinding, HealthRequest, Memory, likeness};
-use icm_guard::sanitize::clean;
+use icm_guard::sanitize::{clean, clean_line};
 use maud::{Markup, html};
 
 use crate::Explorer;
@@ -62,7 +62,7 @@ fn filters(ask: &Ask, request: &HealthRequest) -> Markup {
             div.row {
                 div.field {
                     label for="health-topic" { "Topic" }
-                    input #health-topic name="topic" value=[request.topic.as_deref()] placeholder="payments/" autocomplete="off";
+                    input #health-topic name="topic" value=[request.topic.as_deref().map(clean_line)] placeholder="payments/" autocomplete="off";
                 }
                 div.field {
                     label for="health-stale" { "Stale after days" }

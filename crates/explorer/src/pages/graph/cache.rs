@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use icm_api::error::Result;
 use icm_api::{Memoir, MemoirGraph};
+use icm_log::Rewritten;
 
 use super::web::{Edge, Node, Web};
 use crate::Explorer;
@@ -23,9 +24,9 @@ pub(super) struct Drawn {
     pub(super) web: Web,
 }
 
-/// A memoir as it was asked for, the position of the moment, and the newest position. A redaction changes the texts of
-/// earlier moments, so the newest position is a part.
-type Key = (String, u64, u64);
+/// A memoir as it was asked for, the position of the moment, the newest position, and the mark of the log files. A
+/// redaction changes the texts of earlier moments, and a store that is restored has other events at the same positions.
+type Key = (String, u64, u64, Rewritten);
 
 /// The webs that were asked for last. A page and the data of its drawing share one.
 #[derive(Debug, Default)]
@@ -35,7 +36,8 @@ impl Webs {
     /// Returns a memoir with its web at the moment of a page.
     pub(super) fn of(explorer: &Explorer, ask: &Ask, memoir: &str) -> Result<Arc<Drawn>> {
         let newest = explorer.service.newest_position()?;
-        let key = (memoir.to_owned(), ask.basis.position, newest);
+        let rewritten = explorer.service.log_handle().rewritten();
+        let key = (memoir.to_owned(), ask.basis.position, newest, rewritten);
         let kept = &explorer.webs.0;
         let known = |webs: &mut Vec<(Key, Arc<Drawn>)>| {
             let place = webs.iter().position(|(of, _)| *of == key)?;

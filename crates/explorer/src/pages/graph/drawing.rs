@@ -57,7 +57,7 @@ fn tools(ask: &Ask, stage: &Stage<'_>) -> Markup {
             @if let Some(label) = stage.find {
                 label {
                     span { (label) }
-                    input type="search" name="q" value=[ask.get("q")] placeholder="Name or words" autocomplete="off";
+                    input type="search" name="q" value=[ask.get("q").map(clean_line)] placeholder="Name or words" autocomplete="off";
                 }
             }
             label {

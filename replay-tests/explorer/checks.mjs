@@ -63,7 +63,7 @@ const main = (target = page) => target.locator('main').innerText();
 await step('the address opens once, and leaves no key behind', async () => {
   assert.match(explorer.address, /^http:\/\/127\.0\.0\.1:\d+\/\?key=[0-9a-f]{64}$/);
   assert.equal((await page.goto(explorer.address)).status(), 200);
-  assert.equal(page.url(), `${explorer.origin}/`);
+  await page.waitForURL(`${explorer.origin}/`);
   const second = await there.visit(explorer);
   const answer = await second.goto(explorer.address);
   assert.equal(answer.status(), 401);
@@ -127,8 +127,12 @@ await step('an undo on the page equals the one of the command line', async () =>
 
 if (all) {
   const { actions, hostile, foreign, keyboard, looks } = await import('./more.mjs');
+  const { forms, streams, opening } = await import('./edges.mjs');
   const world = { step, open, main, page, store, rows, explorer, there, faults, shots, PAGES, assert };
   await actions(world);
+  await forms(world);
+  await streams(world);
+  await opening(world);
   await keyboard(world);
   await looks(world);
   await hostile(world);

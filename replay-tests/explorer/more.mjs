@@ -138,7 +138,7 @@ export async function actions({ step, open, main, page, store, faults, assert })
 }
 
 /** Keys, and a width of a phone. */
-export async function keyboard({ step, open, page, assert, PAGES }) {
+export async function keyboard({ step, open, page, store, assert, PAGES }) {
   await step('keys: / searches, j and Enter open, [ steps back, ? helps', async () => {
     await open('/memories');
     await page.keyboard.press('/');
@@ -156,7 +156,8 @@ export async function keyboard({ step, open, page, assert, PAGES }) {
   });
   await step('a phone shows each page without scrolling sideways', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const at of PAGES) {
+    const [fact] = store.json(['list', '-t', 'facts/deploy']).memories ?? store.json(['list', '-t', 'facts/deploy']);
+    for (const at of [...PAGES, `/memories/${fact.id}`]) {
       await open(at);
       const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.ok(wide <= window + 1, `${at} is ${wide} wide`);
@@ -248,6 +249,7 @@ export async function hostile({ step, there, faults, PAGES, assert }) {
   const explorer = await explore(store);
   const page = await there.visit(explorer);
   await page.goto(explorer.address);
+  await page.waitForURL(`${explorer.origin}/`);
   const places = [
     ...PAGES, ...ids.map((id) => `/memories/${id}`), ...events.slice(0, 40).map((event) => `/log/${event}`),
     ...HOSTILE.map((text) => `/memories?q=${encodeURIComponent(text)}`), ...HOSTILE.map((text) => `/log?actor=${encodeURIComponent(text)}`),
@@ -268,7 +270,10 @@ export async function hostile({ step, there, faults, PAGES, assert }) {
           || (['href', 'src', 'action', 'formaction', 'xlink:href', 'data'].includes(a.name) && /^\s*javascript:/i.test(a.value)))),
       ].filter((node) => !node.closest('.graph-canvas')).map((node) => node.outerHTML.slice(0, 200)));
       assert.deepEqual(strange, [], at);
-      const bad = await page.evaluate(() => /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e\u2066-\u2069]/.exec(document.body.innerText)?.[0]);
+      const bad = await page.evaluate(() => {
+        const fields = [...document.querySelectorAll('textarea, select, input:not([type=hidden])')].map((field) => field.value);
+        return /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e\u2066-\u2069]/.exec([document.body.innerText, ...fields].join(' '))?.[0];
+      });
       assert.equal(bad, undefined, `${at} shows a control character`);
     }
     await page.goto(new URL(`/memories/${ids[0]}`, explorer.origin).href);

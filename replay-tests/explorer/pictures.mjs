@@ -24,6 +24,7 @@ const explorer = await explore(store);
 const page = await there.visit(explorer, { viewport: { width: 1000, height: 620 } });
 const take = (name) => page.screenshot({ path: path.join(folder, `explorer-${name}.png`) });
 await page.goto(explorer.address);
+await page.waitForURL(`${explorer.origin}/`);
 await page.getByLabel('Search memories').fill('where do invoices live');
 await page.keyboard.press('Enter');
 await page.waitForURL(/q=/);

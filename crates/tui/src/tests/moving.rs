@@ -121,13 +121,13 @@ fn keys_lead_everywhere_and_out() {
 #[test]
 fn topics_are_nested_below_those_that_are_shown() {
     let mut world = World::empty((80, 24));
-    for topic in [
-        "ops/eu/deploy",
-        "ops/eu/deploy/web",
-        "ops/us",
-        "solo/only/one",
+    for (topic, content) in [
+        ("ops/eu/deploy", "Kettles whistle"),
+        ("ops/eu/deploy/web", "Bridges sway in the wind"),
+        ("ops/us", "Snow melts in May"),
+        ("solo/only/one", "Bakers rise early"),
     ] {
-        world.store(topic, &format!("a note of {topic}"));
+        world.store(topic, content);
     }
     world.tick();
     world.press("2t");
@@ -142,8 +142,8 @@ fn topics_are_nested_below_those_that_are_shown() {
     );
     world.press("j<Enter>");
     world.shows(&["topic ops/eu/deploy/", "2 memories"]);
-    world.press("/web<Enter>");
-    world.shows(&["1 result for \"web\""]);
+    world.press("/bridges<Enter>");
+    world.shows(&["1 result for \"bridges\""]);
 }
 
 #[test]

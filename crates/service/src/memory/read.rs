@@ -6,13 +6,14 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::Map;
 
 use crate::command::Scope;
+use crate::history::basis::At;
 use crate::history::conflicts::not_shown;
 use crate::memory::expiry::Expired;
 use crate::memory::present::{field_names, memory, planned_from};
 use crate::recall::scopes::scope_fits;
 use crate::recall::tag_filter::{keywords_of, tag_query};
 use crate::service::Service;
-use crate::snapshot::QueryResult;
+use crate::snapshot::{QueryError, QueryResult};
 use icm_api::cursor::Cursor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{id_range, id_text};
@@ -93,12 +94,8 @@ impl Service {
         // Memories that stand last leave the order of ids.
         let in_order = sorted && (request.tags.not.is_empty() || request.tags.exclude);
         let below = after.filter(|_| in_order);
-        // Only those of now are living rows; a request with a topic reads few memories.
-        let by_weight = request.sort == Sort::Weight
-            && keyed
-            && at.is_now
-            && request.topic.is_none()
-            && !(request.forgotten || request.expired);
+        let chosen = self.chosen(views, request, &at, below)?;
+        let by_weight = request.sort == Sort::Weight && request.topic.is_none() && chosen.is_some();
         let stops = (sorted && below == after) || by_weight;
         let mut is_on_page = below == after;
         let mut versions: Vec<fold::Version> = Vec::new();
@@ -128,20 +125,9 @@ impl Service {
                     false => request.forgotten && version.is_forgotten() && !version.is_part(),
                 }
         };
-        match &request.topic {
-            Some(topic) => {
-                let members = views.members(topic)?.into_iter().rev();
-                for entity in members.skip_while(|id| below.is_some_and(|below| *id >= below)) {
-                    let version = views.version_at(entity, position)?;
-                    if let Some(version) = version.filter(wanted)
-                        && !take(version)
-                    {
-                        break;
-                    }
-                }
-            }
-            None if by_weight => {
-                for entity in self.by_weight_now(views)? {
+        match chosen {
+            Some(entities) => {
+                for entity in entities {
                     let version = views.version_at(entity, position)?;
                     if let Some(version) = version.filter(wanted)
                         && !take(version)
@@ -182,15 +168,47 @@ impl Service {
         shown.collect()
     }
 
-    /// Returns the living memories of now by weight, the largest first, as [`Service::sorted`] does. Row facts tell most
-    /// weights, so few rows are read.
-    fn by_weight_now(&self, views: &Views) -> QueryResult<Vec<EntityId>> {
-        let mut weighed = Vec::new();
-        self.each_weighed(views, &mut |row, ppm| {
-            weighed.push((ppm, row.facts.importance, row.entity));
-        })?;
-        weighed.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(weighed.into_iter().map(|(.., entity)| entity).collect())
+    /// Returns the memories that a list looks through, if not all versions must be read for it: those of a topic, the
+    /// newest first; without a topic, those that row facts tell, in the order of the list.
+    fn chosen(
+        &self,
+        views: &Views,
+        request: &ListRequest,
+        at: &At,
+        below: Option<SubjectId>,
+    ) -> QueryResult<Option<Vec<EntityId>>> {
+        let is_before = |id: &EntityId| below.is_none_or(|below| *id < below);
+        if let Some(topic) = &request.topic {
+            let members = views.members(topic)?.into_iter().rev();
+            return Ok(Some(members.skip_while(|id| !is_before(id)).collect()));
+        }
+        // Only living memories have row facts, by the ids that rows are keyed by. Planned values are no rows of now.
+        let tally = views.tally();
+        if request.forgotten || request.expired || tally.aliases > 0 || tally.planned > 0 {
+            return Ok(None);
+        }
+        match request.sort {
+            Sort::Weight if at.is_now => {
+                let mut weighed = Vec::new();
+                self.each_weighed(views, &mut |row, ppm| {
+                    weighed.push((ppm, row.facts.importance, row.entity));
+                })?;
+                weighed.sort_unstable_by(|a, b| b.cmp(a));
+                let entities = weighed.into_iter().map(|(.., entity)| entity);
+                Ok(Some(entities.collect()))
+            }
+            // A walk from the newest memory on would pass all that came after an early moment.
+            Sort::Created if at.position.0 < tally.position.0 / 2 => {
+                let mut entities = Vec::new();
+                views.each_living_at(at.position, &mut |_, row| {
+                    entities.extend(Some(row.entity).filter(is_before));
+                    Ok::<_, QueryError>(())
+                })?;
+                entities.sort_unstable_by(|a, b| b.cmp(a));
+                Ok(Some(entities))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Returns versions, which come newest first, in an order.

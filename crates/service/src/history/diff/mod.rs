@@ -434,8 +434,10 @@ mod tests {
         let words = ["amber", "birch", "cedar", "dune", "ember", "fern", "grove"];
         let old: Vec<String> = words.iter().map(|word| store(word)).collect();
         let from = format!("@{}", service.newest_position().expect("a position"));
-        for word in words {
-            store(&format!("the other {word}"));
+        for word in [
+            "hazel", "iris", "juniper", "kelp", "larch", "maple", "nettle",
+        ] {
+            store(word);
         }
         let (gone, kept) = old.split_at(3);
         service.forget(&caller, gone).expect("it forgets");

@@ -1,4 +1,4 @@
-//! What the reasons of a recall say, in words.
+//! The reasons of a recall, in words.
 
 use serde_json::Value;
 

@@ -49,7 +49,7 @@ struct Counted {
     tokens: u64,
 }
 
-/// What a payload tells of the session that wrote the event.
+/// The names in a payload, of the session that wrote the event.
 #[derive(Deserialize)]
 struct Told<'a> {
     /// A stored memory names the session that stored it.

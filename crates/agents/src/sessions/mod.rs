@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub use seen::Sessions;
 pub use tree::Tree;
 
+/// Digits of the id that stand for a session without a name.
+const ID_SHOWN: usize = 8;
+
 /// A session, summed up from the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
@@ -59,6 +62,15 @@ pub struct Session {
 }
 
 impl Session {
+    /// Returns its name, or the beginning of its id if no event tells the name: `3f2a91c0… (no name)`. Commands take the
+    /// beginning.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => name.clone(),
+            None => format!("{}… (no name)", self.id.get(..ID_SHOWN).unwrap_or(&self.id)),
+        }
+    }
+
     /// Returns its client, with the kind of sub-agent: `codex (review)`.
     pub fn client_and_agent(&self) -> String {
         let client = self.client.as_deref().unwrap_or_default();

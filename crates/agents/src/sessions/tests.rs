@@ -196,3 +196,14 @@ fn sessions_from_heads_equal_those_from_whole_events() {
     };
     assert!(sessions(&service, &missing).is_err());
 }
+
+#[test]
+fn a_session_without_a_name_is_called_by_the_beginning_of_its_id() {
+    let mut session = Session {
+        id: "3f2a91c0a1b2c3d4e5f60718293a4b5c".to_owned(),
+        ..Session::default()
+    };
+    assert_eq!(session.title(), "3f2a91c0… (no name)");
+    session.name = Some("mcp/17".to_owned());
+    assert_eq!(session.title(), "mcp/17");
+}

@@ -114,7 +114,7 @@ fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
 }
 
 fn row(ui: &Ui, session: &Session, depth: usize) -> Vec<Cell> {
-    let name = one_line(session.name.as_deref().unwrap_or(&session.id));
+    let name = one_line(&session.title());
     let name = match depth {
         0 => name,
         depth => format!("{}└ {name}", "  ".repeat(depth - 1)),

@@ -180,7 +180,7 @@ pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         )
     })?;
     let tree = Tree::of(&found);
-    let name = session.name.as_deref().unwrap_or(&session.id);
+    let name = session.title();
     let main = html! {
         (about(explorer, ask, session)?)
         @if found.len() > 1 {
@@ -193,7 +193,7 @@ pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         (shown(explorer, ask, &session.id)?)
         (events(explorer, ask, session)?)
     };
-    Ok(Page::new(format!("Session {}", clean_line(name)), main))
+    Ok(Page::new(format!("Session {}", clean_line(&name)), main))
 }
 
 fn about(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {

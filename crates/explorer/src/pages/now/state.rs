@@ -135,10 +135,7 @@ fn one(explorer: &Explorer, ask: &Ask, session: &Session) -> Markup {
     html! {
         li data-row {
             p {
-                @match &session.name {
-                    Some(name) => { (session_named(ask, &session.id, name)) },
-                    None => { (show::session(ask, &session.id)) },
-                }
+                (session_named(ask, &session.id, &session.title()))
                 (show::time(explorer, ask, &session.last_at))
             }
             p.quiet {

@@ -31,6 +31,9 @@ pub struct AlertReceipt {
     pub project: Option<String>,
     /// The time from which the alert is shown, RFC 3339; `None`: at once.
     pub due_at: Option<String>,
+    /// `true` if it is due.
+    #[serde(default)]
+    pub due: bool,
     /// Warnings, for instance of a secret.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,

@@ -47,7 +47,7 @@ struct SetArgs {
     /// The session: its name, its id, or the beginning of the id
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     session: Option<String>,
-    /// Not before this time: `in 2h`, `tomorrow`, a date, RFC 3339 [default: at once]
+    /// Not before this time: `in 2h`, `9:00`, `tomorrow 9:00`, a date, RFC 3339 [default: at once]
     #[arg(long, value_name = "TIME")]
     due: Option<String>,
     /// Set it even if it holds a secret
@@ -97,6 +97,7 @@ pub(crate) fn set(args: AlertArgs, app: &App) -> Result<Outcome, CliError> {
     }
     let whom = whom(receipt.session.as_deref(), receipt.project.as_deref());
     let from = match &receipt.due_at {
+        Some(due) if receipt.due => format!(", due at once: {} has passed", when::local(due)),
         Some(due) => format!(", from {}", when::local(due)),
         None => String::new(),
     };

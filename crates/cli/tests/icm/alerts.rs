@@ -17,6 +17,19 @@ fn within(world: &World, session: &str, args: &str) -> crate::world::Run {
 }
 
 #[test]
+fn an_alert_for_a_time_that_has_passed_is_due_at_once() {
+    let world = World::new();
+    let set = world.ok("alert set --session s1 --due yesterday 'Run the tests'");
+    set.out.says("for session s1, due at once: 20");
+    set.out.says(" has passed @");
+    let set = world.json("alert set --session s1 --due 'in 2h' 'Look at it'");
+    set.has(json!({"due": false}));
+    world
+        .out("alerts --session s1 --read-only")
+        .says("Run the tests");
+}
+
+#[test]
 fn an_alert_is_shown_once_and_comes_as_an_event() {
     let world = World::new();
     let set = within(&world, "s1", "alert set 'Run the tests again'").ok();

@@ -71,6 +71,7 @@ impl Service {
             session,
             project: recipient.project,
             due_at: (due_ms > 0).then(|| rfc3339(due_ms)),
+            due: due_ms <= self.now_ms(),
             warnings: guard.warnings(),
         })
     }

@@ -78,6 +78,7 @@ pub(super) fn set(call: &Call<'_>, request: AlertSetRequest) -> Result<Reply, Se
         _ => "for this project".to_owned(),
     };
     let from = match &receipt.due_at {
+        Some(due) if receipt.due => format!(", due at once: {} has passed", call.time(due)),
         Some(due) => format!(", from {}", call.time(due)),
         None => String::new(),
     };

@@ -22,7 +22,7 @@ use crate::error::{Result, ServiceError};
 use crate::limits::EXPIRES_LEN_MAX;
 use crate::when::{DayMeans, parse_ms, past_or_to_come, rfc3339};
 
-pub use told::{in_zone, told};
+pub use told::{came_true, in_zone, seen, told};
 pub use week::is_within_week;
 
 const FORMS: &str = "write `time 30d`, `usage 3`, `file-exists PATH`, `file-pristine PATH`, \
@@ -172,7 +172,8 @@ fn end_of(text: &str, now_ms: u64, zone: &TimeZone) -> Result<u64> {
     let no_time = || {
         ServiceError::invalid_with(
             format!("`{text}` is no time to expire at"),
-            "write a duration such as `30d` or `8h`, a date or RFC 3339 (2026-11-02T10:00:00Z)",
+            "write a duration such as `30d` or `8h`, `tomorrow 9:00`, a date or RFC 3339 \
+             (2026-11-02T10:00:00Z)",
         )
     };
     if let Ok(span) = text.parse::<Span>() {

@@ -72,7 +72,7 @@ pub struct HealthFinding {
 }
 
 /// A memory, a pair of memories or a topic, as part of a finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FindingItem {
     /// The topic.
     pub topic: String,
@@ -88,4 +88,10 @@ pub struct FindingItem {
     /// Their scope, if the topic has memories of other scopes, too.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scope: Option<String>,
+    /// The condition under which the memory expires, of one that expires soon.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expires: Option<String>,
+    /// The text of that memory.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub content: Option<String>,
 }

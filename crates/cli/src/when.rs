@@ -26,9 +26,23 @@ pub(crate) fn expires(condition: &str) -> String {
     crate::text::one_line(&expiry::told(condition, &TimeZone::system()))
 }
 
+/// Returns why a condition to expire came true, with local times.
+pub(crate) fn came_true(condition: &str) -> String {
+    crate::text::one_line(&expiry::came_true(condition, &TimeZone::system()))
+}
+
 /// Returns a condition to expire as it is given on the command line, with local times.
 pub(crate) fn condition(condition: &str) -> String {
     crate::text::one_line(&expiry::in_zone(condition, &TimeZone::system()))
+}
+
+/// Returns the text value of a memory's field as a person reads it: times are local.
+pub(crate) fn of_field(field: &str, value: &str) -> String {
+    match field {
+        "expires" => condition(value),
+        "occurred_at" | "pinned_until" => local(value),
+        _ => value.to_owned(),
+    }
 }
 
 /// Returns the time and its age.

@@ -64,6 +64,28 @@ pub fn told(text: &str, zone: &TimeZone) -> String {
     }
 }
 
+/// Returns what was seen when a condition came true; `None` for a condition that this version does not know.
+pub fn seen(condition: Condition) -> Option<&'static str> {
+    match condition {
+        Condition::TIME => Some("its time has come"),
+        Condition::USAGE => Some("recalls have used it up"),
+        Condition::FILE_EXISTS => Some("the file is gone"),
+        Condition::FILE_PRISTINE => Some("the file is changed or gone"),
+        Condition::PERIOD | Condition::WEEKLY => Some("it is outside of its period"),
+        _ => None,
+    }
+}
+
+/// Returns why the condition of a memory came true, with times in a zone: `file-exists /a: the file is gone`.
+pub fn came_true(text: &str, zone: &TimeZone) -> String {
+    let given = parse(text, 0, zone).ok();
+    let condition = in_zone(text, zone);
+    match given.and_then(|given| seen(given.facts.condition)) {
+        Some(seen) => format!("{condition}: {seen}"),
+        None => condition,
+    }
+}
+
 /// Returns the start of a period in a zone: a day if the start is its first moment.
 fn start_in(ms: u64, zone: &TimeZone) -> String {
     let time = local(ms, zone);

@@ -164,14 +164,19 @@ fn print(ui: &Ui, conflict: &Conflict) -> Result<(), CliError> {
         "forgotten" => WRITTEN,
         _ => "or",
     };
-    print_value(ui, "shown", &conflict.shown)?;
+    let field = conflict.field.as_str();
+    print_value(ui, (field, "shown"), &conflict.shown)?;
     for other in &conflict.others {
-        print_value(ui, others, other)?;
+        print_value(ui, (field, others), other)?;
     }
     Ok(())
 }
 
-fn print_value(ui: &Ui, name: &str, value: &ConflictValue) -> Result<(), CliError> {
+fn print_value(
+    ui: &Ui,
+    (field, name): (&str, &str),
+    value: &ConflictValue,
+) -> Result<(), CliError> {
     let about = format!(
         "{}  {}  {}  by {}",
         short_event(&value.event),
@@ -187,7 +192,7 @@ fn print_value(ui: &Ui, name: &str, value: &ConflictValue) -> Result<(), CliErro
     match &value.value {
         _ if value.withheld => print_quoted(ui, "(withheld)"),
         Value::Null => print_quoted(ui, "(none)"),
-        Value::String(text) => print_quoted(ui, text),
+        Value::String(text) => print_quoted(ui, &when::of_field(field, text)),
         Value::Bool(_) => print_quoted(ui, "(forgotten)"),
         Value::Object(fields) if name == WRITTEN => {
             for (field, value) in fields {

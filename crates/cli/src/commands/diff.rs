@@ -349,7 +349,10 @@ fn print_fields(
         let line = match field.as_str() {
             "keywords" | "labels" => format!("{field}: {}", keywords(before, after)),
             "raw_excerpt" => "raw excerpt: changed".to_string(),
-            name => format!("{name}: {} → {}", value(before), value(after)),
+            name => {
+                let [before, after] = [before, after].map(|it| value(name, it));
+                format!("{name}: {before} → {after}")
+            }
         };
         let room = ui.columns.map(|columns| columns.saturating_sub(4));
         for line in text::wrap(&text::one_line(&line), room) {
@@ -364,10 +367,10 @@ fn print_fields(
     }
 }
 
-fn value(value: Option<&Value>) -> String {
+fn value(field: &str, value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "none".into(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => when::of_field(field, text),
         Some(other) => other.to_string(),
     }
 }

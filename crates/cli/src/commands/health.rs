@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::text::{cleaned, count, one_line};
 use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
+use crate::{memory_view, when};
 
 /// Show memories that need attention, with a command for each
 ///
@@ -75,6 +76,10 @@ fn print(app: &App, health: &Health) -> Result<(), CliError> {
         ui.line(format_args!("{} {name}", ui.paint(style, &n.to_string())))?;
         for found in &finding.first {
             ui.line(format_args!("  {}", said(app, found)))?;
+            if let Some(content) = &found.content {
+                let line = content.lines().next().unwrap_or_default();
+                memory_view::print_quoted(ui, line)?;
+            }
         }
         print_rest(app, finding)?;
     }
@@ -108,7 +113,11 @@ fn said(app: &App, found: &FindingItem) -> String {
             };
             format!("{topic} {}{of}", count(memories, "memory", "memories"))
         }
-        None => format!("{} {topic}{score}", found.ids.join("  ")),
+        None => {
+            let expires = found.expires.as_deref().map(when::expires);
+            let expires = expires.map_or(String::new(), |told| format!("  {told}"));
+            format!("{} {topic}{score}{expires}", found.ids.join("  "))
+        }
     }
 }
 

@@ -123,6 +123,11 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
     if memory.undone {
         lines.push("undone: there is no memory from here on".to_owned());
     }
+    if version.kind == "memory.expired"
+        && let Some(condition) = &memory.expires
+    {
+        lines.push(when::came_true(condition));
+    }
     match &memory.consolidated_into {
         Some(summary) => lines.push(format!("consolidated into {summary}")),
         // The kind of the event says this already.
@@ -139,6 +144,13 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
             lines.push(format!("{name}: {from} → {to}"));
         }
     };
+    let condition = |memory: &Memory| memory.expires.as_deref().map(when::condition);
+    let none = || "none".to_string();
+    turned(
+        "expires",
+        &condition(before).unwrap_or_else(none),
+        &condition(memory).unwrap_or_else(none),
+    );
     turned("topic", &before.topic, &memory.topic);
     turned(
         "importance",
@@ -146,7 +158,6 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
         memory.importance.name(),
     );
     turned("scope", &before.scope, &memory.scope);
-    let none = || "none".to_string();
     let occurred = |memory: &Memory| memory.occurred_at.clone().unwrap_or_else(none);
     turned("occurred", &occurred(before), &occurred(memory));
     let metadata = |memory: &Memory| {

@@ -246,7 +246,8 @@ fn found_by(hit: &RecallHit) -> Vec<String> {
     let fit = hit.via.is_none().then(|| format!("fit {:.2}", hit.fit));
     let passage = hit.passage.as_ref().map(Passage::told);
     let repeats = icm_api::found_by::repeats(hit).map(|repeats| text::one_line(&repeats));
-    let more = passage.into_iter().chain(repeats);
+    let expires = hit.memory.expires.as_deref().map(when::expires);
+    let more = passage.into_iter().chain(repeats).chain(expires);
     [what].into_iter().chain(fit).chain(more).collect()
 }
 

@@ -41,8 +41,9 @@ pub(crate) struct StoreArgs {
     /// Your own id of the memory within the topic
     #[arg(long)]
     key: Option<String>,
-    /// Show the memory only for `time 30d`; for `usage 3` recalls; while a file is there (`file-exists PATH`) or unchanged
-    /// (`file-pristine PATH`); in a `period 2026-01-01..2026-02-01`, or `period mon-fri 09:00-17:00`
+    /// Show the memory only for `time 30d`, or until `time tomorrow 9:00` or `time 2026-12-24`; for `usage 3` recalls;
+    /// while a file is there (`file-exists PATH`) or unchanged (`file-pristine PATH`); in a
+    /// `period 2026-01-01..2026-02-01`, or `period mon-fri 09:00-17:00`
     #[arg(long, value_name = "CONDITION")]
     expires: Option<String>,
     /// Time of the event, if not now

@@ -79,6 +79,49 @@ fn conditions_are_checked_and_taken_away() {
 }
 
 #[test]
+fn answers_mark_a_memory_that_will_expire() {
+    let world = World::new();
+    let id = world.stored("-t demo -c 'The demo is on Thursday' --expires 'usage 3'");
+    let list = world.out("list");
+    list.says("medium, usage 3");
+    let found = world.out("recall 'when is the demo'");
+    found.says("expires after 3 recalls");
+
+    world.ok(format!("update {id} --expires 'time 3d'"));
+    let history = world.out(format!("history {id}"));
+    history.says("expires: usage 3 → time ");
+    let health = world.out("health");
+    health.says("1 expires within 7 days");
+    health.says(format!("{id} demo  expires 20"));
+    health.says("│ The demo is on Thursday");
+    // A person reads local times.
+    let diff = world.out("diff @2");
+    diff.lacks("Z");
+
+    let refused = world.fails(
+        "store -t t -c c --expires 'time 2020-03-01' => 2: cannot expire at the end of 2020-03-01",
+    );
+    refused.err.lacks("2020-03-02");
+}
+
+#[test]
+fn the_history_of_an_expired_memory_names_its_condition() {
+    let world = World::new();
+    let file = world.write("plan.md", "a plan");
+    let condition = format!("file-exists {}", file.display());
+    let stored = ["store", "-t", "t", "-c", "The plan has seven steps"];
+    let stored = stored.into_iter().chain(["--expires", &condition]);
+    world.icm(stored.collect::<Vec<_>>()).ok();
+    std::fs::remove_file(&file).unwrap();
+    world.icm("recall 'how many steps has the plan'").ends(1);
+    let id = world.json("list --expired").texts("id").remove(0);
+    let history = world.out(format!("history {id}"));
+    history.says(format!("{condition}: the file is gone"));
+    let log = world.out("log --kind memory.expired");
+    log.says("file-exists: the file is gone");
+}
+
+#[test]
 fn an_answer_names_its_moment_only_if_a_memory_can_expire() {
     let world = World::new();
     world.stored("-t t -c 'The port is 5433'");

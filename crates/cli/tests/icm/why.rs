@@ -28,6 +28,28 @@ fn positions(list: &Value) -> Vec<u64> {
 }
 
 #[test]
+fn it_tells_who_wrote_the_text_of_today() {
+    let world = World::new();
+    let id = world.stored("-t ports -c 'The server listens on port 8080'");
+    let first = world.out(format!("get {id}"));
+    first.says("written by  user\n");
+    first.lacks("made by");
+    let mut command = world.command(format!("update {id} -c 'The server listens on port 9090'"));
+    run(command.env("CLAUDECODE", "1"), b"").ok();
+    let shown = world.out(format!("get {id}"));
+    shown.says("trust       agent\n");
+    shown.says("written by  agent:claude-code (trust agent), ");
+    shown.says("made by     user (trust user), ");
+    let why = world.out(format!("why {id}"));
+    why.says("  text by  agent:claude-code (trust agent), ");
+    why.says("  made by  user (trust user), ");
+    world.json(format!("why {id}")).has(json!({
+        "/memory/authors/text/actor": "agent:claude-code", "/memory/authors/text/trust": "agent",
+        "/memory/authors/first/actor": "user", "/from/actor": "user",
+    }));
+}
+
+#[test]
 fn it_tells_source_events_and_recalls() {
     let (world, id) = told();
     let why = world.json(format!("why {}", &id[..14]));

@@ -10,6 +10,7 @@ use icm_log::{Event, Kind, Position, SubjectId, payload};
 use icm_projections::Views;
 use icm_projections::fold::Link;
 use icm_wait::bounds;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::history::actor::NamedActor;
@@ -224,7 +225,7 @@ impl Service {
     }
 
     pub(crate) fn entry_of(&self, event: &Event<'_>, actor: String) -> LogEntry {
-        let mut entry = entry_of(event, actor);
+        let mut entry = entry_of(event, actor, &self.zone());
         if let Ok(Facts::Unlinked) = Facts::of(&event.head)
             && let Some(link) = self.link_taken(event)
         {
@@ -328,7 +329,7 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     }
 }
 
-fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
+fn entry_of(event: &Event<'_>, actor: String, zone: &TimeZone) -> LogEntry {
     let head = &event.head;
     let facts = Facts::of(head).unwrap_or(Facts::Opaque);
     let payload = event
@@ -352,7 +353,7 @@ fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
         actor,
         session: (!head.session().is_zero()).then(|| head.session().to_string()),
         command: head.command().to_string(),
-        summary: summary_of(&facts, &payload),
+        summary: summary_of(&facts, &payload, zone),
         facts: readable(facts.to_json(), &facts),
         payload,
         body: match event.body {

@@ -1,15 +1,17 @@
 //! Events as one line for people.
 
 use icm_log::facts::{Facts, Front, Hole, MemoryUpdated, UndoneRange};
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::memory::present::field_names;
 use crate::upkeep::decay::{day_text, decimal};
+use icm_api::expiry;
 use icm_api::ids::id_text;
-use icm_api::when::rfc3339;
+use icm_api::when::local;
 
-/// Returns an event in one line.
-pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
+/// Returns an event in one line, with times in a zone.
+pub(super) fn summary_of(facts: &Facts, payload: &Value, zone: &TimeZone) -> String {
     let text = |field: &str| text_in(payload, field);
     match facts {
         Facts::Stored(_) if payload.is_null() => "(withheld)".to_owned(),
@@ -28,14 +30,12 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
         },
         Facts::Pinned(facts) => match facts.until_ms {
             0 => String::new(),
-            until_ms => format!("until {}", rfc3339(until_ms)),
+            until_ms => format!("until {}", local(until_ms, zone)),
         },
-        Facts::Expired(facts) => {
-            let condition = facts.condition.name();
-            condition
-                .unwrap_or("a condition that this version does not know")
-                .to_owned()
-        }
+        Facts::Expired(facts) => match expiry::seen(facts.condition) {
+            Some(seen) => format!("{}: {seen}", facts.condition.name().unwrap_or_default()),
+            None => "a condition that this version does not know".to_owned(),
+        },
         Facts::Decayed(facts) => format!(
             "to {}, {} % a day",
             day_text(facts.as_of_day),
@@ -68,7 +68,7 @@ pub(super) fn summary_of(facts: &Facts, payload: &Value) -> String {
         | Facts::AlertSet(_)
         | Facts::AlertDelivered
         | Facts::FeedbackRecorded(_)
-        | Facts::FeedbackApplied(_) => of_session(facts, payload),
+        | Facts::FeedbackApplied(_) => of_session(facts, payload, zone),
         Facts::OriginStarted(_)
         | Facts::ActorNamed
         | Facts::Imported(_)
@@ -115,7 +115,7 @@ fn of_graph(facts: &Facts, payload: &Value) -> String {
 }
 
 /// Returns an event about a session, an alert or feedback in one line.
-fn of_session(facts: &Facts, payload: &Value) -> String {
+fn of_session(facts: &Facts, payload: &Value, zone: &TimeZone) -> String {
     let text = |field: &str| text_in(payload, field);
     match facts {
         Facts::SessionStarted(facts) => {
@@ -142,7 +142,7 @@ fn of_session(facts: &Facts, payload: &Value) -> String {
         Facts::AlertSet(_) if payload.is_null() => "(withheld)".to_owned(),
         Facts::AlertSet(facts) => match facts.due_ms {
             0 => text("text").to_owned(),
-            due_ms => format!("{} (from {})", text("text"), rfc3339(due_ms)),
+            due_ms => format!("{} (from {})", text("text"), local(due_ms, zone)),
         },
         Facts::AlertDelivered => "alerts were shown".to_owned(),
         Facts::FeedbackRecorded(_) if payload.is_null() => "(withheld)".to_owned(),
@@ -182,13 +182,31 @@ fn of_log(facts: &Facts, payload: &Value) -> String {
         Facts::Undone(facts) => {
             let len = |range: &UndoneRange| range.to_seq.0 - range.from_seq.0 + 1;
             match facts.ranges.iter().map(len).sum() {
-                1_u64 => format!("1 event: {}", text("selector")),
-                events => format!("{events} events: {}", text("selector")),
+                1_u64 => format!("took 1 event back: {}", chosen(text("selector"))),
+                events => format!("took {events} events back: {}", chosen(text("selector"))),
             }
         }
         Facts::Opaque => "a kind that this version does not know".to_owned(),
         _ => String::new(),
     }
+}
+
+/// Returns the choice of an undo as a person would say it: `the last 2 commands`, `session s-17`, `@33`.
+fn chosen(selector: &str) -> String {
+    let mut words = selector.split(' ');
+    let mut said: Vec<String> = Vec::new();
+    while let Some(word) = words.next() {
+        said.push(match word {
+            "--last" => match words.next() {
+                Some("1") => "the last command".to_owned(),
+                last => format!("the last {} commands", last.unwrap_or_default()),
+            },
+            "--only" => "without the rest of its command".to_owned(),
+            "--cascade" => "with what builds on it".to_owned(),
+            word => word.strip_prefix("--").unwrap_or(word).to_owned(),
+        });
+    }
+    said.join(" ")
 }
 
 /// Returns the fields that an update wrote, in words.

@@ -12,6 +12,7 @@ use icm_projections::{HomeTag, Row, TopicTag, Views, topic_fits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::near_pairs::near_pairs;
+use crate::command::condition_text;
 use crate::history::basis::At;
 use crate::memory::expiry::Expired;
 use crate::service::{HINT_OVER, Service};
@@ -72,12 +73,24 @@ impl Counted {
             Ok(FindingItem {
                 ids: vec![id_text(version.id)],
                 topic: version.topic.unwrap_or_default(),
-                score: None,
-                memories: None,
-                scope: None,
+                ..FindingItem::default()
             })
         };
         self.first.values().map(found).collect()
+    }
+
+    /// Returns the named memories with their conditions and texts.
+    fn with_conditions(&self, views: &Views) -> QueryResult<Vec<FindingItem>> {
+        let found = |(ordinal, item): (&u64, FindingItem)| {
+            let version = views.version_of_row(&views.row(*ordinal)?)?;
+            Ok(FindingItem {
+                expires: condition_text(&version),
+                content: version.content,
+                ..item
+            })
+        };
+        let named = self.named(views)?;
+        self.first.values().zip(named).map(found).collect()
     }
 }
 
@@ -340,9 +353,8 @@ impl Service {
             found.push(FindingItem {
                 scope: Some(version.scope_text()),
                 topic: version.topic.unwrap_or_default(),
-                ids: Vec::new(),
-                score: None,
                 memories: Some(memories),
+                ..FindingItem::default()
             });
         }
         found.sort_by(|a, b| {
@@ -450,7 +462,7 @@ impl Service {
         ];
         findings.extend(pairs);
         if let Some(soon) = &pass.soon {
-            let named = soon.named(views)?;
+            let named = soon.with_conditions(views)?;
             let id = named.first().map_or("ID", |found| &*found.ids[0]);
             let command = format!("icm update {id} --expires 'time 30d'");
             findings.push(single(FindingKind::ExpireSoon, soon.count, named, &command));
@@ -479,8 +491,7 @@ impl Service {
             topic: both[1].topic.clone().unwrap_or_default(),
             ids: both.iter().map(|version| id_text(version.id)).collect(),
             score: score_ppm.map(|ppm| f64::from(ppm) / 1e6),
-            memories: None,
-            scope: None,
+            ..FindingItem::default()
         }))
     }
 }

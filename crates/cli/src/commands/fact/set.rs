@@ -25,7 +25,8 @@ pub(crate) struct SetArgs {
     /// The value, at most 64 KiB; `-` reads stdin
     #[arg(allow_negative_numbers = true)]
     value: String,
-    /// First moment at which the value is valid [default: now]
+    /// First moment at which the value is valid, past or to come: a date, `2h ago`, `in 3 days`, `tomorrow 9:00`
+    /// [default: now]
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
     /// Scope that sees the fact: `global`, `project:ID` or `session:PARENT/CHILD`; `project` and `session` alone mean

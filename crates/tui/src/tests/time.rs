@@ -89,8 +89,12 @@ fn a_memory_shows_nothing_of_later() {
     }
     world.tick();
     world.press("2/live<Enter><Enter>");
-    world.shows(&["which table holds", "the newest 50 of 61 times"]);
-    world.lacks("undone at");
+    world.shows(&[
+        "which table holds",
+        "newest 50 of 61 times",
+        "undone at @14",
+    ]);
+    world.lacks("undone at @13");
     world.press("@@12<Enter>");
     world.shows(&["memory.updated", "where do invoices live", "recalled 1,"]);
     world.lacks("undone at");
@@ -100,5 +104,5 @@ fn a_memory_shows_nothing_of_later() {
     world.press("@@13<Enter>");
     world.shows(&["undone at @13", "where do invoices live"]);
     world.press("@@14<Enter>");
-    world.lacks("undone at");
+    world.lacks("undone at @13");
 }

@@ -34,7 +34,7 @@ fn installed_files_are_taken_back() {
     let history = world.out(format!("history {id}"));
     assert_eq!(history.matches("log.undone").count(), 2, "{history}");
     let log = world.out("log --kind log.undone");
-    log.says("took 1 event back: the last command");
+    log.says("took back 1 event: the last command");
 }
 
 #[test]

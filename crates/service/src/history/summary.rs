@@ -182,8 +182,8 @@ fn of_log(facts: &Facts, payload: &Value) -> String {
         Facts::Undone(facts) => {
             let len = |range: &UndoneRange| range.to_seq.0 - range.from_seq.0 + 1;
             match facts.ranges.iter().map(len).sum() {
-                1_u64 => format!("took 1 event back: {}", chosen(text("selector"))),
-                events => format!("took {events} events back: {}", chosen(text("selector"))),
+                1_u64 => format!("took back 1 event: {}", chosen(text("selector"))),
+                events => format!("took back {events} events: {}", chosen(text("selector"))),
             }
         }
         Facts::Opaque => "a kind that this version does not know".to_owned(),
@@ -249,4 +249,25 @@ fn update_summary<'p>(
         parts.push(format!("content: {}", text("content")));
     }
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_choice_of_an_undo_is_said_in_words() {
+        for (selector, said) in [
+            ("--last 1", "the last command"),
+            ("--last 3", "the last 3 commands"),
+            ("@33 @34 --only", "@33 @34 without the rest of its command"),
+            (
+                "--session s-17 --since yesterday",
+                "session s-17 since yesterday",
+            ),
+            ("(withheld)", "(withheld)"),
+        ] {
+            assert_eq!(chosen(selector), said);
+        }
+    }
 }

@@ -45,11 +45,11 @@ use super::McpOptions;
 use super::schema;
 use super::schema::{Args, Kind, Param};
 pub(super) use compatible::{FRONTS, as_named};
-pub(super) use naming::{for_offer, if_offered};
 use icm_api::error::ServiceError;
 use icm_api::{Basis, Caller, Progress, TagFilter, expiry, when};
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::{Delivery, Service};
+pub(super) use naming::{for_offer, if_offered};
 
 /// All tools under names of icm, sorted by name.
 pub(super) static TOOLS: [&Tool; 42] = [

@@ -305,7 +305,9 @@ fn a_search_shows_corrections_as_a_recall_does() {
         correct: "freeze the clock".to_owned(),
         ..FeedbackRequest::default()
     };
-    let recorded = explorer.service.feedback_record(&explorer.caller, &correction);
+    let recorded = explorer
+        .service
+        .feedback_record(&explorer.caller, &correction);
     recorded.expect("it is recorded");
     let search = |query: &str| shown(&explorer, page, "/memories", &[("q", query)]);
     // No memory fits, or one does.

@@ -113,17 +113,18 @@ fn an_answer_names_a_forgotten_fact_and_the_way_back() {
 
 #[test]
 fn an_answer_names_an_expired_fact() {
-    let (_folder, service) = opened();
+    let (folder, service) = opened();
     let id = set(&service, "1.0", None).receipt.id;
+    let file = folder.path().join("notes.md");
+    std::fs::write(&file, "notes").expect("a file");
     let update = icm_api::UpdateRequest {
         id: id.clone(),
-        expires: Some("file-exists /nowhere/at/all".to_owned()),
+        expires: Some(format!("file-exists {}", file.display())),
         ..icm_api::UpdateRequest::default()
     };
     let updated = service.update(&Caller::default(), update);
     updated.expect("it has a condition");
-    let other = FactRequest::new("deploy", "owner", "Mira");
-    service.set_fact(&Caller::default(), other).expect("set");
+    std::fs::remove_file(&file).expect("a file");
     // The first answer looks at the file.
     let _ = asked(&service, &query());
     service.record_recalls();

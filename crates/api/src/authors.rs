@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Trust;
 
-/// Who wrote the text of a memory, and who made the memory.
+/// The writer of a memory's text, and the maker of the memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authors {
     /// The writer of the shown text.

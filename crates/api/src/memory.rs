@@ -445,7 +445,7 @@ pub struct Memory {
     /// How often it was called useful and wrong, if it ever was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub marks: Option<Marks>,
-    /// Who wrote its text, and who made it (only for a single memory).
+    /// Authors of its text and of its first version (only for a single memory).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub authors: Option<Authors>,
     /// Fields with conflicting values of several machines (only for a single memory or its history).

@@ -13,6 +13,7 @@ mod act;
 mod answer;
 mod ask;
 mod assets;
+mod event;
 mod frame;
 mod heads;
 mod keys;

@@ -8,16 +8,16 @@ use super::undo::undo_link;
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
-use crate::pages;
+use crate::event;
 
 /// Shows the event that an action wrote, and the ways on.
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let id = ask.path.rsplit('/').next().unwrap_or_default();
-    let entry = explorer.service.log_show(id)?.entry;
+    let entry = event::detail(explorer, id)?.entry;
     if entry.position > ask.basis.position {
-        return Ok(Page::new("Done", pages::later(ask, &entry)));
+        return Ok(Page::new("Done", event::later(ask, &entry)));
     }
-    let undone = pages::undone(&entry).map(|undone| undone.with_memory(explorer, ask));
+    let undone = event::undone(&entry).map(|undone| undone.linked(explorer, ask));
     let of_memory = entry.kind.starts_with("memory.") && entry.subject.is_some();
     let main = html! {
         p.good role="status" {
@@ -26,7 +26,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 None => bdi { (clean_line(&entry.summary)) },
             }
         }
-        p { "It is event " a href=(ask.link(&format!("/log/{}", entry.event), &[])) { (entry.position) } " of the log, by " bdi { (entry.actor) } "." }
+        p { "It is event " a href=(ask.link(&format!("/log/{}", entry.event), &[])) { (entry.position) } " of the log, by " bdi { (clean_line(&entry.actor)) } "." }
         div.buttons {
             @if let (true, Some(subject)) = (of_memory, &entry.subject) {
                 a.button href=(ask.link(&format!("/memories/{subject}"), &[])) { "To the memory" }

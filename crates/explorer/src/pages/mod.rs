@@ -16,7 +16,6 @@ mod topics;
 use std::sync::Arc;
 
 pub(crate) use graph::Webs;
-pub(crate) use log::{later, undone};
 pub(crate) use now::FEEDS_MAX;
 pub(crate) use numbers::Tally;
 

@@ -4,24 +4,22 @@ use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{EventDetail, LogEntry, LogRequest};
 use icm_log::kind::KINDS;
-use icm_log::{EventId, Kind, OriginId, Seq};
+use icm_log::{Kind, OriginId, Seq};
 use maud::{Markup, html};
 
 use super::facts::Of;
 use super::filter::family;
 use super::links::{at_place, kind, last_part, linked_session, place, session_names};
 use super::rows::rows;
-use super::undone::undone;
 use crate::Explorer;
 use crate::act;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
+use crate::event::{detail, later, undone};
 use crate::show::{
     Tone, actor, badge, count, event_id, event_path, full_time, line, memory_id, number, text, time,
 };
 
-/// Digits up to which a number in the path is a position, not the beginning of an id.
-const POSITION_DIGITS: usize = 15;
 /// Most referenced events that are named.
 const REFS: usize = 50;
 /// Most events of one command that are listed on each side of the event.
@@ -61,37 +59,6 @@ pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         (chain(explorer, ask, &detail, &around)?)
     };
     Ok(Page::new(format!("Event {}", number(entry.position)), main))
-}
-
-/// Returns the event that a position, an id, or the beginning of an id names. Only a beginning costs a walk through the
-/// log.
-fn detail(explorer: &Explorer, given: &str) -> Result<EventDetail> {
-    let service = &explorer.service;
-    if given.len() <= POSITION_DIGITS && given.bytes().all(|byte| byte.is_ascii_digit()) {
-        return service.log_show(&format!("@{given}"));
-    }
-    if let Some(id) = EventId::parse_hex(given) {
-        let log = service.log_handle();
-        let position = explorer.heads.with(log, |seen| seen.position_of(id))?;
-        if let Some(position) = position {
-            let detail = service.log_show(&format!("@{position}"))?;
-            if detail.entry.event == given {
-                return Ok(detail);
-            }
-        }
-    }
-    service.log_show(given)
-}
-
-/// Returns the note for an event that is later than the moment of the page.
-pub(crate) fn later(ask: &Ask, entry: &LogEntry) -> Markup {
-    html! {
-        p { "This event is later than the moment of this page, " (place(ask, ask.basis.position)) "." }
-        p.buttons {
-            a.button href=(ask.link_at(Some(&format!("@{}", entry.position)))) { "Go to its moment" }
-            a.button href=(ask.link_at(None)) { "Go to now" }
-        }
-    }
 }
 
 fn steps(ask: &Ask, entry: &LogEntry) -> Markup {
@@ -135,7 +102,7 @@ fn lead(
                 }
             }
             @if let Some(undone) = undone(entry) {
-                p { (undone.with_memory(explorer, ask)) }
+                p { (undone.linked(explorer, ask)) }
             } @else if !entry.summary.is_empty() && entry.summary != "(withheld)" {
                 div.log-excerpt tabindex="0" { (text(&entry.summary)) }
             }

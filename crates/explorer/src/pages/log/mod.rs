@@ -6,7 +6,6 @@ mod filter;
 mod injected;
 mod links;
 mod rows;
-mod undone;
 
 use icm_api::LogEntry;
 use icm_api::error::{Result, ServiceError};
@@ -19,8 +18,7 @@ use crate::answer::Page;
 use crate::ask::Ask;
 use crate::show::{count, empty};
 
-pub(crate) use self::event::{event_page, later};
-pub(crate) use self::undone::undone;
+pub(crate) use self::event::event_page;
 pub(super) use self::injected::{Glimpses, memories_of};
 pub(super) use self::links::{last_part, linked_session, place, session_names};
 pub(super) use self::rows::rows;

@@ -7,9 +7,9 @@ use icm_api::error::Result;
 use maud::{Markup, html};
 
 use super::links::{kind, linked_session, place, session_names};
-use super::undone::undone;
 use crate::Explorer;
 use crate::ask::Ask;
+use crate::event::undone;
 use crate::show::{Tone, actor, badge, memory_id, start, time};
 
 /// Characters of a summary in a table.
@@ -52,7 +52,7 @@ fn row(explorer: &Explorer, ask: &Ask, entry: &LogEntry, names: &BTreeMap<&str, 
             th.log-place scope="row" { (place(ask, entry.position)) }
             td.log-when { (time(explorer, ask, &entry.at)) }
             td.log-what { (kind(&entry.kind)) }
-            td.log-summary { (summary(ask, entry)) }
+            td.log-summary { (summary(explorer, ask, entry)) }
             td.log-who { (actor(ask, &entry.actor)) }
             td.log-where {
                 @if let Some(session) = &entry.session {
@@ -64,11 +64,11 @@ fn row(explorer: &Explorer, ask: &Ask, entry: &LogEntry, names: &BTreeMap<&str, 
 }
 
 /// Returns what an event says, and the memory that it is about.
-fn summary(ask: &Ask, entry: &LogEntry) -> Markup {
+fn summary(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Markup {
     html! {
         @if entry.body != "present" { (badge(Tone::Warn, &entry.body)) " " }
         @if let Some(undone) = undone(entry) {
-            (undone.with_event(ask)) " "
+            (undone.linked(explorer, ask)) " "
         } @else if entry.summary != "(withheld)" { (start(&entry.summary, SUMMARY_CHARS)) " " }
         @if let (true, Some(subject)) = (entry.kind.starts_with("memory."), &entry.subject) {
             (memory_id(ask, subject))

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 
 use crate::Explorer;
 use crate::ask::Ask;
+use crate::event;
 use crate::heads::Family;
-use crate::pages::log;
 use crate::show;
 
 /// Characters of an event's summary. Raised, a row takes more lines.
@@ -62,8 +62,8 @@ pub(super) fn rows(
             li.event.new[are_new] data-row {
                 span.kind.(Family::named(&entry.kind).class()) { (clean_line(&entry.kind)) }
                 a.what href=(show::event_path(ask, entry.position)) {
-                    @if let Some(undone) = log::undone(entry) { (undone.words()) }
-                    @else if entry.summary.is_empty() { "event " (show::number(entry.position)) }
+                    @if let Some(undone) = event::undone(entry) { (undone.words()) }
+                    @else if entry.summary.is_empty() { "@" (entry.position) }
                     @else { (show::start(&entry.summary, SUMMARY_CHARS)) }
                 }
                 span.by {

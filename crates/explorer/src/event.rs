@@ -1,0 +1,90 @@
+//! Events: one that an address names, one that is later than the moment of a page, and those that an undo took back.
+
+use icm_api::error::Result;
+use icm_api::{EventDetail, LogEntry};
+use icm_log::EventId;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::Explorer;
+use crate::ask::Ask;
+use crate::show::{count, event_id, event_path, memory_id, number, position};
+
+/// Digits up to which a number in the path is a position, not the beginning of an id.
+const POSITION_DIGITS: usize = 15;
+
+/// Returns the event that a position, an id, or the beginning of an id names. Only a beginning costs a walk through the
+/// log.
+pub(crate) fn detail(explorer: &Explorer, given: &str) -> Result<EventDetail> {
+    let service = &explorer.service;
+    if given.len() <= POSITION_DIGITS && given.bytes().all(|byte| byte.is_ascii_digit()) {
+        return service.log_show(&format!("@{given}"));
+    }
+    if let Some(id) = EventId::parse_hex(given) {
+        let log = service.log_handle();
+        let position = explorer.heads.with(log, |seen| seen.position_of(id))?;
+        if let Some(position) = position {
+            let detail = service.log_show(&format!("@{position}"))?;
+            if detail.entry.event == given {
+                return Ok(detail);
+            }
+        }
+    }
+    service.log_show(given)
+}
+
+/// Returns the note for an event that is later than the moment of the page.
+pub(crate) fn later(ask: &Ask, entry: &LogEntry) -> Markup {
+    html! {
+        p { "This event is later than the moment of this page, " a.id href=(event_path(ask, ask.basis.position)) { "@" (number(ask.basis.position)) } "." }
+        p.buttons {
+            a.button href=(ask.link_at(Some(&format!("@{}", entry.position)))) { "Go to its moment" }
+            a.button href=(ask.link_at(None)) { "Go to now" }
+        }
+    }
+}
+
+/// The events that an undo took back.
+pub(crate) struct Undone {
+    events: u64,
+    /// The newest event of the first range.
+    newest: String,
+}
+
+/// Returns the events that an entry took back; `None` if it is no undo.
+pub(crate) fn undone(entry: &LogEntry) -> Option<Undone> {
+    if entry.kind != "log.undone" {
+        return None;
+    }
+    let ranges = entry.facts.get("ranges")?.as_array()?;
+    let len = |range: &Value| {
+        let seq = |name: &str| range.get(name)?.as_u64();
+        Some(seq("to_seq")?.saturating_sub(seq("from_seq")?) + 1)
+    };
+    let newest = ranges.first()?.get("head")?.as_str()?;
+    Some(Undone {
+        events: ranges.iter().filter_map(len).sum(),
+        newest: newest.to_owned(),
+    })
+}
+
+impl Undone {
+    /// Returns the words alone.
+    pub(crate) fn words(&self) -> String {
+        format!("took back {}", count(self.events, "event", "events"))
+    }
+
+    /// Returns the words with links to the newest event and its memory.
+    pub(crate) fn linked(&self, explorer: &Explorer, ask: &Ask) -> Markup {
+        let Ok(detail) = detail(explorer, &self.newest) else {
+            return html! { (self.words()) ": " (event_id(ask, &self.newest)) };
+        };
+        let entry = &detail.entry;
+        let memory = entry.subject.as_deref();
+        let memory = memory.filter(|_| entry.kind.starts_with("memory."));
+        html! {
+            (self.words()) ": " (entry.kind) " " (position(ask, &entry.event, entry.position))
+            @if let Some(id) = memory { " of the memory " (memory_id(ask, id)) }
+        }
+    }
+}

@@ -160,3 +160,40 @@ impl Fields {
         self.get(REQUEST).map(str::to_owned)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Fields, POSTED, Posted};
+
+    fn digest(action: &str, fields: &[(&str, &str)]) -> blake3::Hash {
+        let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+        Fields::new(fields.iter().map(owned).collect()).digest(action)
+    }
+
+    #[test]
+    fn a_form_is_known_by_its_action_and_all_its_fields() {
+        let form = digest("pin", &[("id", "1"), ("request", "a")]);
+        assert_eq!(form, digest("pin", &[("id", "1"), ("request", "a")]));
+        for other in [
+            digest("unpin", &[("id", "1"), ("request", "a")]),
+            digest("pin", &[("id", "2"), ("request", "a")]),
+            digest("pin", &[("id", "1"), ("request", "")]),
+            digest("pin", &[("id", "1r"), ("equest", "a")]),
+            digest("pin", &[("id", "1")]),
+        ] {
+            assert_ne!(form, other);
+        }
+    }
+
+    #[test]
+    fn the_oldest_form_is_forgotten_first() {
+        let mut posted = Posted::default();
+        let form = |at: usize| digest("pin", &[("id", &at.to_string())]);
+        for at in 0..=POSTED {
+            posted.keep(form(at), format!("/done/{at}"));
+        }
+        assert_eq!(posted.page(&form(0)), None);
+        assert_eq!(posted.page(&form(1)).as_deref(), Some("/done/1"));
+        assert_eq!(posted.page(&form(POSTED)), Some(format!("/done/{POSTED}")));
+    }
+}

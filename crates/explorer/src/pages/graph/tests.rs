@@ -51,6 +51,12 @@ impl World {
         &self.explorer.service
     }
 
+    fn ask(&self, address: &str) -> Ask {
+        let uri: Uri = address.parse().expect("an address");
+        let Query(params) = Query::try_from_uri(&uri).expect("parameters");
+        Ask::of(&self.explorer, &uri, params).expect("a moment")
+    }
+
     fn memoir(&self, name: &str, description: &str) {
         let request = MemoirRequest {
             name: name.to_owned(),
@@ -282,4 +288,21 @@ fn names_that_mean_something_in_an_address_are_replaced_by_ids() {
     ] {
         assert_eq!(part_of_path(name, "ID"), part, "{name}");
     }
+}
+
+#[test]
+fn a_memoir_is_drawn_anew_after_the_log_was_rewritten() {
+    let world = World::new();
+    world.memoir("shop", "How the shop works");
+    world.concept("shop", "cart", "domain:money", &[]);
+    let drawn = || {
+        let ask = world.ask("/graph/shop");
+        Webs::of(&world.explorer, &ask, "shop").expect("a drawing")
+    };
+    let first = drawn();
+    assert!(Arc::ptr_eq(&first, &drawn()), "it is kept");
+    // A store that is restored can have other events up to the same position.
+    let mark = world.service().dir().join("rewritten");
+    std::fs::write(mark, "other").expect("it is written");
+    assert!(!Arc::ptr_eq(&first, &drawn()), "an old drawing");
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use futures_util::StreamExt;
 use icm_api::{Caller, StoreRequest};
 use icm_service::{OpenOptions, Service};
 use icm_wait::bounds;
 
-use super::{feed, page};
+use super::{FEEDS_MAX, feed, page};
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::time;
@@ -152,4 +152,23 @@ async fn the_stream_delivers_what_is_stored_and_ends_with_the_server() {
     explorer.stop.cancel();
     let end = tokio::time::timeout(bounds::ANSWER, stream.next()).await;
     assert!(end.expect("in time").is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_beyond_the_places_gets_no_content_until_another_one_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let open = || {
+        let state = State(Arc::clone(&explorer));
+        feed::feed(state, Query(Vec::new()), HeaderMap::new())
+    };
+    let mut streams = Vec::new();
+    for _ in 0..FEEDS_MAX {
+        let answer = open().await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        streams.push(answer);
+    }
+    assert_eq!(open().await.status(), StatusCode::NO_CONTENT);
+    streams.pop();
+    assert_eq!(open().await.status(), StatusCode::OK);
 }

@@ -49,10 +49,16 @@ impl Refusal {
         }
     }
 
-    /// Returns the refusal as a page, for a browser.
+    /// Returns the refusal as a page, for a browser. A refusal of a foreign page names no option: pages have none.
     pub(super) fn into_page(self) -> Response {
-        let why = format!("{}. {}", escaped(&self.message), escaped(&self.hint));
-        page(self.status, "Not admitted", &why, "")
+        let message = escaped(&self.message);
+        match self.status {
+            StatusCode::FORBIDDEN => page(self.status, "Not admitted", &format!("{message}."), ""),
+            status => {
+                let why = format!("{message}: {}.", escaped(&self.hint));
+                page(status, "This did not work", &why, "")
+            }
+        }
     }
 }
 

@@ -105,9 +105,6 @@ async fn a_planned_value_and_a_forgotten_fact_are_called_so() {
     let (text, found) = client.ok("icm_fact_get", asked.clone()).await;
     text.says("; next 3.0 (from 2100-01-01T00:00:00Z)");
     found.has(json!({"/facts/0/next/value": "3.0", "/facts/0/state": "current"}));
-    let over = json!({"topic": "facts/deploy", "key": "version", "content": "4.0"});
-    let text = client.fails("icm_memory_store", over).await;
-    text.says("icm fact set deploy version VALUE");
 
     client.ok("icm_memory_forget", id.clone()).await;
     let (text, found) = client.ok("icm_fact_get", asked).await;

@@ -221,8 +221,16 @@ async fn calls_at_once_show_a_memory_as_often_as_its_condition_allows() {
         let mut shown = 0;
         for _ in 0..4 {
             let reply = client.next().await.expect("an answer");
-            let results = &reply["result"]["structuredContent"]["results"];
-            shown += results.texts("id").iter().filter(|it| **it == id).count();
+            let answer = &reply["result"]["structuredContent"];
+            // A context names the ids of its memories alone.
+            let ids: Vec<String> = match answer["ids"].as_array() {
+                Some(ids) => ids
+                    .iter()
+                    .map(|id| id.as_str().expect("an id").to_owned())
+                    .collect(),
+                None => answer["results"].texts("id"),
+            };
+            shown += ids.iter().filter(|it| **it == id).count();
         }
         assert_eq!(shown, usage);
         assert_eq!(expired(&mut client).await, [id.as_str()]);

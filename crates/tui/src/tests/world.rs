@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use icm_api::{Caller, LinkRequest, RecallRequest, StoreRequest, UpdateRequest};
 use icm_log::env::Env;
 use icm_service::{Ground, OpenOptions, Service};
+use icm_wait::bounds;
 use jiff::tz::TimeZone;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -68,7 +68,7 @@ impl World {
         });
         let options = OpenOptions {
             dir: folder.path().join("store"),
-            lock_wait: Duration::from_secs(10),
+            lock_wait: bounds::PEER,
             read_only: false,
         };
         let ground = Ground {

@@ -66,6 +66,14 @@ fn head(scene: &Scene<'_>, memory: &Memory) -> Vec<Row> {
             last.map_or_else(String::new, |at| scene.clock.ago(at))
         ),
     };
+    let short = |at: &Option<String>| {
+        at.as_deref()
+            .map_or_else(String::new, |at| scene.clock.short(at))
+    };
+    let pinned = match memory.pinned_until.as_deref() {
+        Some("unpinned") => "unpinned".to_owned(),
+        _ => short(&memory.pinned_until),
+    };
     let mut rows = vec![first];
     rows.extend(facts(
         scene.columns,
@@ -77,20 +85,16 @@ fn head(scene: &Scene<'_>, memory: &Memory) -> Vec<Row> {
             ("keywords", memory.keywords.join(", ")),
             ("stored", scene.clock.short(&memory.created_at)),
             ("changed", scene.clock.short(&memory.updated_at)),
-            (
-                "of",
-                memory
-                    .occurred_at
-                    .as_deref()
-                    .map(|at| scene.clock.short(at))
-                    .unwrap_or_default(),
-            ),
+            ("of", short(&memory.occurred_at)),
             ("expires", memory.expires.clone().unwrap_or_default()),
+            ("planned from", short(&memory.planned_from)),
+            ("pinned until", pinned),
             ("recalled", recalled),
             ("conflict in", memory.conflicts.join(", ")),
         ],
     ));
-    rows.truncate(4);
+    // A narrow terminal keeps room for the text.
+    rows.truncate(if scene.columns < 60 { 4 } else { 5 });
     rows.push(Row::new());
     rows
 }

@@ -165,3 +165,17 @@ fn blank_rows_are_passed_over() {
     world.press("g");
     assert_eq!(world.model.view().top, 0);
 }
+
+#[test]
+fn a_pin_is_named_until_its_end() {
+    let mut world = World::new((80, 24));
+    let id = world.store("people", "Bakers rise early");
+    let pinned = world.service.pin(&world.person, &[id], None);
+    pinned.unwrap();
+    world.tick();
+    world.press("2<Enter>");
+    world.shows(&["Bakers rise early", "pinned until unpinned"]);
+    world.press("[");
+    world.shows(&["Bakers rise early"]);
+    world.lacks("pinned until");
+}

@@ -86,6 +86,9 @@ pub use turn::*;
 pub use undo::*;
 pub use undo_entry::*;
 
+/// The command that an empty page of a store names.
+pub const STORE_EXAMPLE: &str = "icm store -t notes -c \"a text\"";
+
 /// A listener to the progress of long work; silent by default.
 pub trait Progress: Sync {
     /// Starts a phase of `total` steps (`None`: unknown).

@@ -51,7 +51,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 }
                 ol.feed reversed data-rows data-most=(EVENTS_KEPT) { (rows) }
                 (show::empty("Nothing has happened yet", &html! {
-                    "Store something: " code { "icm store -t topic -- \"a fact\"" } ", or set up an agent with " code { "icm init" } "."
+                    "Store something: " code { (icm_api::STORE_EXAMPLE) } ", or set up an agent with " code { "icm init" } "."
                 }))
             }
         }

@@ -1,6 +1,6 @@
 //! The page *Memories*: a list or the results of a search, and the memory beside the list.
 
-use icm_api::{RecallHit, Sort, found_by};
+use icm_api::{RecallHit, STORE_EXAMPLE, Sort, found_by};
 
 use super::{Page, Scene, empty, facts, sign};
 use crate::ask::{Found, Wanted};
@@ -108,7 +108,7 @@ fn nothing(scene: &Scene<'_>, wanted: &Wanted, found: &Found) -> Vec<Row> {
             scene.columns,
             &[
                 "No memory is stored at this moment.",
-                "`icm store -t topic -- \"a text\"` stores one.",
+                &format!("`{STORE_EXAMPLE}` stores one."),
             ],
         ),
     }

@@ -1,6 +1,6 @@
 //! The page *Now*: numbers, sessions at work, newest events.
 
-use icm_api::LogEntry;
+use icm_api::{LogEntry, STORE_EXAMPLE};
 
 use super::{Page, Scene, empty, event_row, facts};
 use crate::ask::{AtWork, Counts};
@@ -29,7 +29,7 @@ pub(crate) fn page(scene: &Scene<'_>, entries: &[LogEntry], counts: Option<&Coun
         true => rows.extend(empty(
             scene.columns,
             &[
-                "The store is empty. `icm store -t topic -- \"a text\"` stores a memory,",
+                &format!("The store is empty. `{STORE_EXAMPLE}` stores a memory,"),
                 "`icm init` lets an agent store its own.",
             ],
         )),

@@ -42,9 +42,9 @@ fn no_size_of_the_terminal_is_too_small() {
 fn an_empty_store_says_what_to_do() {
     let mut world = World::empty((80, 24));
     world.tick();
-    world.shows(&["The store is empty", "now"]);
+    world.shows(&["The store is empty", icm_api::STORE_EXAMPLE, "now"]);
     world.press("2");
-    world.shows(&["No memory is stored"]);
+    world.shows(&["No memory is stored", icm_api::STORE_EXAMPLE]);
     world.press("3");
     world.shows(&["The log has no event yet"]);
     world.press("[{}a<Enter>u");

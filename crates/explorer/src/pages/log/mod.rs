@@ -104,7 +104,7 @@ pub(super) fn pages(ask: &Ask, is_later: bool, next: Option<u64>, oldest_first: 
 /// Returns the words for a list without events.
 fn nothing(explorer: &Explorer, ask: &Ask, filter: &Filter) -> Result<Markup> {
     if filter.is_empty() && filter.cursor.is_none() {
-        let next = html! { "Each change is an event here. Store something: " code { "icm store -t notes -c \"a text\"" } };
+        let next = html! { "Each change is an event here. Store something: " code { (icm_api::STORE_EXAMPLE) } };
         return Ok(empty("No events yet", &next));
     }
     let unknown = match &filter.actor {

@@ -43,7 +43,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let is_forked = chains.iter().any(|(chain, _)| !chain.branches.is_empty());
     let main = html! {
         @if chains.is_empty() {
-            (empty("No machine has written here yet", &html! { "Store something: " code { "icm store -t notes -c \"a text\"" } }))
+            (empty("No machine has written here yet", &html! { "Store something: " code { (icm_api::STORE_EXAMPLE) } }))
         } @else {
             p {
                 "Each machine writes a chain of its own, and "

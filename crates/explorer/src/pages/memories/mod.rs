@@ -110,7 +110,7 @@ fn nothing(explorer: &Explorer, ask: &Ask, filters: &Filters) -> Markup {
         ),
         None => show::empty(
             "There is no memory yet",
-            &html! { "Store one with " code { "icm store -t TOPIC -- TEXT" } " " (act::store_link(explorer, ask)) },
+            &html! { "Store one with " code { (icm_api::STORE_EXAMPLE) } " " (act::store_link(explorer, ask)) },
         ),
     }
 }

@@ -206,14 +206,20 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
         Cell::new(topic(memory).unwrap_or_default())
             .style(TOPIC)
             .at_most(32),
-        Cell::new(
-            match (&memory.expires, memory.marks.and_then(|it| it.told())) {
-                _ if memory.forgotten => "forgotten".to_owned(),
-                (Some(condition), _) if memory.expired => when::condition(condition),
-                (_, Some(told)) => format!("{}, {told}", memory.importance.name()),
-                (_, None) => memory.importance.name().to_owned(),
-            },
-        )
+        Cell::new(match memory.expires.as_deref().map(when::condition) {
+            _ if memory.forgotten => "forgotten".to_owned(),
+            Some(condition) if memory.expired => condition,
+            condition => {
+                let told = memory.marks.and_then(|it| it.told());
+                let more = condition.into_iter().chain(told);
+                let importance = memory.importance.name().to_owned();
+                [importance]
+                    .into_iter()
+                    .chain(more)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            }
+        })
         .at_most(40)
         .style(importance_style(memory.importance)),
         Cell::new(when::ago(ui.now, &memory.updated_at)).style(DIM),

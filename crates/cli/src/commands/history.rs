@@ -39,8 +39,25 @@ pub(crate) fn run(args: HistoryArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&versions)?;
     } else {
         print(&app.ui, &versions)?;
+        print_expired(app, &versions)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Prints that a memory is hidden now if no event says so: a time, a number of recalls and a period need none.
+fn print_expired(app: &App, versions: &[Version]) -> Result<(), CliError> {
+    let Some(newest) = versions.last().filter(|it| it.kind != "memory.expired") else {
+        return Ok(());
+    };
+    let memory = app.service()?.get(&newest.memory.id, None)?;
+    match &memory.expires {
+        Some(condition) if memory.expired => {
+            app.ui
+                .line(format_args!("hidden now: {}", when::condition(condition)))?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {

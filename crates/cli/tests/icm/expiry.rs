@@ -117,6 +117,11 @@ fn the_history_of_an_expired_memory_names_its_condition() {
     let id = world.json("list --expired").texts("id").remove(0);
     let history = world.out(format!("history {id}"));
     history.says(format!("{condition}: the file is gone"));
+    let other = world.stored("-t t -c 'The badge opens the archive' --expires 'usage 1'");
+    world.out(format!("history {other}")).lacks("hidden now");
+    world.ok("recall 'what opens the archive'");
+    let history = world.out(format!("history {other}"));
+    history.says("hidden now: usage 1");
     let log = world.out("log --kind memory.expired");
     log.says("file-exists: the file is gone");
 }
@@ -232,10 +237,10 @@ fn times_of_conditions_and_alerts_are_shown_as_local_times() {
     let id = world.json("list")[0]["id"].as_str().unwrap().to_owned();
     let memory = world.json(format!("get {id}"));
     assert_eq!(memory["expires"], "time 2090-01-05T15:00:00Z");
-    local(&format!("get {id}")).says("expires   time 2090-01-05\n");
+    local(&format!("get {id}")).says("expires     time 2090-01-05\n");
     let out = local(&format!("update {id} --expires 'time 2090-01-05 09:00'"));
     out.says("\nexpires 2090-01-05 09:00\n");
-    local(&format!("get {id}")).says("expires   time 2090-01-05 09:00\n");
+    local(&format!("get {id}")).says("expires     time 2090-01-05 09:00\n");
     let id = world.stored("-t t -c 'The office is shut' --expires 'period 2090-01-05..'");
     local("list --expired").says("period 2090-01-05 09:00..");
     local(&format!("get {id}")).says("period 2090-01-05 09:00..: hidden now");

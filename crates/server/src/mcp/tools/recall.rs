@@ -113,6 +113,8 @@ struct Hit {
     updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     occurred_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     withheld: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -334,7 +336,9 @@ fn in_frame(
         };
         let passage = hit.passage.as_ref().map(|it| format!(", {}", it.told()));
         let found = format!("{}{}", found(hit), passage.unwrap_or_default());
-        let links = links(hit);
+        let expires = hit.expires.as_deref().map(|it| call.expires(it));
+        let expires = expires.map(|it| format!(", {it}")).unwrap_or_default();
+        let links = format!("{expires}{}", links(hit));
         if call.options.compact {
             let about = format!("{found}{links}");
             let tail = match about.strip_prefix(", ") {
@@ -433,6 +437,7 @@ fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
             &source.project,
             &source.file,
             &hit.key,
+            &hit.expires,
         ];
         let source: usize = source
             .iter()
@@ -511,6 +516,7 @@ impl Hit {
             created_at: memory.created_at,
             updated_at: memory.updated_at,
             occurred_at: memory.occurred_at,
+            expires: memory.expires.map(cleaned),
             withheld: memory.withheld,
             via: hit.via,
             expanded: hit.expanded,

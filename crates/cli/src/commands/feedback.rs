@@ -1,7 +1,7 @@
 //! `icm feedback`
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use icm_api::{
     Feedback, FeedbackHit, FeedbackList, FeedbackListRequest, FeedbackRequest,
     FeedbackSearchRequest, FeedbackStats, MarkedMemory, Marks, Source, Trust, Verdict,
@@ -151,12 +151,13 @@ struct StatsArgs {
 Examples:
   icm feedback mark 01J9X4 --useful
   icm feedback mark 01J9X4 --wrong")]
+#[command(group(ArgGroup::new("judgement").required(true).args(["wrong", "useful"])))]
 struct MarkArgs {
     /// Id or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// The memory was wrong
-    #[arg(long, required_unless_present = "useful", conflicts_with = "useful")]
+    #[arg(long)]
     wrong: bool,
     /// The memory was right, and helped
     #[arg(long)]

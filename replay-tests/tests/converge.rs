@@ -135,6 +135,7 @@ fn told(service: &Service) -> Vec<String> {
         let one = icm_api::Memory {
             often_together: Vec::new(),
             conflicts: Vec::new(),
+            authors: None,
             ..one
         };
         assert_eq!(one, memory);

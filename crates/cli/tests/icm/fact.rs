@@ -322,7 +322,8 @@ fn a_store_over_a_fact_is_refused() {
     let world = World::new();
     world.ok("fact set deploy version 1.0");
     let refused = world.icm("store -t facts/deploy --key version -c 2.0");
-    refused.fails(2, "icm fact set deploy version VALUE");
+    let refused = refused.fails(2, "is a fact");
+    refused.err.says("icm fact set deploy version VALUE");
     world
         .json("fact get deploy version")
         .has(json!({"value": "1.0"}));

@@ -127,7 +127,7 @@ fn corrections_are_listed_newest_first() {
 
     world.ok("undo --last 1 --yes");
     assert_eq!(world.json("feedback list").texts("id"), ids[1..]);
-    assert_eq!(world.json("feedback list --at @0"), json!([]));
+    assert_eq!(world.json("feedback list --at @1"), json!([]));
 }
 
 #[test]

@@ -356,7 +356,7 @@ fn a_text_that_another_session_stores_again_is_confirmed() {
     let found = world.json("recall 'service port'");
     assert_eq!(found["results"][0]["confirmations"], 2, "{found}");
     let shown = world.ok(format!("get {}", text(&found["results"][0], "id")));
-    shown.out.says("confirmed  2 times");
+    shown.out.says("confirmed   2 times");
     assert_eq!(memories(&world), 1);
     world.ok("undo --last 1 --yes");
     let found = world.json("recall 'service port'");

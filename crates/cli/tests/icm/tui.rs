@@ -129,7 +129,7 @@ fn the_pages_are_drawn_and_q_gives_the_terminal_back() {
     view.press("/money");
     view.sees("search:");
     view.press("\r");
-    view.sees("results");
+    view.sees("1 result");
     // A memory of another process appears by itself.
     view.press("3");
     view.sees("newest");

@@ -289,7 +289,7 @@ fn the_page_of_a_fact_marks_the_current_and_the_planned_values() {
     for (row, badge) in [("2.0", ">current<"), ("3.0", ">planned<")] {
         let row = page
             .split("<tr>")
-            .find(|it| it.contains(&format!("<td>{row}")));
+            .find(|it| it.contains(&format!("<td><bdi>{row}")));
         let row = row.unwrap_or_else(|| panic!("no row in {page}"));
         assert!(row.contains(badge) && !row.contains(">now<"), "{row}");
     }

@@ -2,8 +2,8 @@
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::{
-    Basis, Diff, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, Memory, MemoryChange,
-    MemoryLink,
+    Basis, Diff, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, MarkedMemory, Memory,
+    MemoryChange, MemoryLink,
 };
 use icm_guard::sanitize::{clean, clean_line};
 use maud::{Markup, html};
@@ -64,7 +64,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
             (list("Linked", &diff.linked, |link| linked(ask, link, Side::Later)))
             (list("Unlinked", &diff.unlinked, |link| linked(ask, link, Side::Earlier)))
             (graph(&diff.graph))
-            (feedback(&diff.feedback))
+            (feedback(ask, &diff.feedback))
         }
         @if diff.faded > 0 {
             p.quiet { (show::count(diff.faded, "other memory", "other memories")) " lost weight by decay." }
@@ -415,7 +415,7 @@ fn graph(diff: &GraphDiff) -> Markup {
     }
 }
 
-fn feedback(diff: &FeedbackDiff) -> Markup {
+fn feedback(ask: &Ask, diff: &FeedbackDiff) -> Markup {
     let one = |side| {
         move |feedback: &icm_api::Feedback| {
             let text = show::text(&feedback.told(TEXT_CHARS));
@@ -423,8 +423,52 @@ fn feedback(diff: &FeedbackDiff) -> Markup {
             entry(&html! { "feedback" }, &earlier, &later)
         }
     };
+    let judged = |memory: &MarkedMemory| {
+        let told = memory.marks.told();
+        let marks = html! { (told.as_deref().unwrap_or("no longer judged")) };
+        let [earlier, later] = on(Side::Later, &marks);
+        entry(&heading(ask, &memory.topic, &memory.id), &earlier, &later)
+    };
     html! {
         (list("Feedback added", &diff.recorded, one(Side::Later)))
         (list("Feedback taken back", &diff.gone, one(Side::Earlier)))
+        (list("Judged", &diff.judged, judged))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use icm_api::{Caller, StoreRequest, Verdict};
+    use icm_service::{OpenOptions, Service};
+
+    use super::*;
+
+    #[test]
+    fn a_judged_memory_is_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = OpenOptions {
+            dir: folder.path().join("store"),
+            lock_wait: Duration::from_secs(10),
+            read_only: false,
+        };
+        let service = Arc::new(Service::open(options).expect("a store"));
+        let caller = Caller::default();
+        let stored = service
+            .store(&caller, StoreRequest::new("t", "a note"))
+            .expect("it stores");
+        let mark = service.feedback_mark(&caller, &stored.id, Verdict::Useful);
+        mark.expect("it is judged");
+        let explorer = Explorer::new(service, caller, false).expect("an explorer");
+        let uri = "/compare".parse().expect("an address");
+        let with = ("with".to_owned(), format!("@{}", stored.position));
+        let ask = Ask::of(&explorer, &uri, vec![with]).expect("a moment");
+        let shown = page(&explorer, &ask).expect("a page").main.into_string();
+        assert!(shown.contains("1 feedback"), "{shown}");
+        assert!(shown.contains("Judged"), "{shown}");
+        assert!(shown.contains("called useful once"), "{shown}");
+        assert!(shown.contains(&stored.id), "{shown}");
     }
 }

@@ -7,8 +7,6 @@ use maud::{Markup, html};
 use crate::ask::Ask;
 use crate::show;
 
-/// Parameters of the page that are no filters.
-const NO_FILTERS: [&str; 3] = ["q", "after", "offset"];
 /// Parameters that count in a search only.
 const SEARCH_ONLY: [&str; 7] = [
     "importance",
@@ -62,6 +60,7 @@ pub(super) struct Filters {
     floor: Option<f64>,
     no_links: bool,
     offset: usize,
+    /// Names of the parameters that filter.
     names: Vec<String>,
 }
 
@@ -97,7 +96,7 @@ impl Filters {
                 .get("offset")
                 .and_then(|at| at.parse().ok())
                 .unwrap_or(0),
-            names: ask.params().iter().map(|(name, _)| name.clone()).collect(),
+            names: set(ask).map(|(name, ..)| name.to_owned()).collect(),
         }
     }
 
@@ -114,10 +113,7 @@ impl Filters {
     }
 
     fn count(&self) -> usize {
-        let is_known = |name: &&String| NAMES.iter().any(|(known, _)| known == name);
-        let set = self.names.iter().filter(is_known);
-        set.filter(|name| !NO_FILTERS.contains(&name.as_str()))
-            .count()
+        self.names.len()
     }
 
     /// Returns the request for a page of the list.
@@ -184,13 +180,7 @@ impl Filters {
 
     /// Returns the filters that are set, each with a link that takes it away.
     pub(super) fn chips(&self, ask: &Ask) -> Markup {
-        let set = ask.params().iter();
-        let set: Vec<(&str, &str, &str)> = set
-            .filter_map(|(name, value)| {
-                let label = NAMES.iter().find(|(known, _)| known == name)?.1;
-                Some((name.as_str(), label, value.as_str()))
-            })
-            .collect();
+        let set: Vec<(&str, &str, &str)> = set(ask).collect();
         html! {
             @if !set.is_empty() {
                 ul.chips aria-label="Filters that are set" {
@@ -206,6 +196,23 @@ impl Filters {
             }
         }
     }
+}
+
+/// Returns the filters that are set: name, label and value. A value that means nothing sets none.
+fn set(ask: &Ask) -> impl Iterator<Item = (&str, &'static str, &str)> {
+    ask.params().iter().filter_map(|(name, value)| {
+        let label = NAMES.iter().find(|(known, _)| known == name)?.1;
+        let counts = match name.as_str() {
+            "importance" => importance_named(value).is_some(),
+            "trust" => trust_named(value).is_some(),
+            "floor" => value.parse::<f64>().is_ok(),
+            "links" => value == "no",
+            "sort" => matches!(value.as_str(), "weight" | "accessed"),
+            "state" => matches!(value.as_str(), "forgotten" | "expired"),
+            _ => true,
+        };
+        counts.then_some((name.as_str(), label, value.as_str()))
+    })
 }
 
 /// Returns the fields of the form below the words.

@@ -321,3 +321,51 @@ fn a_search_shows_corrections_as_a_recall_does() {
     }
     assert!(!search("zebra").contains("Correction"));
 }
+
+#[test]
+fn a_value_that_means_nothing_is_no_filter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    store(&explorer, StoreRequest::new("t", "a note"));
+    let ignored = [
+        ("floor", "abc"),
+        ("importance", "huge"),
+        ("trust", "full"),
+        ("links", "yes"),
+        ("sort", "size"),
+        ("state", "gone"),
+    ];
+    let html = shown(&explorer, page, "/memories", &ignored);
+    assert!(!html.contains("take this filter away"), "{html}");
+    assert!(!html.contains("narrow a search"), "{html}");
+    let html = shown(
+        &explorer,
+        page,
+        "/memories",
+        &[("floor", "0.5"), ("importance", "huge")],
+    );
+    assert_eq!(html.matches("take this filter away").count(), 1, "{html}");
+    assert!(html.contains("narrow a search"), "{html}");
+}
+
+#[test]
+fn the_version_of_an_expired_memory_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let file = folder.path().join("lock");
+    std::fs::write(&file, "held").expect("a file");
+    let request = StoreRequest {
+        expires: Some(format!("file-exists {}", file.display())),
+        ..StoreRequest::new("t", "the lock is held")
+    };
+    let (id, _) = store(&explorer, request);
+    std::fs::remove_file(&file).expect("it is removed");
+    let path = format!("/memories/{id}");
+    // The first look finds out, and its end records it.
+    shown(&explorer, memory::page, &path, &[]);
+    explorer.service.record_recalls();
+    let html = shown(&explorer, memory::page, &path, &[]);
+    assert!(html.contains("memory.expired"), "{html}");
+    assert!(html.contains("the file is gone"), "{html}");
+    assert!(!html.contains("No field that is shown changed"), "{html}");
+}

@@ -1,5 +1,6 @@
 //! The versions of a memory, each with its differences to the one before.
 
+use icm_api::expiry::came_true;
 use icm_api::{Memory, Version};
 use maud::{Markup, html};
 
@@ -27,7 +28,7 @@ pub(super) fn section(explorer: &Explorer, ask: &Ask, known: &[Version]) -> Mark
                     @let older = known[..at].iter().rev().find(|older| !older.is_not_shown());
                     li data-row="" id={ "version-" (version.position) } {
                         (head(explorer, ask, version))
-                        @if version.is_not_shown() { (not_shown(version)) } @else { (changes(version, older)) }
+                        @if version.is_not_shown() { (not_shown(version)) } @else { (changes(explorer, version, older)) }
                     }
                 }
             }
@@ -85,7 +86,7 @@ fn not_shown(version: &Version) -> Markup {
 }
 
 /// Returns the changes of a version: fields with old and new value, then the text.
-fn changes(version: &Version, older: Option<&Version>) -> Markup {
+fn changes(explorer: &Explorer, version: &Version, older: Option<&Version>) -> Markup {
     let memory = &version.memory;
     let Some(before) = older.map(|older| &older.memory) else {
         return html! {
@@ -96,7 +97,13 @@ fn changes(version: &Version, older: Option<&Version>) -> Markup {
         };
     };
     let fields = fields(before, memory);
+    let expired = match version.kind.as_str() {
+        "memory.expired" => memory.expires.as_deref(),
+        _ => None,
+    };
+    let expired = expired.map(|condition| came_true(condition, &explorer.service.zone()));
     html! {
+        @if let Some(why) = &expired { p { "Expired: " (show::line(why)) } }
         @if !fields.is_empty() {
             dl.pairs.changed {
                 @for (name, old, new) in &fields {
@@ -112,7 +119,7 @@ fn changes(version: &Version, older: Option<&Version>) -> Markup {
             (Some(old), Some(new)) if old != new => { (differences(old, new)) }
             (Some(_), None) => { p { (show::withheld()) } }
             (None, Some(new)) => { div.said { (show::text(new)) } }
-            _ if fields.is_empty() => { p.quiet { "No field that is shown changed." } }
+            _ if fields.is_empty() && expired.is_none() => { p.quiet { "No field that is shown changed." } }
             _ => {}
         }
     }

@@ -12,12 +12,14 @@ pub(crate) fn page(scene: &Scene<'_>, detail: &EventDetail) -> Page {
     let entry = &detail.entry;
     let mut rows = Vec::new();
     if let Some(subject) = &entry.subject {
-        rows.push(
-            Row::new()
-                .with("about     ", Look::Dim)
-                .with(subject, Look::Name)
-                .to(Target::Memory(subject.clone())),
-        );
+        let row = Row::new()
+            .with("about     ", Look::Dim)
+            .with(subject, Look::Name);
+        // Concepts and memoirs have no page.
+        rows.push(match entry.kind.starts_with("memory.") {
+            true => row.to(Target::Memory(subject.clone())),
+            false => row,
+        });
     }
     if let Some(session) = &entry.session {
         rows.push(

@@ -10,6 +10,8 @@ use crate::row::Target;
 
 /// Characters of a typed line at most. Raised, a line is longer than any search reads.
 const INPUT_MAX: usize = 1000;
+/// Results of a search that are asked for at first. Raised, a search takes longer.
+const SEARCH_ROWS: usize = 50;
 
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,8 +221,11 @@ impl Model {
         match purpose {
             Purpose::Search => {
                 if let Kind::Memories(wanted) = &mut self.pages[1].kind {
+                    wanted.limit = match line.is_empty() {
+                        true => super::view::ROWS,
+                        false => SEARCH_ROWS,
+                    };
                     wanted.query = Some(line).filter(|line| !line.is_empty());
-                    wanted.limit = 50;
                 }
                 self.go_to_first(1);
             }

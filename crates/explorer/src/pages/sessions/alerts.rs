@@ -161,9 +161,9 @@ fn waiting(explorer: &Explorer, ask: &Ask, session: Option<&str>) -> Result<Aler
 /// Returns the reminders that wait for a session.
 pub(super) fn of_session(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
     let answer = waiting(explorer, ask, Some(id))?;
-    let later = answer.not_due + answer.left_out;
+    let further = |number: usize| count(number as u64, "reminder", "reminders");
     Ok(html! {
-        @if !answer.alerts.is_empty() || later > 0 {
+        @if !answer.alerts.is_empty() || answer.not_due > 0 {
             section aria-labelledby="alerts" {
                 h2 #alerts { "Reminders that wait for it" }
                 ul.log-cards {
@@ -174,7 +174,8 @@ pub(super) fn of_session(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Mar
                         }
                     }
                 }
-                @if later > 0 { p.quiet { (count(later as u64, "reminder", "reminders")) " for later." } }
+                @if answer.left_out > 0 { p.quiet { "Due, too, but not shown here: " (further(answer.left_out)) "." } }
+                @if answer.not_due > 0 { p.quiet { (further(answer.not_due)) " for later." } }
             }
         }
     })

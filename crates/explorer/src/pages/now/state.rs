@@ -46,7 +46,9 @@ pub(super) fn state_or_later(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
 /// Returns the state at the moment of the page.
 pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     let stats = explorer.service.stats(ask.at.as_deref())?;
-    let is_live = ask.at.is_none();
+    if ask.at.is_some() {
+        return Ok(html! { div #state.now-state { (counts(ask, &stats, None)) } });
+    }
     let (sessions, today) = explorer.heads.with(explorer.service.log_handle(), |seen| {
         let now = explorer.service.now_ms();
         (
@@ -54,23 +56,18 @@ pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
             seen.tokens.since(midnight_ms(explorer)),
         )
     })?;
-    let alerts = match is_live {
-        true => alerts(explorer)?,
-        false => Vec::new(),
-    };
+    let alerts = alerts(explorer)?;
     Ok(html! {
-        div #state.now-state hx-get=[is_live.then_some("/now/state")] hx-swap=[is_live.then_some("outerHTML")]
-            hx-trigger=[is_live.then_some("rows throttle:5s, rows delay:2s")] {
-            (counts(ask, &stats, today))
-            @if is_live {
-                (at_work(explorer, ask, &sessions))
-                @if !alerts.is_empty() { (due(explorer, ask, &alerts)) }
-            }
+        div #state.now-state hx-get="/now/state" hx-swap="outerHTML" hx-trigger="rows throttle:5s, rows delay:2s" {
+            (counts(ask, &stats, Some(today)))
+            (at_work(explorer, ask, &sessions))
+            @if !alerts.is_empty() { (due(explorer, ask, &alerts)) }
         }
     })
 }
 
-fn counts(ask: &Ask, stats: &Stats, today: Shown) -> Markup {
+/// Returns the numbers, and what agents were shown `today` if the page is live.
+fn counts(ask: &Ask, stats: &Stats, today: Option<Shown>) -> Markup {
     let card = |value: u64, name: &str, href: Option<String>, more: String| {
         html! {
             li {
@@ -90,11 +87,6 @@ fn counts(ask: &Ask, stats: &Stats, today: Shown) -> Markup {
     if stats.expired > 0 {
         gone.push(format!("{} expired", show::number(stats.expired)));
     }
-    let shown = format!(
-        "{}, {}",
-        show::count(today.times, "answer", "answers"),
-        show::count(today.memories, "memory", "memories")
-    );
     html! {
         section aria-label="Numbers" {
             ul.counters {
@@ -105,8 +97,10 @@ fn counts(ask: &Ask, stats: &Stats, today: Shown) -> Markup {
                     memoirs => format!("in {}", show::count(memoirs, "memoir", "memoirs")),
                 }))
                 (card(stats.events, "events", link("/log"), String::new()))
-                @if ask.at.is_none() {
-                    (card(today.tokens, "tokens shown today", link("/numbers"), shown))
+                @if let Some(today) = today {
+                    @let answers = show::count(today.times, "answer", "answers");
+                    @let memories = show::count(today.memories, "memory", "memories");
+                    (card(today.tokens, "tokens shown today", link("/numbers"), format!("{answers}, {memories}")))
                 }
             }
         }

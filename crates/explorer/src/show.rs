@@ -3,7 +3,7 @@
 //! Each piece takes text of the store as it is, removes control and bidirectional characters, and isolates its direction.
 
 use icm_api::when::{day, time_ago};
-use icm_api::{Importance, Trust, matched_places};
+use icm_api::{Importance, Memory, Trust, matched_places};
 use icm_guard::sanitize::{clean, clean_line};
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -49,7 +49,8 @@ pub(crate) fn start(text: &str, chars: usize) -> Markup {
 
 /// Returns the start of a stored text as plain text in one line, for titles and attributes.
 pub(crate) fn start_of(text: &str, chars: usize) -> String {
-    // A character has four bytes at most; the rest of a long text need not be cleaned.
+    // A character has four bytes at most, and as many are left for what is cleaned away. The rest of a long text need
+    // not be cleaned.
     let near = text.floor_char_boundary(chars.saturating_mul(8));
     let line = clean_line(&text[..near]);
     let line = line.trim();
@@ -172,11 +173,23 @@ pub(crate) fn event_path(ask: &Ask, position: u64) -> String {
     ask.link(&format!("/log/{position}"), &[])
 }
 
-/// Returns a topic as a link to its memories. No memory is found by a topic that was taken out.
-pub(crate) fn topic(ask: &Ask, topic: &str) -> Markup {
-    if topic == "(withheld)" {
-        return withheld();
+/// Returns the topic of a memory as a link to its memories. No memory is found by a topic that was taken out.
+pub(crate) fn topic_of(ask: &Ask, memory: &Memory) -> Markup {
+    match memory.withheld.iter().any(|field| field == "topic") {
+        true => withheld(),
+        false => topic_link(ask, &memory.topic),
     }
+}
+
+/// Returns the topic of an answer that does not say what is withheld, as a link to its memories.
+pub(crate) fn topic(ask: &Ask, topic: &str) -> Markup {
+    match topic {
+        "" | "(withheld)" => withheld(),
+        _ => topic_link(ask, topic),
+    }
+}
+
+fn topic_link(ask: &Ask, topic: &str) -> Markup {
     html! { a.topic href=(ask.link("/memories", &[("topic", topic)])) { (line(topic)) } }
 }
 

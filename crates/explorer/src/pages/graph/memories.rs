@@ -263,7 +263,7 @@ fn linked(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
                         @for memory in &memories {
                             tr {
                                 th scope="row" { a href=(ask.link("/graph/memories", &[("around", &memory.id)])) { (show::start(&name_of(memory), NAME)) } }
-                                td { (show::topic(ask, &memory.topic)) }
+                                td { (show::topic_of(ask, memory)) }
                                 td.figure { (show::number(memory.related.len() as u64)) }
                                 td { (show::time(explorer, ask, &memory.created_at)) }
                             }

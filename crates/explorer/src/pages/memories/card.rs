@@ -14,7 +14,7 @@ pub(super) const START_CHARS: usize = 280;
 pub(super) fn head(explorer: &Explorer, ask: &Ask, memory: &Memory, more: &Markup) -> Markup {
     html! {
         div.head {
-            (show::topic(ask, &memory.topic))
+            (show::topic_of(ask, memory))
             @if memory.importance != Importance::Medium { (show::importance(memory.importance)) }
             (states(explorer, memory))
             span.end { (more) }

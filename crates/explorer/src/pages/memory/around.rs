@@ -74,7 +74,7 @@ fn other(explorer: &Explorer, ask: &Ask, id: &str) -> Markup {
                     None => { (show::withheld()) }
                 }
             }
-            " " span.quiet { "in " (show::topic(ask, &memory.topic)) ", " (show::time(explorer, ask, &memory.updated_at)) }
+            " " span.quiet { "in " (show::topic_of(ask, &memory)) ", " (show::time(explorer, ask, &memory.updated_at)) }
         },
         Err(_) => show::memory_id(ask, id),
     }

@@ -37,7 +37,7 @@ fn fields(ask: &Ask, memory: &Memory) -> Markup {
     let marks = memory.marks.unwrap_or_default();
     html! {
         dt { "Id" } dd { code.whole { (memory.id) } }
-        dt { "Topic" } dd { (show::topic(ask, &memory.topic)) }
+        dt { "Topic" } dd { (show::topic_of(ask, memory)) }
         @if let Some(key) = &memory.key {
             dt { @if memory.topic.starts_with(FACTS) { "Attribute" } @else { "Key" } }
             dd { (show::line(key)) }

@@ -5,7 +5,7 @@
 //! form    ─▶ act (form token, one command)  ─▶ redirect to the page that shows what was done
 //! ```
 //!
-//! [`routes`] makes an [`axum::Router`]. Who serves it must let in one browser of this user alone: the router knows
+//! [`routes`] makes an [`axum::Router`]. Its server must let in one browser of this user alone: the router knows
 //! neither sockets nor who asks. Each page is complete without script. All text of the store goes through `maud`, which
 //! escapes it.
 

@@ -74,7 +74,7 @@ impl Clock {
         self.date(self.now())
     }
 
-    /// Returns the first millisecond of the day of the last moment that counts as now.
+    /// Returns the first millisecond of the local day that holds `ms`.
     pub(crate) fn start_of_day_ms(&self, ms: u64) -> u64 {
         let start = self.day_of(ms).and_then(|day| {
             let start = day.to_zoned(self.zone.clone()).ok()?;

@@ -61,7 +61,7 @@ impl Pen {
         }
     }
 
-    /// Draws a text, and returns the column behind it. What lies outside of the terminal is left out.
+    /// Draws a text, and returns the column behind it. Text outside of the terminal is left out.
     fn text(
         &self,
         buffer: &mut Buffer,

@@ -22,7 +22,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts the threads. What they learn goes to `tell`; they end once this and the receiver of `tell` are gone.
+    /// Starts the threads. Their news goes to `tell`; they end once this and the receiver of `tell` are gone.
     pub(crate) fn start<N: From<News> + Send + 'static>(
         service: &Arc<Service>,
         caller: &Caller,

@@ -127,6 +127,21 @@ fn the_history_of_an_expired_memory_names_its_condition() {
 }
 
 #[test]
+fn an_answer_that_cannot_take_its_turn_says_why() {
+    let world = World::new();
+    world.stored("-t t -c 'The badge opens the archive' --expires 'usage 1'");
+    let lock = world.store().join("usage.lock");
+    std::fs::create_dir(&lock).unwrap();
+    let found = world.ok("recall 'what opens the archive'");
+    found.out.says("The badge opens the archive");
+    found.err.says("not counted for `usage` yet");
+    found.err.says("usage.lock");
+    std::fs::remove_dir(&lock).unwrap();
+    // The record followed.
+    assert_eq!(world.json("list --expired").count(), 1);
+}
+
+#[test]
 fn an_answer_names_its_moment_only_if_a_memory_can_expire() {
     let world = World::new();
     world.stored("-t t -c 'The port is 5433'");

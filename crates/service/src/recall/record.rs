@@ -14,13 +14,13 @@ use icm_api::{Importance, Trust};
 
 /// Name of the lock file. It is not in the folder of deletable files: a redaction deletes that folder.
 const LOCK: &str = "usage.lock";
-/// The note of an answer whose recall could not be counted.
+/// The beginning of the note of an answer whose recall is not counted yet. The record may follow it.
 const UNCOUNTED: &str =
-    "this recall is not counted for `usage`: the store is busy, so a memory may be shown again";
+    "this recall is not counted for `usage` yet, so a memory may be shown more often";
 
 /// The turn of an answer that shows a memory which expires by recalls. Until it is dropped, no other such answer of the
-/// store is made. `None` inside: the turn could not be taken.
-pub(super) struct Turn(Option<Box<dyn DiskLock>>);
+/// store is made. An error inside says why the turn could not be taken.
+pub(super) struct Turn(std::result::Result<Box<dyn DiskLock>, String>);
 
 impl Service {
     /// Returns what `find` finds. If it counts and has a memory that expires by recalls, the answer is found again in
@@ -41,12 +41,9 @@ impl Service {
         match self.claim(LOCK, "a recall cannot be counted") {
             Ok(claim) => {
                 self.read_log()?;
-                Ok((find()?, Some(Turn(Some(claim)))))
+                Ok((find()?, Some(Turn(Ok(claim)))))
             }
-            Err(error) => {
-                tracing::debug!(%error, "a recall could not take its turn");
-                Ok((found, Some(Turn(None))))
-            }
+            Err(error) => Ok((found, Some(Turn(Err(error.to_string()))))),
         }
     }
 
@@ -75,20 +72,20 @@ impl Service {
             locked(&self.pending_recalls).push(record);
             return None;
         };
-        let recorded = claim.is_some() && {
-            let recorded = self.record(&record, None, self.options.lock_wait);
-            recorded.unwrap_or_else(|error| {
-                tracing::debug!(%error, "a recall was not recorded");
-                false
-            })
-        };
-        match recorded {
-            true => None,
-            false => {
-                locked(&self.pending_recalls).push(record);
-                Some(UNCOUNTED.to_owned())
+        let recorded = match claim {
+            Ok(_turn) => {
+                let recorded = self.record(&record, None, self.options.lock_wait);
+                recorded.map_err(|error| error.to_string())
             }
-        }
+            Err(why) => Err(why),
+        };
+        let why = match recorded {
+            Ok(true) => return None,
+            Ok(false) => String::new(),
+            Err(why) => format!(": {why}"),
+        };
+        locked(&self.pending_recalls).push(record);
+        Some(format!("{UNCOUNTED}{why}"))
     }
 
     /// Writes the `memory.recalled` events of answers that are out. A record is dropped if another process keeps the

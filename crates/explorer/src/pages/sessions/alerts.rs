@@ -135,7 +135,11 @@ fn state(explorer: &Explorer, ask: &Ask, row: &Row, waiting: &[Alert]) -> Markup
         } @else if alert.text.is_some() && pending.is_none() {
             (badge(Tone::Warn, "taken back"))
         } @else if pending.is_some_and(|pending| pending.due) {
-            (badge(Tone::Warn, "due")) " waits for the next session that asks"
+            (badge(Tone::Warn, "due"))
+            @match alert.session {
+                Some(_) => " waits for its session",
+                None => " waits for the next session that asks",
+            }
         } @else if let Some(due) = alert.due_ms {
             (badge(Tone::Good, "waits")) " until " (full_time(explorer, &rfc3339(due)))
         } @else {

@@ -165,9 +165,9 @@ fn waiting(explorer: &Explorer, ask: &Ask, session: Option<&str>) -> Result<Aler
 /// Returns the reminders that wait for a session.
 pub(super) fn of_session(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Markup> {
     let answer = waiting(explorer, ask, Some(id))?;
-    let further = |number: usize| count(number as u64, "reminder", "reminders");
+    let (due, later) = (answer.left_out as u64, answer.not_due as u64);
     Ok(html! {
-        @if !answer.alerts.is_empty() || answer.not_due > 0 {
+        @if !answer.alerts.is_empty() || later > 0 {
             section aria-labelledby="alerts" {
                 h2 #alerts { "Reminders that wait for it" }
                 ul.log-cards {
@@ -178,8 +178,8 @@ pub(super) fn of_session(explorer: &Explorer, ask: &Ask, id: &str) -> Result<Mar
                         }
                     }
                 }
-                @if answer.left_out > 0 { p.quiet { "Due, too, but not shown here: " (further(answer.left_out)) "." } }
-                @if answer.not_due > 0 { p.quiet { (further(answer.not_due)) " for later." } }
+                @if due > 0 { p.quiet { (count(due, "more reminder is", "more reminders are")) " due, but not listed here." } }
+                @if later > 0 { p.quiet { (count(later, "reminder is", "reminders are")) " for later." } }
             }
         }
     })

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use axum::extract::Query;
 use axum::http::Uri;
+use icm_api::limits::ALERTS_SHOWN_MAX;
 use icm_api::{AlertSetRequest, AlertsRequest, Caller, UndoRequest};
 use icm_service::{OpenOptions, Service};
 
-use super::page;
+use super::{alerts, page};
 use crate::Explorer;
 use crate::ask::Ask;
 
@@ -85,4 +86,38 @@ fn reminders_are_set_due_shown_and_taken_back() {
 
     let one = shown(&explorer, "/sessions?alerts=1");
     assert!(one.contains("2 older reminders"), "{one}");
+}
+
+#[test]
+fn reminders_beyond_the_limit_are_due() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let service = Arc::new(Service::open(options).expect("a store"));
+    let explorer = Explorer::new(Arc::clone(&service), Caller::default(), false);
+    let explorer = explorer.expect("an explorer");
+    let night = Caller {
+        session: Some("night".to_owned()),
+        ..Caller::default()
+    };
+    for number in 0..ALERTS_SHOWN_MAX + 3 {
+        let request = AlertSetRequest {
+            text: format!("reminder {number}"),
+            due: (number < 2).then(|| "in 2h".to_owned()),
+            ..AlertSetRequest::default()
+        };
+        service.set_alert(&night, request).expect("it is set");
+    }
+    let uri: Uri = "/sessions/night".parse().expect("an address");
+    let ask = Ask::of(&explorer, &uri, Vec::new()).expect("a moment");
+    let page = alerts::of_session(&explorer, &ask, "night").expect("reminders");
+    let page = page.into_string();
+    assert!(
+        page.contains("1 more reminder is due, but not listed here."),
+        "{page}"
+    );
+    assert!(page.contains("2 reminders are for later."), "{page}");
 }

@@ -1,6 +1,6 @@
 //! Tests of keys: moving, opening, going back, and lists that grow.
 
-use icm_api::StoreRequest;
+use icm_api::{MemoirRequest, StoreRequest};
 
 use super::PAGES;
 use super::world::World;
@@ -178,4 +178,21 @@ fn a_pin_is_named_until_its_end() {
     world.press("[");
     world.shows(&["Bakers rise early"]);
     world.lacks("pinned until");
+}
+
+#[test]
+fn the_event_of_a_memoir_leads_to_no_memory() {
+    let mut world = World::new((80, 48));
+    let request = MemoirRequest {
+        name: "billing".to_owned(),
+        ..MemoirRequest::default()
+    };
+    world.service.memoir_create(&world.agent, &request).unwrap();
+    world.tick();
+    world.press("3<Enter>");
+    world.shows(&["memoir.created", "about"]);
+    assert!(!matches!(
+        world.model.view().target(),
+        Some(Target::Memory(_))
+    ));
 }

@@ -187,7 +187,7 @@ fn item(explorer: &Explorer, ask: &Ask, kind: FindingKind, item: &FindingItem) -
     let buttons = act::for_finding(explorer, ask, kind, item)?;
     Ok(html! {
         p {
-            @if item.topic.is_empty() { (withheld()) } @else { (topic(ask, &item.topic)) }
+            (topic(ask, &item.topic))
             @if let Some(memories) = item.memories { ": " (count(memories, "memory", "memories")) }
             @if let Some(of) = &item.scope { " of " (scope(of)) }
             @if let Some(score) = item.score { span.quiet { " likeness " (likeness(score)) } }

@@ -99,6 +99,10 @@ await step('a memory that an MCP client stores appears without a reload', async 
 
 await step('the moment before an update shows the old text, and the address reopens it', async () => {
   await open(`/memories/${rows.database.id}`);
+  const title = await page.title();
+  await page.locator('#shown:not([hx-get])').waitFor();
+  await page.locator('#near:not([hx-get])').waitFor();
+  assert.equal(await page.title(), title, 'parts that come later leave the title alone');
   assert.match(await main(), /Invoices live in MySQL now/);
   await open(`/memories/${rows.database.id}?at=@${rows.database.position}`);
   assert.match(await main(), /Invoices live in PostgreSQL 15/);

@@ -264,13 +264,14 @@ fn bottom(model: &Model, pen: &Pen, buffer: &mut Buffer, y: u16) -> Option<(u16,
         return Some((end.min(pen.area.right() - 1), y));
     }
     let view = model.view();
+    let no_changes = model.read_only || model.at.is_some();
     let row = match (&model.message, &view.kind, &view.answer) {
         (Some((line, is_error)), ..) => {
             let look = if *is_error { Look::Bad } else { Look::Warn };
             Row::new().plain(" ").rest(line, columns, look)
         }
         (None, Kind::Undo(_), Some(crate::ask::Answer::Undo(preview))) if columns >= 60 => {
-            let keys = help::line(&view.kind.keys(model.read_only), columns / 2);
+            let keys = help::line(&view.kind.keys(no_changes), columns / 2);
             let row = Row::new()
                 .plain(" ")
                 .with(&undo::question(preview), Look::Bold);
@@ -280,10 +281,10 @@ fn bottom(model: &Model, pen: &Pen, buffer: &mut Buffer, y: u16) -> Option<(u16,
                     row.spans.extend(keys.spans);
                     row
                 }
-                false => help::line(&view.kind.keys(model.read_only), columns),
+                false => help::line(&view.kind.keys(no_changes), columns),
             }
         }
-        _ => help::line(&view.kind.keys(model.read_only), columns),
+        _ => help::line(&view.kind.keys(no_changes), columns),
     };
     pen.row(buffer, 0, y, &row);
     None

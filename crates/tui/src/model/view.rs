@@ -80,8 +80,9 @@ impl Kind {
         }
     }
 
-    /// Returns the keys for the line at the bottom, the most useful first.
-    pub(crate) fn keys(&self, read_only: bool) -> Vec<(&'static str, &'static str)> {
+    /// Returns the keys for the line at the bottom, the most useful first. `no_changes` leaves out those that change the
+    /// store.
+    pub(crate) fn keys(&self, no_changes: bool) -> Vec<(&'static str, &'static str)> {
         let mut keys = match self {
             Kind::Now => vec![
                 ("j k", "move"),
@@ -139,7 +140,7 @@ impl Kind {
             self,
             Kind::Now | Kind::Log(..) | Kind::Memory(_) | Kind::Event(_)
         );
-        if has_undo && !read_only {
+        if has_undo && !no_changes {
             keys.insert(2, ("u", "undo"));
         }
         keys

@@ -439,7 +439,7 @@ fn tiles(stats: &Stats) -> Markup {
             (tile("Topics", show::number(stats.topics), String::new()))
             (tile("Concepts", show::number(stats.concepts), show::count(stats.memoirs, "memoir", "memoirs")))
             (tile("Events", show::number(stats.events), String::new()))
-            (tile("Recalls", show::number(stats.recalls), "with injections".to_owned()))
+            (tile("Recalls", show::number(stats.recalls), "injections count, too".to_owned()))
             (tile("Store", bytes(stats.bytes), "on disk now".to_owned()))
         }
     }

@@ -122,6 +122,13 @@ impl Kind {
         self.0 & CRITICAL != 0
     }
 
+    /// Returns `true` if undo reaches events of this kind: all kinds, except those of the log itself other than the
+    /// undos, and deliveries of alerts, which were shown.
+    pub fn can_be_undone(self) -> bool {
+        let stays = self.name().starts_with("log.") || self == Kind::ALERT_DELIVERED;
+        self == Kind::LOG_UNDONE || !stays
+    }
+
     /// Returns `true` if this binary folds `version` of the kind as its author meant it. Folds skip an event that is
     /// neither understood nor critical.
     pub fn is_understood(self, version: u16) -> bool {
@@ -145,6 +152,16 @@ mod tests {
         for row in KINDS {
             assert_eq!(Kind::parse(row.name), Some(row.kind));
         }
+    }
+
+    #[test]
+    fn what_the_log_is_made_of_cannot_be_undone() {
+        let stay = KINDS.iter().filter(|row| !row.kind.can_be_undone());
+        let stay: Vec<_> = stay.map(|row| row.name).collect();
+        assert_eq!(
+            stay.join(" "),
+            "alert.delivered log.origin_started log.actor_named log.imported log.redacted log.repaired"
+        );
     }
 
     #[test]

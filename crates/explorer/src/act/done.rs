@@ -2,6 +2,7 @@
 
 use icm_api::error::Result;
 use icm_guard::sanitize::clean_line;
+use icm_log::Kind;
 use maud::html;
 
 use super::undo::undo_link;
@@ -19,6 +20,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     }
     let undone = event::undone(&entry).map(|undone| undone.linked(explorer, ask));
     let of_memory = entry.kind.starts_with("memory.") && entry.subject.is_some();
+    let can_undo = Kind::parse(&entry.kind).is_some_and(Kind::can_be_undone);
     let main = html! {
         p.good role="status" {
             @match &undone {
@@ -31,7 +33,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
             @if let (true, Some(subject)) = (of_memory, &entry.subject) {
                 a.button href=(ask.link(&format!("/memories/{subject}"), &[])) { "To the memory" }
             }
-            @if entry.kind != "log.redacted" { (undo_link(explorer, ask, &entry.event)) }
+            @if can_undo { (undo_link(explorer, ask, &entry.event)) }
             a.button href=(ask.link("/", &[])) { "Now" }
         }
     };

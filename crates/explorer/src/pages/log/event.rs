@@ -87,11 +87,7 @@ fn lead(
         .iter()
         .find(|row| row.name == entry.kind)
         .map(|row| row.about);
-    let can_undo = matches!(
-        family(&entry.kind),
-        "memory" | "memoir" | "concept" | "feedback"
-    ) && entry.kind != "memory.recalled"
-        || entry.kind == "log.undone";
+    let can_undo = Kind::parse(&entry.kind).is_some_and(Kind::can_be_undone);
     html! {
         div.log-lead {
             p {

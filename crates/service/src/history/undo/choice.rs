@@ -38,7 +38,7 @@ impl Picked {
             event: self.at.event.to_string(),
             position: self.position.0,
             kind: self.kind.name(),
-            redacted: self.withheld && can_be_undone(self.kind),
+            redacted: self.withheld && self.kind.can_be_undone(),
         }
     }
 
@@ -73,13 +73,6 @@ pub(super) struct Wanted {
     pub(super) since_ms: Option<u64>,
 }
 
-/// Returns `true` if undo reaches events of a kind: all kinds, except those of the log itself other than the undos, and
-/// deliveries of alerts, which were shown.
-pub(super) fn can_be_undone(kind: Kind) -> bool {
-    let stays = kind.name().starts_with("log.") || kind == Kind::ALERT_DELIVERED;
-    kind == Kind::LOG_UNDONE || !stays
-}
-
 /// Returns `true` if an event changes something that people would call a change. A tick that shares a batch is none: a
 /// recall wrote it on its way.
 fn is_change(head: &Head<'_>) -> bool {
@@ -88,7 +81,7 @@ fn is_change(head: &Head<'_>) -> bool {
         head.kind(),
         Kind::MEMORY_RECALLED | Kind::SESSION_STARTED | Kind::SESSION_ENDED
     );
-    can_be_undone(head.kind()) && !only_tells && !on_the_way
+    head.kind().can_be_undone() && !only_tells && !on_the_way
 }
 
 impl Service {
@@ -152,7 +145,7 @@ impl Service {
             let mut refused = None;
             views.events_at(&self.log, &positions, &mut |event| {
                 commands.insert(event.head.command());
-                if !can_be_undone(event.head.kind()) {
+                if !event.head.kind().can_be_undone() {
                     refused = Some((event.position, event.head.kind()));
                 }
             })?;
@@ -338,6 +331,6 @@ pub(super) fn selector_of(request: &UndoRequest) -> Result<String> {
 pub(super) fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {
     ServiceError::invalid_with(
         format!("event @{position} is a {kind}, which cannot be undone"),
-        "undo reaches what was done to memories and memoirs, and other undos",
+        "undo reaches memories, memoirs, feedback, sessions, alerts that were set, and other undos",
     )
 }

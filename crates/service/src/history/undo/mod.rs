@@ -12,7 +12,7 @@ use icm_log::{CommandId, EventId, Kind, NewEvent, SubjectId, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Change, EntityId, Undos};
 
-use self::choice::{Picked, can_be_undone, cannot_be_undone, selector_of};
+use self::choice::{Picked, cannot_be_undone, selector_of};
 use self::named::undos_of;
 use crate::command::{RequestKeyOf, plan_name, refuse_other_plan};
 use crate::history::actor::unknown_actor;
@@ -54,7 +54,7 @@ impl Chosen {
         let mut redacted: Vec<Picked> = Vec::new();
         let chosen: BTreeSet<EventId> = picked.iter().map(|picked| picked.at.event).collect();
         picked.retain(|picked| {
-            if !can_be_undone(picked.kind) {
+            if !picked.kind.can_be_undone() {
                 skipped.push(picked.stays());
                 return false;
             }

@@ -86,6 +86,7 @@ fn settle(service: &Service, pick: usize, other: bool) {
         id: conflict.id.clone(),
         fields: vec![conflict.field.clone()],
         take: other.then(|| conflict.others[0].event.clone()),
+        seen: Vec::new(),
     };
     if may_refuse(service.settle_conflict(&Caller::default(), &request)).is_some() {
         let of = |it: &Conflict| (it.id.clone(), it.field.clone());

@@ -92,6 +92,9 @@ pub struct SettleRequest {
     pub fields: Vec<String>,
     /// The event whose values win: an id, a prefix or a position. `None` keeps the values that are shown.
     pub take: Option<String>,
+    /// The events of the values that the caller saw, the shown one first: if others are in conflict, it is refused.
+    /// Empty for no such check.
+    pub seen: Vec<String>,
 }
 
 /// The receipt of a settled conflict.

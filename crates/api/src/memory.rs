@@ -187,6 +187,9 @@ pub struct UpdateRequest {
     /// A new condition under which the memory expires; an empty text takes the condition away.
     #[serde(default)]
     pub expires: Option<String>,
+    /// The `updated_at` that the caller saw: a memory that was changed since is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_updated_at: Option<String>,
     /// An idempotency key.
     pub request_id: Option<String>,
     /// Write it even if it holds a secret.

@@ -216,6 +216,7 @@ fn settle(args: SettleArgs, app: &App) -> Result<Outcome, CliError> {
         id: args.id,
         fields: args.field,
         take: args.take,
+        seen: Vec::new(),
     };
     let receipt = app.service()?.settle_conflict(&app.caller()?, &request)?;
     if app.ui.json {

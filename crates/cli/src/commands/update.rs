@@ -80,6 +80,7 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
             true => Some(String::new()),
             false => app.condition(args.expires)?,
         },
+        if_updated_at: None,
         request_id: args.request_id,
         allow_secret: args.allow_secret,
     };

@@ -1,6 +1,6 @@
 //! Actions on memories: store, update, forget, revive, pin, link.
 
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::Result;
 use icm_api::{
     Action, FindingItem, FindingKind, Importance, LinkRequest, Memory, Receipt, StoreRequest,
     UpdateRequest,
@@ -269,13 +269,6 @@ pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
         return Ok(done(explorer.service.update(&explorer.caller, request)?));
     }
     let before = explorer.service.get(&id, None)?;
-    // The fields of the form are those of the page: they must not take back what was written since.
-    if fields.get("seen") != Some(&before.updated_at) {
-        return Err(ServiceError::invalid_with(
-            "this memory was changed since the page was made, so nothing was updated",
-            "load its page again, and repeat the change there",
-        ));
-    }
     let shown = Shown::of(&before);
     let content = fields.text("content")?;
     let is_changed = |name: &str, shown: &str| fields.get(name).unwrap_or_default() != shown;
@@ -288,6 +281,8 @@ pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
         keywords: is_changed("keywords", &shown.keywords).then(|| fields.list("keywords")),
         topic: changed("topic", &shown.topic),
         expires: changed("expires", &shown.expires),
+        // The fields of the form are those of the page: they must not take back what was written since.
+        if_updated_at: Some(fields.get("seen").unwrap_or_default().to_owned()),
         request_id: fields.request(),
         id,
         ..UpdateRequest::default()

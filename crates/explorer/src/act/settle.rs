@@ -1,7 +1,7 @@
 //! Settles a conflict: the person chooses the value that holds.
 
-use icm_api::error::{Result, ServiceError};
-use icm_api::{Conflict, ConflictsRequest, SettleRequest};
+use icm_api::error::Result;
+use icm_api::{Conflict, SettleRequest};
 use maud::{Markup, html};
 
 use super::Done;
@@ -55,25 +55,15 @@ fn seen(conflict: &Conflict) -> String {
 
 pub(super) fn settle(explorer: &Explorer, fields: &Fields) -> Result<Done> {
     let (id, field) = (fields.needed("id")?, fields.needed("field")?);
-    let all = ConflictsRequest {
-        topic: None,
-        limit: None,
-        at: None,
-    };
-    let conflicts = explorer.service.conflicts(&all)?.conflicts;
-    let mut of_field = conflicts.iter();
-    // A conflict that is settled is refused below, with the reason.
-    let now = of_field.find(|conflict| conflict.id == id && conflict.field == field);
-    if now.is_some_and(|now| fields.get("seen") != Some(&seen(now))) {
-        return Err(ServiceError::invalid_with(
-            "other values are in conflict than the page showed, so nothing was settled",
-            "load its page again, and choose there",
-        ));
-    }
     let request = SettleRequest {
         id: id.to_owned(),
         fields: vec![field.to_owned()],
         take: Some(fields.needed("take")?.to_owned()),
+        seen: fields
+            .needed("seen")?
+            .split(' ')
+            .map(str::to_owned)
+            .collect(),
     };
     let settled = explorer
         .service

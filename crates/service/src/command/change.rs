@@ -25,6 +25,8 @@ pub(crate) struct Change {
     pub metadata: Option<String>,
     /// A new condition to expire; `Some(None)` takes the condition away.
     pub expires: Option<Option<NewExpiry>>,
+    /// When the memory last changed, as the caller saw it.
+    pub if_updated_at: Option<String>,
     pub request_digest: Option<String>,
 }
 

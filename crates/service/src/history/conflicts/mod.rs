@@ -274,3 +274,6 @@ impl Service {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,8 @@ impl Service {
     /// holds on every machine that learns of it. It can be undone. Of a fact, the chosen value becomes the current one.
     ///
     /// # Errors
-    /// `NotFound`; `Nothing` if nothing is in conflict, or the chosen value is withheld.
+    /// `NotFound`; `Nothing` if nothing is in conflict, or the chosen value is withheld; `Invalid` if other values than
+    /// `seen` are in conflict.
     pub fn settle_conflict(
         &self,
         caller: &Caller,
@@ -48,6 +49,7 @@ impl Service {
             if !request.fields.is_empty() {
                 open.retain(|open| request.fields.iter().any(|field| name(open) == field));
             }
+            refuse_unseen(&request.seen, &open)?;
             let taken = match &request.take {
                 Some(given) => Some(self.taken(views, &open, given)?),
                 None => None,
@@ -138,6 +140,19 @@ impl Service {
             format!("nothing of {id} is in conflict"),
             "`icm conflicts` lists what is",
         ))
+    }
+}
+
+/// Refuses a choice by a caller who saw other values in conflict.
+fn refuse_unseen(seen: &[String], open: &[Open]) -> Result<()> {
+    let now = open.iter().flat_map(Open::all);
+    let now = now.map(|said| said.writer.stamp.event.to_string());
+    match seen.is_empty() || now.eq(seen.iter().cloned()) {
+        true => Ok(()),
+        false => Err(ServiceError::invalid_with(
+            "other values are in conflict than the page showed, so nothing was settled",
+            "load its page again, and choose there",
+        )),
     }
 }
 

@@ -39,6 +39,7 @@ impl Service {
                 Some(text) => Some(Some(self.new_expiry(text)?)),
                 None => None,
             },
+            if_updated_at: request.if_updated_at.clone(),
             request_digest: digest_of(&request.request_id, &update_shape(request))?,
             ..Change::default()
         })

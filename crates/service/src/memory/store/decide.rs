@@ -11,9 +11,10 @@ use crate::command::{
     Change, NewExpiry, RequestKeyOf, ValidatedStore, earlier_receipt, first_receipt, receipt,
     unchanged,
 };
+use crate::memory::present::updated_at;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use icm_api::error::ServiceError;
+use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::{Action, Crowded, OnSimilar, Receipt};
 
@@ -89,6 +90,7 @@ impl Service {
             return Ok(receipt);
         }
         let before = self.living(views, id)?;
+        refuse_unseen(change, &before)?;
         let name = change.name_after(&before);
         self.refuse_taken_name(views, &before, name)?;
         let open = self.open_fields(views, &before, views.tally().position)?;
@@ -167,5 +169,16 @@ impl Service {
             memories: here + 1,
             scope: (here < all).then_some(scope),
         }))
+    }
+}
+
+/// Refuses a change by a caller who saw the memory as it was before.
+fn refuse_unseen(change: &Change, before: &Version) -> Result<()> {
+    match &change.if_updated_at {
+        Some(seen) if *seen != updated_at(before) => Err(ServiceError::invalid_with(
+            "this memory was changed since the page was made, so nothing was updated",
+            "load its page again, and repeat the change there",
+        )),
+        _ => Ok(()),
     }
 }

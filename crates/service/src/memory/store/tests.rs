@@ -1,12 +1,13 @@
 //! Tests of writes that are decided together, and of writes that a peer did.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::value::RawValue;
 
 use super::*;
 use crate::peer::{Peer, PeerParams};
-use crate::service::tests::service;
+use crate::service::tests::{service, service_at};
 use icm_api::{Action, Dedup, OnSimilar};
 
 fn memory(content: &str) -> StoreRequest {
@@ -222,4 +223,32 @@ fn a_command_that_an_earlier_attempt_wrote_is_known_again() {
     let other = store(other);
     assert_eq!(other.action, Action::Stored);
     assert_ne!(other.event, stored.event);
+}
+
+#[test]
+fn an_update_of_what_was_changed_since_it_was_seen_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (clock, service) = service_at(folder.path());
+    let caller = Caller::default();
+    let id = service.store(&caller, memory("one")).expect("it stores").id;
+    let seen = service.get(&id, None).expect("it is there").updated_at;
+    let update = |content: &str, seen: &str| {
+        clock.0.fetch_add(1_000, Ordering::Relaxed);
+        let request = UpdateRequest {
+            id: id.clone(),
+            content: Some(content.to_owned()),
+            if_updated_at: Some(seen.to_owned()),
+            ..UpdateRequest::default()
+        };
+        service.update(&caller, request)
+    };
+    update("two", &seen).expect("nothing was written since");
+    let refused = update("three", &seen).expect_err("`two` was not seen");
+    assert!(
+        refused.to_string().contains("nothing was updated"),
+        "{refused}"
+    );
+    let now = service.get(&id, None).expect("it is there");
+    assert_eq!(now.content.as_deref(), Some("two"));
+    update("three", &now.updated_at).expect("`two` was seen");
 }

@@ -75,11 +75,15 @@ pub fn routes(explorer: Explorer, stop: CancellationToken) -> Router {
     let explorer = Arc::new(Explorer { stop, ..explorer });
     // The first page needs the counts of a walk through the log. The walk begins before a browser asks.
     let first = Arc::clone(&explorer);
-    std::thread::spawn(move || {
+    let walk = std::thread::Builder::new().name("first-walk".to_owned());
+    let walk = walk.spawn(move || {
         if let Err(error) = first.heads.with(first.service.log_handle(), |_| ()) {
             tracing::warn!(%error, "the log cannot be walked");
         }
     });
+    if let Err(error) = walk {
+        tracing::warn!(%error, "no thread can be made: the first page walks the log");
+    }
     let mut router = pages::routes().merge(assets::routes());
     if !explorer.read_only {
         router = router.merge(act::routes());

@@ -1,7 +1,7 @@
 //! Forms: their token, their fields, and the marks that make a repeated post harmless.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use icm_api::error::{Result, ServiceError};
 use maud::{Markup, html};
@@ -21,24 +21,59 @@ const POSTED: usize = 256;
 pub(crate) struct FormTokens {
     key: [u8; 32],
     posted: Mutex<Posted>,
+    /// Told when a form ends.
+    ended: Condvar,
 }
 
-/// The forms that were posted last, each with the page that it led to.
+/// The forms that were posted.
 #[derive(Default)]
-pub(super) struct Posted(VecDeque<(blake3::Hash, String)>);
+struct Posted {
+    /// The last ones, each with the page that it led to.
+    pages: VecDeque<(blake3::Hash, String)>,
+    /// Those that are being carried out.
+    running: HashSet<blake3::Hash>,
+}
 
 impl Posted {
     /// Returns the page that a form led to before.
-    pub(super) fn page(&self, form: &blake3::Hash) -> Option<String> {
-        let found = self.0.iter().find(|(of, _)| of == form);
+    fn page(&self, form: &blake3::Hash) -> Option<String> {
+        let found = self.pages.iter().find(|(of, _)| of == form);
         found.map(|(_, page)| page.clone())
     }
 
-    pub(super) fn keep(&mut self, form: blake3::Hash, page: String) {
-        if self.0.len() >= POSTED {
-            self.0.pop_front();
+    fn keep(&mut self, form: blake3::Hash, page: String) {
+        if self.pages.len() >= POSTED {
+            self.pages.pop_front();
         }
-        self.0.push_back((form, page));
+        self.pages.push_back((form, page));
+    }
+}
+
+/// What a post of a form has to do.
+pub(super) enum Begun<'a> {
+    /// Nothing: an earlier post led to this page.
+    Before(String),
+    /// The command.
+    Now(Running<'a>),
+}
+
+/// A form that is being carried out. Other posts of it wait until this is dropped.
+pub(super) struct Running<'a> {
+    forms: &'a FormTokens,
+    form: blake3::Hash,
+}
+
+impl Running<'_> {
+    /// Keeps the page to which the form leads.
+    pub(super) fn led_to(self, page: String) {
+        self.forms.posted().keep(self.form, page);
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.forms.posted().running.remove(&self.form);
+        self.forms.ended.notify_all();
     }
 }
 
@@ -49,11 +84,24 @@ impl FormTokens {
         Ok(FormTokens {
             key: random()?,
             posted: Mutex::default(),
+            ended: Condvar::new(),
         })
     }
 
-    /// Returns the forms that were posted. One action at a time holds them.
-    pub(super) fn posted(&self) -> MutexGuard<'_, Posted> {
+    /// Begins a post of a form. A second post of it waits for the first one, and then leads to the same page; if the
+    /// first one failed, the second one is carried out.
+    pub(super) fn begin(&self, form: blake3::Hash) -> Begun<'_> {
+        let is_running = |posted: &mut Posted| posted.running.contains(&form);
+        let waited = self.ended.wait_while(self.posted(), is_running);
+        let mut posted = waited.unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = posted.page(&form) {
+            return Begun::Before(page);
+        }
+        posted.running.insert(form);
+        Begun::Now(Running { forms: self, form })
+    }
+
+    fn posted(&self) -> MutexGuard<'_, Posted> {
         self.posted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,7 +211,9 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, POSTED, Posted};
+    use std::time::Duration;
+
+    use super::{Begun, Fields, FormTokens, POSTED, Posted};
 
     fn digest(action: &str, fields: &[(&str, &str)]) -> blake3::Hash {
         let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
@@ -195,5 +245,35 @@ mod tests {
         assert_eq!(posted.page(&form(0)), None);
         assert_eq!(posted.page(&form(1)).as_deref(), Some("/done/1"));
         assert_eq!(posted.page(&form(POSTED)), Some(format!("/done/{POSTED}")));
+    }
+
+    #[test]
+    fn a_form_waits_for_itself_alone() {
+        let forms = FormTokens::new().expect("random numbers");
+        let (pin, unpin) = (digest("pin", &[]), digest("unpin", &[]));
+        let Begun::Now(first) = forms.begin(pin) else {
+            panic!("it was never posted");
+        };
+        // Another form does not wait.
+        let Begun::Now(failed) = forms.begin(unpin) else {
+            panic!("it was never posted");
+        };
+        drop(failed);
+        assert!(matches!(forms.begin(unpin), Begun::Now(_)));
+        std::thread::scope(|scope| {
+            let (tell, told) = std::sync::mpsc::channel();
+            let forms = &forms;
+            scope.spawn(move || {
+                let page = match forms.begin(pin) {
+                    Begun::Before(page) => Some(page),
+                    Begun::Now(_) => None,
+                };
+                tell.send(page)
+            });
+            told.recv_timeout(Duration::from_millis(50))
+                .expect_err("the first post runs");
+            first.led_to("/done/1".to_owned());
+            assert_eq!(told.recv(), Ok(Some("/done/1".to_owned())));
+        });
     }
 }

@@ -26,6 +26,7 @@ use crate::Explorer;
 use crate::answer::{Make, Page, alone, failed, guarded, in_background, shows, whole};
 use crate::ask::Ask;
 
+use form::Begun;
 pub(crate) use form::{Fields, FormTokens};
 pub(crate) use memory::{for_finding, for_memory, store_link};
 pub(crate) use settle::for_conflict;
@@ -93,18 +94,19 @@ fn acted(explorer: &Explorer, name: &'static str, act: Act, form: Posted) -> Res
     {
         return not_of_here(explorer);
     }
-    // A second post of a form waits for the first one, and then leads to the same page.
-    let mut posted = explorer.forms.posted();
-    let form = fields.digest(name);
-    if let Some(page) = posted.page(&form) {
-        return goes_to(page);
-    }
+    let running = match explorer.forms.begin(fields.digest(name)) {
+        Begun::Before(page) => return goes_to(page),
+        Begun::Now(running) => running,
+    };
     let page = match act(explorer, &fields) {
         Ok(Done::Event(event)) => format!("/done/{event}"),
         Ok(Done::Nothing(page)) => page,
-        Err(error) => return failed(explorer, "/", &error),
+        Err(error) => {
+            drop(running);
+            return failed(explorer, "/", &error);
+        }
     };
-    posted.keep(form, page.clone());
+    running.led_to(page.clone());
     goes_to(page)
 }
 

@@ -186,14 +186,22 @@ impl Fields {
     /// # Errors
     /// `Invalid` if it is absent or blank.
     pub(super) fn needed(&self, name: &str) -> Result<&str> {
+        self.labelled(name, name)
+    }
+
+    /// Returns a field that the page calls `label` and that must be there.
+    ///
+    /// # Errors
+    /// `Invalid` if it is absent or blank.
+    pub(super) fn labelled(&self, name: &str, label: &str) -> Result<&str> {
         self.get(name).ok_or_else(|| {
-            ServiceError::invalid_with(format!("`{name}` is empty"), "go back and fill it in")
+            ServiceError::invalid_with(format!("`{label}` is empty"), "go back and fill it in")
         })
     }
 
     /// Returns a text as the person typed it: a browser sends each line end as two characters.
-    pub(super) fn text(&self, name: &str) -> Result<String> {
-        Ok(self.needed(name)?.replace("\r\n", "\n"))
+    pub(super) fn text(&self, name: &str, label: &str) -> Result<String> {
+        Ok(self.labelled(name, label)?.replace("\r\n", "\n"))
     }
 
     /// Returns a list that was typed with commas.

@@ -245,8 +245,8 @@ pub(crate) fn store_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
 
 pub(super) fn store(explorer: &Explorer, fields: &Fields) -> Result<Done> {
     let request = StoreRequest {
-        topic: fields.needed("topic")?.to_owned(),
-        content: fields.text("content")?,
+        topic: fields.labelled("topic", "Topic")?.to_owned(),
+        content: fields.text("content", "Text")?,
         importance: importance(fields),
         keywords: fields.list("keywords"),
         expires: fields.get("expires").map(str::to_owned),
@@ -270,7 +270,7 @@ pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
     }
     let before = explorer.service.get(&id, None)?;
     let shown = Shown::of(&before);
-    let content = fields.text("content")?;
+    let content = fields.text("content", "Text")?;
     let is_changed = |name: &str, shown: &str| fields.get(name).unwrap_or_default() != shown;
     let changed = |name: &str, shown: &str| {
         is_changed(name, shown).then(|| fields.get(name).unwrap_or_default().to_owned())

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use crate::Explorer;
 use crate::ask::{Ask, encoded};
+use crate::pages::log::{linked_session, session_names};
 use crate::show::{self, Tone};
 
 /// Recalls that are shown. Raised, the page takes longer to read.
@@ -55,16 +56,19 @@ pub(super) fn section(explorer: &Explorer, ask: &Ask, id: &str) -> Result<(Strin
                 @if (all.len() as u64) < total {
                     p.quiet { "The newest " (all.len()) " of " (show::count(total, "time", "times")) }
                 }
-                div.wide { (table(explorer, ask, &all)) }
+                div.wide { (table(explorer, ask, &all)?) }
             }
         }
     };
     Ok((why.memory.id, section))
 }
 
-fn table(explorer: &Explorer, ask: &Ask, all: &[&WhyRecall]) -> Markup {
-    html! {
-        table {
+fn table(explorer: &Explorer, ask: &Ask, all: &[&WhyRecall]) -> Result<Markup> {
+    let sessions = all.iter().filter_map(|recall| recall.session.as_deref());
+    let names = session_names(explorer, sessions)?;
+    let name = |id: &str| names.get(id).map(String::as_str);
+    Ok(html! {
+        table.log-rows {
             thead {
                 tr {
                     th scope="col" { "When" } th scope="col" { "By" } th scope="col" { "To" }
@@ -74,7 +78,7 @@ fn table(explorer: &Explorer, ask: &Ask, all: &[&WhyRecall]) -> Markup {
             tbody {
                 @for recall in all {
                     tr {
-                        td { (show::time(explorer, ask, &recall.at)) " " (show::position(ask, &recall.event, recall.position)) }
+                        td.log-when { (show::time(explorer, ask, &recall.at)) " " (show::position(ask, &recall.event, recall.position)) }
                         td {
                             @match recall.front.as_deref() {
                                 Some(front) => { (show::badge(Tone::Plain, front)) }
@@ -82,15 +86,15 @@ fn table(explorer: &Explorer, ask: &Ask, all: &[&WhyRecall]) -> Markup {
                             }
                             @if recall.undone { " " (show::badge(Tone::Warn, "undone")) }
                         }
-                        td { (show::actor(ask, &recall.actor)) }
-                        td { @if let Some(session) = &recall.session { (show::session(ask, session)) } }
-                        td { (question(recall)) }
-                        td.number { (recall.rank) }
+                        td.log-who { (show::actor(ask, &recall.actor)) }
+                        td.log-where { @if let Some(session) = &recall.session { (linked_session(ask, session, name(session))) } }
+                        td.log-summary { (question(recall)) }
+                        td.number { span.unit { "rank " } (recall.rank) }
                     }
                 }
             }
         }
-    }
+    })
 }
 
 fn question(recall: &WhyRecall) -> Markup {

@@ -46,7 +46,8 @@ pub(crate) fn run(args: HistoryArgs, app: &App) -> Result<Outcome, CliError> {
 
 /// Prints that a memory is hidden now if no event says so: a time, a number of recalls and a period need none.
 fn print_expired(app: &App, versions: &[Version]) -> Result<(), CliError> {
-    let Some(newest) = versions.last().filter(|it| it.kind != "memory.expired") else {
+    let can_be_hidden = |it: &&Version| it.kind != "memory.expired" && it.memory.expires.is_some();
+    let Some(newest) = versions.last().filter(can_be_hidden) else {
         return Ok(());
     };
     let memory = app.service()?.get(&newest.memory.id, None)?;

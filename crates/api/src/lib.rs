@@ -15,10 +15,10 @@
 //! ```
 
 mod alert;
+mod authors;
 mod basis;
 mod bench;
 mod care;
-mod authors;
 pub mod clients;
 mod conflicts;
 mod consolidate;
@@ -29,8 +29,8 @@ mod dedup;
 mod embed;
 pub mod error;
 mod exchange;
-mod explained;
 pub mod expiry;
+mod explained;
 mod fact;
 mod feedback;
 pub mod found_by;

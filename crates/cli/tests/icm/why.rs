@@ -154,7 +154,10 @@ fn people_read_it_in_columns() {
     let lines: Vec<&str> = why.lines().collect();
     assert_eq!(lines[1], "  │ Invoices live in MySQL");
     assert_eq!(lines[2], "from");
-    assert!(lines[3].starts_with("  text by  mira (trust user)"), "{why}");
+    assert!(
+        lines[3].starts_with("  text by  mira (trust user)"),
+        "{why}"
+    );
     let column = |row: &str, word: &str| row.find(word).expect(word);
     let at = lines.iter().position(|line| *line == "events").unwrap();
     assert_eq!(

@@ -113,7 +113,10 @@ impl Service {
                     (false, _) => format!("was forgotten, {}", self.local_of(row)),
                 };
                 let hint = format!("`icm revive {id}` brings it back");
-                Some(ServiceError::nothing(format!("{named} {what} (memory {id})"), hint))
+                Some(ServiceError::nothing(
+                    format!("{named} {what} (memory {id})"),
+                    hint,
+                ))
             }
             several => {
                 let topic = shell::word(&asked.topic);

@@ -49,7 +49,7 @@ impl Posted {
     }
 }
 
-/// What a post of a form has to do.
+/// The work of a post of a form.
 pub(super) enum Begun<'a> {
     /// Nothing: an earlier post led to this page.
     Before(String),

@@ -75,7 +75,7 @@ for size in '80 24' '200 50'; do
     sees 'Invoices live in PostgreSQL' '請求書はミラさんが担当'
     shown "Memories, $size"
     keys /invoices Enter
-    sees 'results for "invoices"'
+    sees '1 result for "invoices"'
     keys Enter
     sees 'Versions, newest first'
     shown "a memory, $size"

@@ -80,7 +80,7 @@ for size in '80 24' '200 50'; do
     sees 'Versions, newest first'
     shown "a memory, $size"
     keys Escape
-    sees 'results for'
+    sees 'result for'
     keys 3
     sees 'memory.updated'
     shown "Log, $size"

@@ -95,8 +95,11 @@ fn answers_mark_a_memory_that_will_expire() {
     health.says(format!("{id} demo  expires 20"));
     health.says("│ The demo is on Thursday");
     // A person reads local times.
-    let diff = world.out("diff @2");
-    diff.lacks("Z");
+    let diff = world.out("diff @3");
+    diff.says("expires: usage 3 → time 20");
+    let (_, time) = diff.split_once("→ time ").unwrap();
+    let time = time.lines().next().unwrap();
+    assert_eq!(time.len(), "2026-12-01 20:35".len(), "{time}");
 
     let refused = world.fails(
         "store -t t -c c --expires 'time 2020-03-01' => 2: cannot expire at the end of 2020-03-01",

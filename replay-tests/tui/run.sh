@@ -103,6 +103,46 @@ for size in '80 24' '200 50'; do
     is_as_before
 done
 
+# Facts, alerts and conditions, now and before.
+"$icm" -q fact set deploy version 2.0 >/dev/null
+"$icm" -q fact set deploy version '2.1 🚀' >/dev/null
+"$icm" -q alert set --session s1 'Look at the deployment 日本語' >/dev/null
+"$icm" -q store -t temp/mirrors -c 'Use the mirror for three days' --expires 'time 3d' --key mirror >/dev/null
+"$icm" -q store -t temp/mirrors -c 'Use the mirror for three days' -i high --key mirror >/dev/null
+"$icm" -q undo --last 1 --yes >/dev/null
+begin 80 24
+keys "$icm tui" Enter
+sees 'Newest events' 'alert.set'
+keys /mirror Enter
+sees '1 result for "mirror"'
+keys Enter
+sees 'expires' 'undone at @'
+shown "a memory with a condition"
+keys '['
+sees 'as of' 'importance'
+lacks 'undone at'
+shown "the same memory before the undo"
+keys n 2 t
+sees 'temp/mirrors' 'Enter shows the memories of one'
+keys 3 /alert.set Enter
+sees 'Look at the deployment' '1 event  only alert.set'
+keys u
+sees 'would undo' '- gone' 'alert' '- Look at the deployment 日本語'
+shown "the preview of the undo of an alert"
+keys N
+sees 'nothing was undone'
+keys Escape
+sees '11 events' 'fact'
+keys '/topic:facts/' Enter
+sees 'only topic:facts/'
+keys u
+sees 'would undo' 'deploy version' '- 2.1 🚀' '+ 2.0'
+shown "the preview of the undo of a fact"
+keys N
+sees 'nothing was undone'
+keys q
+is_as_before
+
 begin 80 24
 keys "$icm tui --read-only" Enter
 sees 'Newest events' 'read-only'

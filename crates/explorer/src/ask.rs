@@ -3,6 +3,7 @@
 use axum::http::Uri;
 use icm_api::Basis;
 use icm_api::error::Result;
+use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::Explorer;
@@ -65,6 +66,18 @@ impl Ask {
             params: Vec::new(),
             at: None,
             basis: explorer.service.basis(None)?,
+        })
+    }
+
+    /// Returns the time of the page: now, or that of the event that the moment means.
+    pub(crate) fn time(&self, explorer: &Explorer) -> Timestamp {
+        let then = match self.at {
+            Some(_) => self.basis.at.parse().ok(),
+            None => None,
+        };
+        then.unwrap_or_else(|| {
+            let now = i64::try_from(explorer.service.now_ms()).unwrap_or(i64::MAX);
+            Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX)
         })
     }
 

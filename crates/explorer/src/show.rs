@@ -89,11 +89,7 @@ pub(crate) fn count(count: u64, one: &str, many: &str) -> String {
 pub(crate) fn time(explorer: &Explorer, ask: &Ask, at: &str) -> Markup {
     let ago = match ask.at {
         Some(_) => None,
-        None => {
-            let now = i64::try_from(explorer.service.now_ms()).unwrap_or(i64::MAX);
-            let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
-            time_ago(now, at, &explorer.service.zone())
-        }
+        None => time_ago(ask.time(explorer), at, &explorer.service.zone()),
     };
     let (minute, second) = local(explorer, at);
     let shown = ago.unwrap_or(minute);

@@ -49,14 +49,7 @@ pub(super) fn rows(
         };
         events.iter().map(name).collect::<Vec<_>>()
     })?;
-    let today = match ask.at {
-        Some(_) => explorer.service.day(&ask.basis.at),
-        None => {
-            let now = i64::try_from(explorer.service.now_ms()).unwrap_or(i64::MAX);
-            let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
-            explorer.service.day(&now.to_string())
-        }
-    };
+    let today = explorer.service.day(&ask.time(explorer).to_string());
     Ok(html! {
         @for (entry, name) in events.iter().zip(names) {
             li.event.new[are_new] data-row {

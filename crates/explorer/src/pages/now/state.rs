@@ -46,28 +46,32 @@ pub(super) fn state_or_later(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
 /// Returns the state at the moment of the page.
 pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     let stats = explorer.service.stats(ask.at.as_deref())?;
-    if ask.at.is_some() {
-        return Ok(html! { div #state.now-state { (counts(ask, &stats, None)) } });
-    }
-    let (sessions, today) = explorer.heads.with(explorer.service.log_handle(), |seen| {
-        let now = explorer.service.now_ms();
+    let is_live = ask.at.is_none();
+    let (since_ms, midnight_ms) = (work_since_ms(explorer, ask), midnight_ms(explorer, ask));
+    let until = ask.at.as_ref().map(|_| ask.basis.position);
+    let log = explorer.service.log_handle();
+    let (sessions, that_day) = explorer.heads.until(log, until, |seen| {
         (
-            seen.sessions.at_work(now.saturating_sub(AT_WORK_MS)),
-            seen.tokens.since(midnight_ms(explorer)),
+            seen.sessions.at_work(since_ms),
+            seen.tokens.since(midnight_ms),
         )
     })?;
-    let alerts = alerts(explorer)?;
+    let alerts = match is_live {
+        true => alerts(explorer)?,
+        false => Vec::new(),
+    };
     Ok(html! {
-        div #state.now-state hx-get="/now/state" hx-swap="outerHTML" hx-trigger="rows throttle:5s, rows delay:2s" {
-            (counts(ask, &stats, Some(today)))
+        div #state.now-state hx-get=[is_live.then_some("/now/state")] hx-swap=[is_live.then_some("outerHTML")]
+            hx-trigger=[is_live.then_some("rows throttle:5s, rows delay:2s")] {
+            (counts(ask, &stats, that_day))
             (at_work(explorer, ask, &sessions))
             @if !alerts.is_empty() { (due(explorer, ask, &alerts)) }
         }
     })
 }
 
-/// Returns the numbers, and what agents were shown `today` if the page is live.
-fn counts(ask: &Ask, stats: &Stats, today: Option<Shown>) -> Markup {
+/// Returns the numbers, and what agents were shown on the day of the moment up to it.
+fn counts(ask: &Ask, stats: &Stats, that_day: Shown) -> Markup {
     let card = |value: u64, name: &str, href: Option<String>, more: String| {
         html! {
             li {
@@ -97,11 +101,10 @@ fn counts(ask: &Ask, stats: &Stats, today: Option<Shown>) -> Markup {
                     memoirs => format!("in {}", show::count(memoirs, "memoir", "memoirs")),
                 }))
                 (card(stats.events, "events", link("/log"), String::new()))
-                @if let Some(today) = today {
-                    @let answers = show::count(today.times, "answer", "answers");
-                    @let memories = show::count(today.memories, "memory", "memories");
-                    (card(today.tokens, "tokens shown today", link("/numbers"), format!("{answers}, {memories}")))
-                }
+                @let answers = show::count(that_day.times, "answer", "answers");
+                @let memories = show::count(that_day.memories, "memory", "memories");
+                @let day = match ask.at { Some(_) => "that day", None => "today" };
+                (card(that_day.tokens, &format!("tokens shown {day}"), link("/numbers"), format!("{answers}, {memories}")))
             }
         }
     }
@@ -112,7 +115,7 @@ fn at_work(explorer: &Explorer, ask: &Ask, sessions: &[Session]) -> Markup {
         section aria-labelledby="at-work" {
             h2 #at-work { "Sessions at work" }
             @if sessions.is_empty() {
-                p.quiet { "No session was active in the last half hour." }
+                p.quiet { "No session was active in the " @if ask.at.is_some() { "half hour before" } @else { "last half hour" } "." }
             } @else {
                 ul.at-work {
                     @for session in sessions.iter().take(SESSIONS) { (one(explorer, ask, session)) }
@@ -178,11 +181,18 @@ fn alerts(explorer: &Explorer) -> Result<Vec<Alert>> {
     Ok(alerts)
 }
 
-/// Returns the first moment of today in the user's zone.
-fn midnight_ms(explorer: &Explorer) -> u64 {
-    let now = i64::try_from(explorer.service.now_ms()).unwrap_or(i64::MAX);
-    let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
-    let start = now.to_zoned(explorer.service.zone()).start_of_day();
-    let start = start.map_or(now, |start| start.timestamp());
-    u64::try_from(start.as_millisecond()).unwrap_or(0)
+/// Returns the time since which a session with an event counts as at work.
+fn work_since_ms(explorer: &Explorer, ask: &Ask) -> u64 {
+    ms_of(ask.time(explorer)).saturating_sub(AT_WORK_MS)
+}
+
+/// Returns the first moment of the page's day in the user's zone.
+fn midnight_ms(explorer: &Explorer, ask: &Ask) -> u64 {
+    let time = ask.time(explorer);
+    let start = time.to_zoned(explorer.service.zone()).start_of_day();
+    ms_of(start.map_or(time, |start| start.timestamp()))
+}
+
+fn ms_of(time: Timestamp) -> u64 {
+    u64::try_from(time.as_millisecond()).unwrap_or(0)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use futures_util::StreamExt;
-use icm_api::{Caller, StoreRequest};
+use icm_api::{Caller, RecallRequest, StoreRequest};
 use icm_service::{OpenOptions, Service};
 use icm_wait::bounds;
 
@@ -102,6 +102,46 @@ fn a_page_of_the_past_has_no_stream_and_shows_no_later_event() {
         "{then}"
     );
     assert!(!then.contains("data-feed"), "{then}");
+}
+
+#[test]
+fn a_page_of_the_past_has_the_sessions_and_tokens_of_then() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    store(&explorer, "one lamp");
+    let before = explorer.service.newest_position().expect("a position");
+    let night = Caller {
+        session: Some("night shift".to_owned()),
+        ..Caller::default()
+    };
+    let asked = RecallRequest::new("lamp");
+    explorer.service.recall(&night, &asked).expect("it recalls");
+    let request = StoreRequest::new("lamps", "two chairs");
+    explorer.service.store(&night, request).expect("it stores");
+    let then = explorer.service.newest_position().expect("a position");
+    store(&explorer, "three doors");
+    let shown = |address: &str| {
+        let page = page(&explorer, &ask(&explorer, address)).expect("a page");
+        page.main.into_string()
+    };
+    let first = shown(&format!("/?at=@{before}"));
+    assert!(first.contains("No session was active"), "{first}");
+    assert!(first.contains("0 answers, 0 memories"), "{first}");
+    for (address, day) in [
+        ("/".to_owned(), "today"),
+        (format!("/?at=@{then}"), "that day"),
+    ] {
+        let page = shown(&address);
+        let (_, at_work) = page.split_once("class=\"at-work\"").expect("sessions");
+        let (at_work, _) = at_work.split_once("</ul>").expect("an end");
+        assert!(at_work.contains("night shift"), "{page}");
+        assert!(page.contains(&format!("tokens shown {day}")), "{page}");
+        // The day of now can be another one than that of the recall.
+        assert!(
+            address == "/" || page.contains("1 answer, 1 memory"),
+            "{page}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -49,8 +49,6 @@ mod recall;
 mod redact;
 pub mod session;
 mod tags;
-mod state;
-pub mod shown_value;
 pub mod tokens;
 mod topics;
 mod turn;

@@ -1,43 +1,45 @@
-//! The times of the recalls that showed a memory.
+//! The recalls that showed a memory.
 
 use std::collections::BTreeSet;
 
 use icm_log::facts::Facts;
-use icm_log::{Log, Position, SubjectId, Time};
+use icm_log::{Event, EventId, Log, Position, SubjectId, Time};
 
 use super::Views;
 use crate::error::Result;
 use crate::fold::{EntityId, InChain};
 
 impl Views {
-    /// Returns the number of recalls in force at `position` that showed a memory and whose time is after `since`. Reads the
-    /// log for recalls in the millisecond of `since`, and if an undo affects which recalls count.
-    pub fn recalls_after(
+    /// Returns `true` if `enough` recalls in force at `position` showed a memory since `event` of the time `since`: their
+    /// time is later, or their refs name the event. The time of an author who knew the event may be earlier, as clocks are
+    /// set back. Reads the log only for recalls that are not later by a millisecond, and if an undo affects which recalls
+    /// count.
+    pub fn has_recalls_since(
         &self,
         log: &Log,
-        entity: EntityId,
-        position: Position,
-        since: Time,
-    ) -> Result<u64> {
+        (entity, position): (EntityId, Position),
+        (since, event): (Time, EventId),
+        enough: u64,
+    ) -> Result<bool> {
         let ids = self.ids_at(entity, position)?;
-        let mut after = 0;
-        let Some(times) = self.recall_times(&ids, position)? else {
-            let times = self.recall_times_in_force(log, &ids, position)?;
-            after += times.iter().filter(|time| **time > since).count();
-            return Ok(after as u64);
+        let mut counted = 0;
+        let mut count = |recall: &Event<'_>| {
+            let is_later = recall.head.time() > since;
+            let counts = is_later || recall.head.refs().any(|named| named == event);
+            counted += u64::from(counts);
         };
-        let mut close = Vec::new();
-        for (position, ms) in times {
-            match ms.cmp(&since.ms()) {
-                std::cmp::Ordering::Greater => after += 1,
-                std::cmp::Ordering::Equal => close.push(position),
-                std::cmp::Ordering::Less => {}
-            }
+        let Some(times) = self.recall_times(&ids, position)? else {
+            self.each_recall_in_force(log, &ids, position, &mut count)?;
+            return Ok(counted >= enough);
+        };
+        let (later, others): (Vec<_>, Vec<_>) =
+            (times.into_iter()).partition(|(_, ms)| *ms > since.ms());
+        let later = later.len() as u64;
+        if later < enough {
+            let others: Vec<Position> = others.into_iter().map(|(position, _)| position).collect();
+            self.events_at(log, &others, &mut count)?;
         }
-        self.events_at(log, &close, &mut |event| {
-            after += usize::from(event.head.time() > since);
-        })?;
-        Ok(after as u64)
+        Ok(later + counted >= enough)
     }
 
     /// Returns position and time, in milliseconds since the epoch, of the recalls up to `position` that showed one of the
@@ -93,13 +95,26 @@ impl Views {
         ids: &[SubjectId],
         position: Position,
     ) -> Result<Vec<Time>> {
+        let mut times = Vec::new();
+        let mut take = |event: &Event<'_>| times.push(event.head.time());
+        self.each_recall_in_force(log, ids, position, &mut take)?;
+        Ok(times)
+    }
+
+    /// Reads the recalls in force at `position` that showed one of these ids from the log.
+    fn each_recall_in_force(
+        &self,
+        log: &Log,
+        ids: &[SubjectId],
+        position: Position,
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<()> {
         let mut positions = BTreeSet::new();
         for id in ids {
             positions.extend(self.positions_of(*id, position, usize::MAX)?);
         }
         let positions: Vec<Position> = positions.into_iter().collect();
         let undos = self.undos()?.as_of(position);
-        let mut times = Vec::new();
         self.events_at(log, &positions, &mut |event| {
             let Ok(Facts::Recalled(facts)) = Facts::of(&event.head) else {
                 return;
@@ -108,9 +123,8 @@ impl Views {
                 return;
             }
             if facts.results.iter().any(|shown| ids.contains(&shown.id)) {
-                times.push(event.head.time());
+                take(event);
             }
-        })?;
-        Ok(times)
+        })
     }
 }

@@ -184,7 +184,8 @@ impl<'a> Expired<'a> {
     }
 
     /// Returns `true` if enough recalls showed a memory since its condition was set: recalls that the author of the
-    /// condition did not know, with a later time. An earlier recall of another machine may be learnt at any time.
+    /// condition did not know, with a later time or by an author who knew the condition. An earlier recall of another
+    /// machine may be learnt at any time.
     fn is_used_up(
         &self,
         version: &Version,
@@ -201,9 +202,10 @@ impl<'a> Expired<'a> {
         let Some(writer) = writers.find(|writer| writer.stamp.event == set_by) else {
             return Ok(true);
         };
-        let since = writer.stamp.time;
-        let later = self.views.recalls_after(log, entity, position, since)?;
-        Ok(later >= facts.first)
+        let since = (writer.stamp.time, set_by);
+        let is_over =
+            (self.views).has_recalls_since(log, (entity, position), since, facts.first)?;
+        Ok(is_over)
     }
 
     fn look_up(&self, entity: EntityId, from: Position) -> QueryResult<bool> {

@@ -98,6 +98,7 @@ impl Service {
             basis: (Position(basis.position), event),
             moment_ms: basis.moment.as_ref().and_then(moment),
             results: ids_of(answer)?,
+            conditions: Vec::new(),
             fits: answer.results.iter().map(|hit| hit.fit).collect(),
             tokens: u32::try_from(tokens_of(&answer.results)).unwrap_or(u32::MAX),
             whole_len: question.whole_len,

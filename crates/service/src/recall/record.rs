@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use icm_log::disk::DiskLock;
 use icm_log::facts::{Condition, Front, MemoryRecalled, Recalled};
-use icm_log::{Kind, NewEvent, SubjectId, facts, payload};
+use icm_log::{EventId, Kind, NewEvent, SubjectId, facts, payload};
 
 use crate::command::RECORD_WAIT;
 use crate::recall::tag_filter::not_tags;
@@ -19,8 +19,13 @@ const UNCOUNTED: &str =
     "this recall is not counted for `usage` yet, so a memory may be shown more often";
 
 /// The turn of an answer that shows a memory which expires by recalls. Until it is dropped, no other such answer of the
-/// store is made. An error inside says why the turn could not be taken.
-pub(super) struct Turn(std::result::Result<Box<dyn DiskLock>, String>);
+/// store is made.
+pub(super) struct Turn {
+    /// The lock, or why it could not be taken.
+    claim: std::result::Result<Box<dyn DiskLock>, String>,
+    /// The events that set the conditions.
+    conditions: Vec<EventId>,
+}
 
 impl Service {
     /// Returns what `find` finds. If it counts and has a memory that expires by recalls, the answer is found again in
@@ -34,44 +39,54 @@ impl Service {
         mut find: impl FnMut() -> Result<T>,
         ids: impl Fn(&T) -> Result<Vec<SubjectId>>,
     ) -> Result<(T, Option<Turn>)> {
-        let found = find()?;
-        if !counts || self.options.read_only || !self.uses_up(&ids(&found)?)? {
+        let mut found = find()?;
+        if !counts || self.options.read_only {
             return Ok((found, None));
         }
-        match self.claim(LOCK, "a recall cannot be counted") {
-            Ok(claim) => {
-                self.read_log()?;
-                Ok((find()?, Some(Turn(Ok(claim)))))
-            }
-            Err(error) => Ok((found, Some(Turn(Err(error.to_string()))))),
+        let mut conditions = self.usage_conditions(&ids(&found)?)?;
+        if conditions.is_empty() {
+            return Ok((found, None));
         }
+        let claim = self.claim(LOCK, "a recall cannot be counted");
+        if claim.is_ok() {
+            self.read_log()?;
+            found = find()?;
+            conditions = self.usage_conditions(&ids(&found)?)?;
+        }
+        let claim = claim.map_err(|error| error.to_string());
+        Ok((found, Some(Turn { claim, conditions })))
     }
 
-    /// Returns `true` if one of these memories expires by recalls.
-    fn uses_up(&self, ids: &[SubjectId]) -> Result<bool> {
+    /// Returns the events that set the conditions of those memories that expire by recalls.
+    fn usage_conditions(&self, ids: &[SubjectId]) -> Result<Vec<EventId>> {
         self.with_views(|views| {
             if !views.tally().depends_on_moment() {
-                return Ok(false);
+                return Ok(Vec::new());
             }
             let now = self.now(views);
+            let mut conditions = Vec::new();
             for id in ids {
                 let version = views.version_at(views.resolve(*id)?, now.position)?;
                 let expiry = version.and_then(|version| version.expiry);
-                if expiry.is_some_and(|expiry| expiry.facts.condition == Condition::USAGE) {
-                    return Ok(true);
-                }
+                let usage = expiry.filter(|expiry| expiry.facts.condition == Condition::USAGE);
+                conditions.extend(usage.map(|expiry| expiry.set_by));
             }
-            Ok(false)
+            Ok(conditions)
         })
     }
 
     /// Keeps the record of an answer: queued, or in the log if the answer has a turn. Returns the note of an answer that
     /// could not be counted.
-    pub(super) fn keep_record(&self, record: PendingRecall, turn: Option<Turn>) -> Option<String> {
-        let Some(Turn(claim)) = turn else {
+    pub(super) fn keep_record(
+        &self,
+        mut record: PendingRecall,
+        turn: Option<Turn>,
+    ) -> Option<String> {
+        let Some(Turn { claim, conditions }) = turn else {
             locked(&self.pending_recalls).push(record);
             return None;
         };
+        record.conditions = conditions;
         let recorded = match claim {
             Ok(_turn) => {
                 let recorded = self.record(&record, None, self.options.lock_wait);
@@ -160,7 +175,7 @@ impl Service {
         let event = NewEvent {
             kind: Kind::MEMORY_RECALLED,
             subject: SubjectId::ZERO,
-            refs: Vec::new(),
+            refs: recall.conditions.clone(),
             facts: facts.encode(),
             payload: payload::encode(&payload),
         };

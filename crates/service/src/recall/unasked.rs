@@ -116,6 +116,7 @@ impl Service {
             basis: (at.position, at.event),
             moment_ms: at.moment_to_name(),
             results,
+            conditions: Vec::new(),
             fits: Vec::new(),
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
             whole_len: None,

@@ -14,6 +14,8 @@ pub(crate) struct PendingRecall {
     /// The moment of the basis, if answers name it.
     pub(crate) moment_ms: Option<u64>,
     pub(crate) results: Vec<SubjectId>,
+    /// The events that set a condition of recalls of a result. They become the refs of the record.
+    pub(crate) conditions: Vec<EventId>,
     /// The fit of each result.
     pub(crate) fits: Vec<f64>,
     /// Tokens of the results that were shown.

@@ -8,7 +8,7 @@ use crate::service::Service;
 use crate::service::tests::{Clock, reading, service, service_at};
 use icm_api::{
     Action, Caller, ContextRequest, ExportSince, FindingKind, HealthRequest, ListRequest,
-    LogRequest, NoProgress, RecallRequest, ReplaceTagRequest, StoreRequest, TagsRequest,
+    LogEntry, LogRequest, NoProgress, RecallRequest, ReplaceTagRequest, StoreRequest, TagsRequest,
     TopicsRequest, Turn, TurnTopicRequest, UndoRequest, UpdateRequest,
 };
 
@@ -250,19 +250,49 @@ fn recalls_of_another_machine_count_from_the_setting_of_the_condition() {
     assert_hidden_without_recall(&service, &id, false);
 }
 
-fn newest_recall(service: &Service) -> String {
+#[test]
+fn recalls_count_while_the_clock_is_ten_years_back() {
+    let (_folder, clock, service, start) = opened();
+    let id = store(&service, TEXT, "usage 2");
+    let origin = newest(&service, None).origin;
+    go_to(&clock, start - 3_650 * DAY_MS);
+    assert_eq!(recalled(&service), from_ref(&id));
+    assert_ne!(newest(&service, None).origin, origin, "times start afresh");
+    // Another machine learns it all, and shows the memory for the last time.
+    let other_folder = tempfile::tempdir().expect("a folder");
+    let (other_clock, other) = service_at(other_folder.path());
+    go_to(&other_clock, start - 1_000);
+    carry(&service, &other);
+    assert_eq!(recalled(&other), from_ref(&id));
+    // Events of the future are not learnt.
+    go_to(&clock, start);
+    carry(&other, &service);
+    for ms in [start - 3_650 * DAY_MS, start, start + 3_650 * DAY_MS] {
+        go_to(&clock, ms);
+        assert_hidden(&service, &id, true);
+        assert_hidden(&other, &id, true);
+    }
+    service.rebuild(&NoProgress).expect("it builds");
+    assert_hidden(&service, &id, true);
+}
+
+fn newest(service: &Service, kind: Option<&str>) -> LogEntry {
     let request = LogRequest {
-        kind: Some("memory.recalled".to_owned()),
+        kind: kind.map(str::to_owned),
         limit: Some(1),
         ..LogRequest::default()
     };
-    let mut event = String::new();
+    let mut newest = None;
     let taken = service.log(&request, &mut |entry| {
-        event = entry.event;
+        newest = Some(entry);
         true
     });
     taken.expect("it lists");
-    event
+    newest.expect("an event")
+}
+
+fn newest_recall(service: &Service) -> String {
+    newest(service, Some("memory.recalled")).event
 }
 
 #[test]

@@ -178,6 +178,7 @@ impl Service {
                 results: (places.iter().map(|place| ids[*place]))
                     .chain(told_ids.map(|(id, _)| id))
                     .collect(),
+                conditions: Vec::new(),
                 fits: (places.iter().map(|place| answer.results[*place].fit))
                     .chain(told.iter().map(|hit| hit.fit))
                     .collect(),

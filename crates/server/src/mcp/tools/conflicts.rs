@@ -39,7 +39,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut frame = Frame::new();
     for conflict in &conflicts.conflicts {
         let head = format!("{} {}: ", conflict.id, conflict.field);
-        frame.item(&head, &said(conflict), "", cap);
+        frame.item(&head, &said(call, conflict), "", cap);
     }
     let total = count(conflicts.total, "conflict", "conflicts");
     let shown = conflicts.conflicts.len() as u64;
@@ -60,22 +60,22 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     ))
 }
 
-fn said(conflict: &Conflict) -> String {
+fn said(call: &Call<'_>, conflict: &Conflict) -> String {
+    let zone = call.service.zone();
     let value = |it: &ConflictValue| {
-        let value = match &it.value {
-            _ if it.withheld => "(withheld)".to_owned(),
-            Value::Null => "(none)".to_owned(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let value = conflict.told(it, &zone);
         let actor = clean_line(&it.actor);
         format!("{value} ({}, {actor}, event {})", it.at, short(&it.event))
     };
     let others: Vec<String> = conflict.others.iter().map(value).collect();
     let name = conflict.name.as_deref().map(clean_line);
     let name = name.map_or(String::new(), |name| format!("/{name}"));
+    let others_are = match conflict.is_about_forgetting() {
+        true => "written meanwhile",
+        false => "other",
+    };
     format!(
-        "[{}{name}] shown {} | other {}",
+        "[{}{name}] shown {} | {others_are} {}",
         clean_line(&conflict.topic),
         value(&conflict.shown),
         others.join(" | ")

@@ -1,10 +1,15 @@
 //! Conflicts: fields for which concurrent writes left several values.
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::basis::Basis;
 use super::memory::Receipt;
+use super::shown_value::shown_value;
+
+/// The name of a conflict's field if one machine forgot the row while another wrote it.
+const FORGOTTEN: &str = "forgotten";
 
 /// A request for the conflicts of a store.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,6 +52,29 @@ pub struct Conflict {
     pub shown: ConflictValue,
     /// The other values, newest first, without repeats.
     pub others: Vec<ConflictValue>,
+}
+
+impl Conflict {
+    /// Returns `true` if one machine forgot the row while another wrote it.
+    pub fn is_about_forgetting(&self) -> bool {
+        self.field == FORGOTTEN
+    }
+
+    /// Returns a value for people, with times in a zone: the text, or a line `field: value` for each field that was
+    /// written while another machine forgot the row.
+    pub fn told(&self, value: &ConflictValue, zone: &TimeZone) -> String {
+        match &value.value {
+            _ if value.withheld => "(withheld)".to_owned(),
+            Value::Bool(_) if self.is_about_forgetting() => "(forgotten)".to_owned(),
+            Value::Object(fields) if self.is_about_forgetting() => {
+                let line = |(field, value): (&String, &Value)| {
+                    format!("{field}: {}", shown_value(field, value, zone))
+                };
+                fields.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            other => shown_value(&self.field, other, zone),
+        }
+    }
 }
 
 /// The kind of row that a conflict is about.
@@ -105,4 +133,58 @@ pub struct SettleReceipt {
     pub receipt: Receipt,
     /// The fields that were settled.
     pub settled: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_told_in_words() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-8));
+        let time = "2027-01-15T08:00:00Z";
+        let meanwhile = json!({ "content": "MySQL", "metadata": { "a": 1 }, "occurred_at": time });
+        for (field, value, withheld, told) in [
+            ("content", json!("MySQL"), false, "MySQL"),
+            ("content", json!(null), false, "(none)"),
+            ("content", json!(null), true, "(withheld)"),
+            (
+                "expires",
+                json!(format!("time {time}")),
+                false,
+                "time 2027-01-14",
+            ),
+            ("occurred_at", json!(time), false, "2027-01-15 00:00"),
+            ("metadata", json!({ "a": 1 }), false, "{\"a\":1}"),
+            ("forgotten", json!(true), false, "(forgotten)"),
+            (
+                "forgotten",
+                meanwhile,
+                false,
+                "content: MySQL\nmetadata: {\"a\":1}\noccurred_at: 2027-01-15 00:00",
+            ),
+        ] {
+            let value = ConflictValue {
+                value,
+                withheld,
+                event: String::new(),
+                at: time.to_owned(),
+                actor: "user".to_owned(),
+                origin: String::new(),
+                valid_from: None,
+            };
+            let conflict = Conflict {
+                id: "01M".to_owned(),
+                of: ConflictOf::Memory,
+                topic: "decisions".to_owned(),
+                name: None,
+                field: field.to_owned(),
+                shown: value.clone(),
+                others: Vec::new(),
+            };
+            assert_eq!(conflict.told(&value, &zone), told, "{field}");
+        }
+    }
 }

@@ -49,6 +49,8 @@ mod recall;
 mod redact;
 pub mod session;
 mod tags;
+mod state;
+pub mod shown_value;
 pub mod tokens;
 mod topics;
 mod turn;

@@ -1,5 +1,6 @@
 //! Shows times to people.
 
+use icm_api::shown_value::shown_text;
 use icm_api::when::time_ago;
 use icm_api::{expiry, when};
 use jiff::Timestamp;
@@ -38,11 +39,7 @@ pub(crate) fn condition(condition: &str) -> String {
 
 /// Returns the text value of a memory's field as a person reads it: times are local.
 pub(crate) fn of_field(field: &str, value: &str) -> String {
-    match field {
-        "expires" => condition(value),
-        "occurred_at" | "pinned_until" => local(value),
-        _ => value.to_owned(),
-    }
+    shown_text(field, value, &TimeZone::system())
 }
 
 /// Returns the time and its age.

@@ -3,7 +3,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use icm_api::{Conflict, ConflictOf, ConflictValue, ConflictsRequest, SettleRequest};
-use serde_json::Value;
+use jiff::tz::TimeZone;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -123,7 +123,7 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
             None if answer.total == 0 => app.ui.remark(format_args!("no conflicts")),
             _ => {
                 let mut listed = answer.conflicts.iter();
-                let revive = match listed.any(|conflict| conflict.field == "forgotten") {
+                let revive = match listed.any(Conflict::is_about_forgetting) {
                     true => ", `icm revive ID` brings a forgotten memory back",
                     false => "",
                 };
@@ -160,21 +160,21 @@ fn print(ui: &Ui, conflict: &Conflict) -> Result<(), CliError> {
         ui.paint(TOPIC, &place),
         ui.paint(BOLD, &one_line(&conflict.field)),
     ))?;
-    let others = match conflict.field.as_str() {
-        "forgotten" => WRITTEN,
-        _ => "or",
+    let others = match conflict.is_about_forgetting() {
+        true => "written meanwhile",
+        false => "or",
     };
-    let field = conflict.field.as_str();
-    print_value(ui, (field, "shown"), &conflict.shown)?;
+    print_value(ui, conflict, "shown", &conflict.shown)?;
     for other in &conflict.others {
-        print_value(ui, (field, others), other)?;
+        print_value(ui, conflict, others, other)?;
     }
     Ok(())
 }
 
 fn print_value(
     ui: &Ui,
-    (field, name): (&str, &str),
+    conflict: &Conflict,
+    name: &str,
     value: &ConflictValue,
 ) -> Result<(), CliError> {
     let about = format!(
@@ -189,27 +189,11 @@ fn print_value(
         None => String::new(),
     };
     ui.line(format_args!("  {name}  {}{valid}", ui.paint(DIM, &about)))?;
-    match &value.value {
-        _ if value.withheld => print_quoted(ui, "(withheld)"),
-        Value::Null => print_quoted(ui, "(none)"),
-        Value::String(text) => print_quoted(ui, &when::of_field(field, text)),
-        Value::Bool(_) => print_quoted(ui, "(forgotten)"),
-        Value::Object(fields) if name == WRITTEN => {
-            for (field, value) in fields {
-                let text = value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned);
-                print_quoted(ui, &format!("{field}: {text}"))?;
-            }
-            Ok(())
-        }
-        other => print_quoted(ui, &other.to_string()),
-    }
+    print_quoted(ui, &conflict.told(value, &TimeZone::system()))
 }
 
 /// Digits of an origin that are shown.
 const ORIGIN_SHOWN: usize = 8;
-const WRITTEN: &str = "written meanwhile";
 
 fn settle(args: SettleArgs, app: &App) -> Result<Outcome, CliError> {
     let request = SettleRequest {

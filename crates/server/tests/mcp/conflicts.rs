@@ -1,6 +1,6 @@
 //! Tests of conflicts between machines, as a model sees them.
 
-use icm_api::{Caller, ExportSince, NoProgress, Trust, UpdateRequest};
+use icm_api::{Caller, ExportSince, Importance, NoProgress, Trust, UpdateRequest};
 use icm_service::{ExportFile, Service};
 use serde_json::json;
 
@@ -53,4 +53,24 @@ async fn conflicts_are_listed_and_an_update_settles_them() {
         (text.as_str(), &found["total"]),
         ("no conflicts", &json!(0))
     );
+    // One machine forgets the memory, the other changes it.
+    carry(&client.service, &other);
+    let forgotten = client
+        .service
+        .forget(&Caller::default(), std::slice::from_ref(&id));
+    forgotten.expect("forgotten");
+    let request = UpdateRequest {
+        id,
+        content: Some("on 3".to_owned()),
+        importance: Some(Importance::High),
+        ..UpdateRequest::default()
+    };
+    let updated = other.update(&Caller::default(), request);
+    updated.expect("updated");
+    carry(&other, &client.service);
+    let (text, _) = client.ok("icm_conflicts", json!({})).await;
+    text.says("shown (forgotten) (");
+    text.says("| written meanwhile content: on 3\n");
+    text.says("importance: high (");
+    text.lacks("{");
 }

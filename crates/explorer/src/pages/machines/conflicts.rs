@@ -59,7 +59,6 @@ pub(super) fn section(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
 }
 
 fn conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) -> Result<Markup> {
-    let is_forgotten = conflict.field == "forgotten";
     let buttons = act::for_conflict(explorer, ask, conflict)?;
     Ok(html! {
         h3 {
@@ -71,14 +70,14 @@ fn conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) -> Result<Marku
             ": " (line(&conflict.field))
         }
         div.log-sides {
-            (side(explorer, ask, "shown", &conflict.shown, false))
+            (side(explorer, ask, "shown", conflict, &conflict.shown))
             @for (n, other) in conflict.others.iter().enumerate() {
-                @let name = match (is_forgotten, conflict.others.len()) {
+                @let name = match (conflict.is_about_forgetting(), conflict.others.len()) {
                     (true, _) => "written meanwhile".to_owned(),
                     (false, 1) => "the other value".to_owned(),
                     (false, _) => format!("value {}", n + 2),
                 };
-                (side(explorer, ask, &name, other, is_forgotten))
+                (side(explorer, ask, &name, conflict, other))
             }
         }
         (buttons)
@@ -91,9 +90,9 @@ fn conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) -> Result<Marku
 fn side(
     explorer: &Explorer,
     ask: &Ask,
+    conflict: &Conflict,
     name: &str,
     value: &ConflictValue,
-    is_meanwhile: bool,
 ) -> Markup {
     let origin = value.origin.get(..ORIGIN_SHOWN).unwrap_or(&value.origin);
     html! {
@@ -102,16 +101,8 @@ fn side(
             @match &value.value {
                 _ if value.withheld => { p { (withheld()) } }
                 Value::Null => { p.quiet { "(none)" } }
-                Value::String(value) => { div.log-excerpt tabindex="0" { (text(value)) } }
-                Value::Bool(_) => { p { "forgotten" } }
-                Value::Object(fields) if is_meanwhile => {
-                    dl.log-fields {
-                        @for (field, value) in fields {
-                            div { dt { (line(field)) } dd { (text(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())) } }
-                        }
-                    }
-                }
-                other => { (text(&other.to_string())) }
+                Value::Bool(_) => { p { (conflict.told(value, &explorer.service.zone())) } }
+                _ => { div.log-excerpt tabindex="0" { (text(&conflict.told(value, &explorer.service.zone()))) } }
             }
             p.quiet {
                 "by " (actor(ask, &value.actor)) ", " (time(explorer, ask, &value.at)) ", event " (event_id(ask, &value.event))

@@ -1,7 +1,7 @@
 //! The state of a memory, told first if it is not an ordinary living one; and its conflicts.
 
 use icm_api::error::Result;
-use icm_api::{ConflictValue, ConflictsRequest, LogEntry, LogRequest, Memory, Version};
+use icm_api::{Conflict, ConflictValue, ConflictsRequest, LogEntry, LogRequest, Memory, Version};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -140,8 +140,13 @@ pub(super) fn conflicts(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Resu
                 div.notice.bad {
                     h3 { (show::line(&conflict.field)) }
                     ol.values {
-                        li { (show::badge(show::Tone::Good, "shown")) " " (value(explorer, ask, &conflict.shown)) }
-                        @for other in &conflict.others { li { (value(explorer, ask, other)) } }
+                        li { (show::badge(show::Tone::Good, "shown")) " " (value(explorer, ask, conflict, &conflict.shown)) }
+                        @for other in &conflict.others {
+                            li {
+                                @if conflict.is_about_forgetting() { (show::badge(show::Tone::Warn, "written meanwhile")) " " }
+                                (value(explorer, ask, conflict, other))
+                            }
+                        }
                     }
                     (act::for_conflict(explorer, ask, conflict)?)
                 }
@@ -150,16 +155,14 @@ pub(super) fn conflicts(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Resu
     })
 }
 
-fn value(explorer: &Explorer, ask: &Ask, value: &ConflictValue) -> Markup {
+fn value(explorer: &Explorer, ask: &Ask, conflict: &Conflict, value: &ConflictValue) -> Markup {
     html! {
         span.quiet {
             (show::actor(ask, &value.actor)) ", " (show::time(explorer, ask, &value.at)) ", " (show::event_id(ask, &value.event))
             ", machine " code title=(value.origin) { (show::start(&value.origin, 8)) }
         }
-        @match &value.value {
-            _ if value.withheld => { p { (show::withheld()) } }
-            Value::String(text) => { (show::text(text)) }
-            other => { (show::text(&other.to_string())) }
+        @if value.withheld { p { (show::withheld()) } } @else {
+            (show::text(&conflict.told(value, &explorer.service.zone())))
         }
     }
 }

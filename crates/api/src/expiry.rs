@@ -11,7 +11,7 @@
 mod told;
 mod week;
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use icm_log::facts::{Condition, Expiry};
 use jiff::civil::Date;
@@ -33,7 +33,7 @@ const FORMS: &str = "write `time 30d`, `usage 3`, `file-exists PATH`, `file-pris
 pub struct GivenExpiry {
     /// The kind of condition and its numbers.
     pub facts: Expiry,
-    /// The file, as it was written.
+    /// The file, without `.` and `..`.
     pub path: Option<String>,
     /// The time zone of weekly hours: an IANA name, or an offset.
     pub zone: Option<String>,
@@ -123,7 +123,7 @@ pub fn settled(text: &str, folder: &Path, zone: &TimeZone) -> String {
     };
     let path = given.path.map(|path| {
         let path = folder.join(path);
-        path.to_string_lossy().into_owned()
+        without_dots(&path.to_string_lossy())
     });
     match given.facts.condition {
         Condition::WEEKLY | Condition::FILE_EXISTS | Condition::FILE_PRISTINE => {
@@ -153,8 +153,32 @@ pub fn to_text(facts: &Expiry, path: Option<&str>, zone: Option<&str>) -> String
 
 fn of_file(condition: Condition, path: &str) -> GivenExpiry {
     GivenExpiry {
-        path: Some(path.to_owned()),
+        path: Some(without_dots(path)),
         ..GivenExpiry::of(Expiry::of(condition, 0, 0))
+    }
+}
+
+/// Returns a path without `.`, and without `..` behind a name. Looks at no file, so a link counts as a folder. The rest of
+/// the path is kept as it was written.
+fn without_dots(path: &str) -> String {
+    let has_dots = |part: Component<'_>| matches!(part, Component::CurDir | Component::ParentDir);
+    if !Path::new(path).components().any(has_dots) && !path.contains("/.") {
+        return path.to_owned();
+    }
+    let mut parts = PathBuf::new();
+    for part in Path::new(path).components() {
+        match (part, parts.components().next_back()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                parts.pop();
+            }
+            (Component::ParentDir, Some(Component::RootDir)) => {}
+            (part, _) => parts.push(part),
+        }
+    }
+    match parts.to_str() {
+        Some(parts) if !parts.is_empty() => parts.to_owned(),
+        _ => path.to_owned(),
     }
 }
 

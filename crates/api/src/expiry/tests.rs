@@ -107,6 +107,19 @@ fn another_process_understands_a_settled_condition() {
     let settle = |text| settled(text, Path::new("/w"), &zone);
     assert_eq!(settle("file-exists a/b"), "file-exists /w/a/b");
     assert_eq!(settle("file-pristine /a"), "file-pristine /a");
+    for (given, path) in [
+        ("./a/../b", "/w/b"),
+        ("a/./b/.", "/w/a/b"),
+        ("../a", "/a"),
+        ("../../..", "/"),
+        ("..a/b..", "/w/..a/b.."),
+        ("/a/../../b", "/b"),
+        (".", "/w"),
+    ] {
+        let given = format!("file-exists {given}");
+        let settled = settled(&given, Path::new("/w"), &zone);
+        assert_eq!(settled, format!("file-exists {path}"));
+    }
     assert_eq!(settle("period mon"), "period mon -08:00");
     assert_eq!(settle("time 3d"), "time 3d");
     assert_eq!(settle("nonsense"), "nonsense");

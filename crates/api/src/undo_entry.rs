@@ -1,9 +1,14 @@
 //! The preview of an undo as entries, which the command line, the terminal view and the explorer print.
 
+use jiff::tz::TimeZone;
+
+use super::expiry::in_zone;
 use super::memory::{Memory, Source};
+use super::shown_value::shown_text;
 use super::undo::{
     RowKind, UndoAction, UndoAlert, UndoAnswer, UndoChange, UndoFact, UndoLink, UndoRow,
 };
+use super::when::local_time;
 
 /// An entry of a preview: a row, an alert or a value of a fact, and what the undo does to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +97,16 @@ impl UndoValue {
     fn differs(&self) -> bool {
         self.before != self.after
     }
+
+    /// Returns the value with times in a zone.
+    fn in_zone(self, zone: &TimeZone) -> UndoValue {
+        let shown = |text: String| shown_text(self.label, &text, zone);
+        UndoValue {
+            before: self.before.map(shown),
+            after: self.after.map(shown),
+            ..self
+        }
+    }
 }
 
 /// Entries of one kind.
@@ -104,11 +119,16 @@ pub struct UndoEntries<'a> {
 }
 
 impl UndoAnswer {
-    /// Returns the entries of the preview, at most `most` of each kind: rows, values of facts, alerts.
-    pub fn entries(&self, most: usize) -> [UndoEntries<'_>; 3] {
+    /// Returns the entries of the preview, at most `most` of each kind: rows, values of facts, alerts. Times are those of
+    /// a zone.
+    pub fn entries(&self, most: usize, zone: &TimeZone) -> [UndoEntries<'_>; 3] {
+        let (row, fact) = (
+            |it| UndoChange::entry(it, zone),
+            |it| UndoFact::entry(it, zone),
+        );
         [
-            first(&self.changes, most, ["", ""], UndoChange::entry),
-            first(&self.facts, most, [" value", " values"], UndoFact::entry),
+            first(&self.changes, most, ["", ""], row),
+            first(&self.facts, most, [" value", " values"], fact),
             first(&self.alerts, most, [" alert", " alerts"], UndoAlert::entry),
         ]
     }
@@ -132,15 +152,17 @@ fn first<'a, T>(
 }
 
 impl UndoFact {
-    fn entry(&self) -> UndoEntry<'_> {
+    fn entry(&self, zone: &TimeZone) -> UndoEntry<'_> {
+        let from = local_time(&self.valid_from, zone);
         let until = self.valid_until.iter();
-        let until: String = until.map(|until| format!(" until {until}")).collect();
+        let until = until.map(|until| format!(" until {}", local_time(until, zone)));
+        let until: String = until.collect();
         let said = |value: &Option<String>| Some(or(value, "(no value)"));
         UndoEntry {
             action: Some(UndoAction::Changed),
             target: UndoTarget::Memory(&self.id),
             place: format!("{} {}", self.subject, self.attribute),
-            note: format!("from {}{until}", self.valid_from),
+            note: format!("from {from}{until}"),
             values: vec![UndoValue::text("", said(&self.before), said(&self.after))],
         }
     }
@@ -174,7 +196,7 @@ impl UndoAlert {
 }
 
 impl UndoChange {
-    fn entry(&self) -> UndoEntry<'_> {
+    fn entry(&self, zone: &TimeZone) -> UndoEntry<'_> {
         UndoEntry {
             action: Some(self.action),
             target: match self.of {
@@ -182,14 +204,30 @@ impl UndoChange {
                 _ => UndoTarget::Row(&self.id),
             },
             place: self.topic.clone(),
-            note: self.fields.join(", "),
-            values: self.values(),
+            note: match self.expired() {
+                Some(condition) => format!("expired: {}", in_zone(condition, zone)),
+                None => self.fields.join(", "),
+            },
+            values: self.values(zone),
+        }
+    }
+
+    /// Returns the condition by which the memory expires with the undo, or no longer does.
+    fn expired(&self) -> Option<&str> {
+        let row = match self.action {
+            UndoAction::Gone => &self.after,
+            UndoAction::Back => &self.before,
+            UndoAction::Changed => &None,
+        };
+        match row {
+            Some(UndoRow::Memory(memory)) if memory.expired => memory.expires.as_deref(),
+            _ => None,
         }
     }
 
     /// Returns the values that the undo takes back: the text, other fields, links. Of a row that comes or goes, the text
     /// stands for all fields.
-    fn values(&self) -> Vec<UndoValue> {
+    fn values(&self, zone: &TimeZone) -> Vec<UndoValue> {
         let text = |row: &Option<UndoRow>| {
             let text = row.as_ref().and_then(UndoRow::text);
             Some(text.unwrap_or(WITHHELD).to_owned())
@@ -203,7 +241,7 @@ impl UndoChange {
                 values.extend(self.fields_of_row());
                 // The text of a fact may be told as its value instead: then it is none of the fields.
                 values.retain(|value| value.differs() && self.names(value.label));
-                values
+                values.into_iter().map(|it| it.in_zone(zone)).collect()
             }
         };
         values.extend(self.links.iter().map(UndoLink::value));
@@ -328,6 +366,10 @@ mod tests {
 
     use super::*;
 
+    fn zone() -> TimeZone {
+        TimeZone::fixed(jiff::tz::offset(-8))
+    }
+
     fn memory(with: &Value) -> Memory {
         let mut memory = json!({
             "id": "01M", "key": null, "topic": "decisions", "content": "Invoices live in MySQL",
@@ -378,8 +420,8 @@ mod tests {
         let before = json!({
             "topic": "archive", "key": "k", "importance": "high", "scope": "project:shop",
             "keywords": ["a", "b"], "trust": "user", "source": { "agent": "codex", "file": "a.md" },
-            "occurred_at": "2027-01-01T00:00:00Z", "pinned_until": "unpinned",
-            "expires": "once the event is undone", "expired": true,
+            "occurred_at": "2027-01-01T00:00:00Z", "pinned_until": "2027-02-01T10:00:00Z",
+            "expires": "time 2027-01-20T08:00:00Z", "expired": true,
             "created_at": "2027-01-16T08:00:00Z", "access_count": 1, "raw_excerpt": "he said so",
             "metadata": { "a": 1 }, "content": "Invoices live in PostgreSQL",
         });
@@ -396,19 +438,19 @@ mod tests {
             "keywords: a, b → (none)",
             "trust: user → agent",
             "source: codex, a.md → codex",
-            "occurred_at: 2027-01-01T00:00:00Z → (none)",
-            "pinned: unpinned → (none)",
-            "expires: once the event is undone → (none)",
+            "occurred_at: 2026-12-31 16:00 → (none)",
+            "pinned: 2027-02-01 02:00 → (none)",
+            "expires: time 2027-01-19 → (none)",
             "expired: true → false",
             "created_at: 2027-01-16T08:00:00Z → 2027-01-15T08:00:00Z",
             "recalled: once → 0 times",
             "- raw_excerpt: he said so",
             "- metadata: {\"a\":1}",
         ];
-        assert_eq!(told(&whole.entry()), expected);
+        assert_eq!(told(&whole.entry(&zone())), expected);
         // The text is told elsewhere.
         let one = change(UndoAction::Changed, "importance scope", &before, &json!({}));
-        let entry = one.entry();
+        let entry = one.entry(&zone());
         let expected = [
             "importance: high → medium",
             "scope: project:shop → global",
@@ -448,9 +490,12 @@ mod tests {
             "+ depends_on api",
             "- mailer depends_on",
         ];
-        assert_eq!(told(&gone.entry()), expected);
+        assert_eq!(told(&gone.entry(&zone())), expected);
         let back = change(UndoAction::Back, "", &json!({}), &json!({}));
-        assert_eq!(told(&back.entry()), ["+ Invoices live in MySQL"]);
+        assert_eq!(told(&back.entry(&zone())), ["+ Invoices live in MySQL"]);
+        let expired = json!({ "expires": "time 2027-01-20T08:00:00Z", "expired": true });
+        let expires = change(UndoAction::Gone, "", &json!({}), &expired);
+        assert_eq!(expires.entry(&zone()).note, "expired: time 2027-01-19");
     }
 
     #[test]
@@ -485,22 +530,22 @@ mod tests {
             before: Some("2.0".to_owned()),
             after: None,
         };
-        let entry = fact.entry();
+        let entry = fact.entry(&zone());
         assert_eq!(entry.place, "deploy version");
-        assert_eq!(
-            entry.note,
-            "from 2027-01-15T08:00:00Z until 2027-01-16T08:00:00Z"
-        );
+        // A person reads local times.
+        let note = "from 2027-01-15 00:00 until 2027-01-16 00:00";
+        assert_eq!(entry.note, note);
         assert_eq!(told(&entry), ["- 2.0", "+ (no value)"]);
 
         let facts = [fact.clone(), fact.clone(), fact];
-        let some = first(&facts, 2, ["", " values"], UndoFact::entry);
+        let entry_of = |it| UndoFact::entry(it, &TimeZone::UTC);
+        let some = first(&facts, 2, ["", " values"], entry_of);
         assert_eq!(
             (some.entries.len(), some.more),
             (2, Some("… and 1 more".to_owned()))
         );
-        let some = first(&facts, 1, ["", " values"], UndoFact::entry);
+        let some = first(&facts, 1, ["", " values"], entry_of);
         assert_eq!(some.more.as_deref(), Some("… and 2 more values"));
-        assert_eq!(first(&facts, 3, ["", ""], UndoFact::entry).more, None);
+        assert_eq!(first(&facts, 3, ["", ""], entry_of).more, None);
     }
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_api::{Caller, UndoAction, UndoAnswer, UndoEntry, UndoRequest};
 use icm_service::Service;
+use jiff::tz::TimeZone;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -173,7 +174,7 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
             answer.skipped.len() - PREVIEW
         ))?;
     }
-    for kind in answer.entries(PREVIEW) {
+    for kind in answer.entries(PREVIEW, &TimeZone::system()) {
         for entry in &kind.entries {
             print_entry(app, entry, put)?;
         }

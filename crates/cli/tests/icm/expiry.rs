@@ -38,6 +38,23 @@ fn a_memory_expires_once_it_was_recalled() {
 }
 
 #[test]
+fn the_undo_of_a_revival_names_the_memory_that_goes() {
+    let world = World::new();
+    let id = world.stored("-t demo -c 'The demo is on Thursday' --expires 'usage 1'");
+    world.ok("recall 'when is the demo'");
+    world.ok(format!("revive {id}"));
+    let preview = world.out("undo --last 1 --dry-run");
+    preview.says("1 memory gone");
+    preview.says(format!("- gone     {id}  demo  expired: usage 1"));
+    preview.says("- The demo is on Thursday");
+    world.ok("undo --last 1 --yes");
+    assert_eq!(world.json("list --expired").texts("id"), [id]);
+    let back = world.out("undo --last 1 --dry-run");
+    back.says("1 memory back");
+    back.says("+ The demo is on Thursday");
+}
+
+#[test]
 fn conditions_are_checked_and_taken_away() {
     let world = World::new();
     for wrong in [

@@ -60,7 +60,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     )?;
     let main = html! {
         p { "Nothing is lost: an undo is an event, and undoing it brings things back." }
-        (preview(ask, &plan))
+        (preview(explorer, ask, &plan))
         @if staying > 0 && !request.cascade {
             p { a href=(ask.link_with(&[("cascade", "yes")])) { "Undo the later changes, too" } }
         }
@@ -97,7 +97,7 @@ fn request(event: Option<&str>, only: bool, cascade: bool) -> UndoRequest {
 }
 
 /// Returns the changes of a plan, as the command line prints them.
-fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
+fn preview(explorer: &Explorer, ask: &Ask, plan: &UndoAnswer) -> Markup {
     let (gone, staying) = plan.later_gone_and_staying();
     let later = |n| count(n, "later change", "later changes");
     html! {
@@ -113,7 +113,7 @@ fn preview(ask: &Ask, plan: &UndoAnswer) -> Markup {
                     @if skipped.redacted { "it is redacted." } @else { "a " (skipped.kind) " cannot be undone." }
                 }
             }
-            @for kind in plan.entries(NAMED) {
+            @for kind in plan.entries(NAMED, &explorer.service.zone()) {
                 @if !kind.entries.is_empty() {
                     ul.changes { @for entry in &kind.entries { li { (one_entry(ask, entry)) } } }
                 }

@@ -57,7 +57,7 @@ pub(crate) fn page(scene: &Scene<'_>, answer: &UndoAnswer, only: bool, cascade: 
         );
     }
     for entry in answer
-        .entries(usize::MAX)
+        .entries(usize::MAX, &scene.clock.zone)
         .iter()
         .flat_map(|kind| &kind.entries)
     {

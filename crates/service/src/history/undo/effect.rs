@@ -5,6 +5,7 @@ use icm_projections::fold::{Change, Family, Link, Version, difference};
 
 use crate::feedback::row::row;
 use crate::memoir::{graph_fields, graph_row};
+use crate::memory::expiry::Expired;
 use crate::memory::link::relation_text;
 use crate::memory::present::{field_names, memory};
 use crate::service::Service;
@@ -23,6 +24,7 @@ impl Service {
     ) -> QueryResult<Option<UndoChange>> {
         let newest = views.tally().position;
         let is_memory = change.after.family() == Family::Memory;
+        let expired = Expired::now(self, views);
         let shown = |version: &Version| {
             match version.family() {
                 Family::Memory => {}
@@ -34,14 +36,16 @@ impl Service {
             let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
             Ok::<_, QueryError>(UndoRow::Memory(Box::new(Memory {
                 weight: decimal(weight_ppm),
+                expired: version.is_alive() && expired.is_expired(version),
                 ..memory(version, views.accesses_at(&self.log, entity, newest)?)
             })))
         };
         let (before, after) = (&change.before, &change.after);
+        let is_there = |version: &Version| version.is_alive() && !expired.is_expired(version);
         let action = match (before.hidden, after.hidden) {
             (false, true) => UndoAction::Gone,
             (true, false) => UndoAction::Back,
-            _ => match (before.is_alive(), after.is_alive()) {
+            _ => match (is_there(before), is_there(after)) {
                 (true, false) => UndoAction::Gone,
                 (false, true) => UndoAction::Back,
                 _ => UndoAction::Changed,
@@ -49,6 +53,7 @@ impl Service {
         };
         let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();
         let (was, is) = (some(before)?, some(after)?);
+        expired.checked()?;
         if was == is && change.links.is_empty() {
             return Ok(None);
         }

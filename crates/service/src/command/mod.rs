@@ -19,9 +19,11 @@ mod tests;
 pub(crate) mod transaction;
 mod validated;
 
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::time::Duration;
 
-use icm_log::{Durability, NewEvent, Position, Refusal, RequestKey, Rewritten};
+use icm_log::{Durability, LOCK_FILE, NewEvent, Position, Refusal, RequestKey, Rewritten};
 use icm_projections::fold::Source;
 
 use crate::command::secrets::Guard;
@@ -54,6 +56,21 @@ impl Service {
             }),
             false => Ok(()),
         }
+    }
+
+    /// Returns `false` if this process can append nothing: it was opened to read, the log refuses writes, or this user may
+    /// not write.
+    pub(crate) fn may_append(&self) -> bool {
+        if self.options.read_only || self.log.refusal().is_some() {
+            return false;
+        }
+        let lock = OpenOptions::new().write(true).open(self.dir().join(LOCK_FILE));
+        !lock.is_err_and(|error| {
+            matches!(
+                error.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            )
+        })
     }
 
     /// Appends one batch that a power cut may lose. `read` is the state of the log's files that the events speak of. If

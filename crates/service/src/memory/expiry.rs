@@ -4,7 +4,7 @@
 //! Time, period and recalls are a filter at the moment of an answer. A file is looked at by the origin that set the
 //! condition; `memory.expired` tells the others.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use icm_log::facts::{self, Condition, MemoryExpired};
 use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
@@ -30,6 +30,9 @@ pub(crate) struct Expired<'a> {
     known: RefCell<FxHashMap<(EntityId, Position), bool>>,
     /// The memories that a file made expire, as far as files were looked at.
     gone: RefCell<FxHashSet<SubjectId>>,
+    /// `true` if this process cannot record that a file made a memory expire. Then every answer has to look at files, also
+    /// one that only counts.
+    is_mute: OnceCell<bool>,
     failed: RefCell<Option<QueryError>>,
 }
 
@@ -42,6 +45,7 @@ impl<'a> Expired<'a> {
             at: *at,
             known: RefCell::default(),
             gone: RefCell::default(),
+            is_mute: OnceCell::new(),
             failed: RefCell::default(),
         }
     }
@@ -113,11 +117,18 @@ impl<'a> Expired<'a> {
         }
         let by_file = self.at.is_now && self.service.is_expired_by_file(version);
         if by_file {
-            self.service.queue_expired(version, self.at.position);
+            match self.is_mute() {
+                true => self.service.tell_of_file(version),
+                false => self.service.queue_expired(version, self.at.position),
+            }
             self.gone.borrow_mut().insert(version.id);
             self.known.borrow_mut().clear();
         }
         by_file
+    }
+
+    fn is_mute(&self) -> bool {
+        *self.is_mute.get_or_init(|| !self.service.may_append())
     }
 
     /// Looks at the files of memories that would be shown, by their ids. Returns `true` if one of them is expired: it is
@@ -179,8 +190,21 @@ impl<'a> Expired<'a> {
             Condition::PERIOD => self.at.moment_ms < facts.first,
             Condition::WEEKLY => !is_within_week(facts, zone.as_deref(), self.at.moment_ms),
             Condition::USAGE => self.is_used_up(version, facts, *set_by)?,
-            _ => self.gone.borrow().contains(&version.id),
+            _ => self.is_gone(version),
         })
+    }
+
+    /// Returns `true` if the file of a condition was seen to make a memory expire.
+    fn is_gone(&self, version: &Version) -> bool {
+        if self.gone.borrow().contains(&version.id) {
+            return true;
+        }
+        let is_gone = self.at.is_now && self.is_mute() && self.service.is_expired_by_file(version);
+        if is_gone {
+            self.service.tell_of_file(version);
+            self.gone.borrow_mut().insert(version.id);
+        }
+        is_gone
     }
 
     /// Returns `true` if enough recalls showed a memory since its condition was set: recalls that the author of the
@@ -242,20 +266,24 @@ impl Service {
         is_open && is_own && came_true(expiry)
     }
 
-    /// Queues the record that the condition of a memory came true. A process that may not write says that it hides the
-    /// memory.
+    /// Says that this process hides a memory whose file is changed or gone.
+    fn tell_of_file(&self, version: &Version) {
+        let path = version.expiry.as_deref().and_then(|it| it.path.as_deref());
+        let line = format!(
+            "memory {} is hidden: `{}` is changed or gone; a command that may write records it",
+            id_text(version.id),
+            path.unwrap_or_default(),
+        );
+        if !locked(&self.notices).contains(&line) {
+            self.notice(line);
+        }
+    }
+
+    /// Queues the record that the condition of a memory came true.
     fn queue_expired(&self, version: &Version, position: Position) {
         let Some(expiry) = version.expiry.as_deref() else {
             return;
         };
-        if self.options.read_only {
-            let path = expiry.path.as_deref().unwrap_or_default();
-            self.notice(format!(
-                "memory {} is hidden: `{path}` is changed or gone; a command that may write records it",
-                id_text(version.id)
-            ));
-            return;
-        }
         let mut refs = version.observed();
         refs.retain(|event| *event != expiry.set_by);
         refs.insert(0, expiry.set_by);

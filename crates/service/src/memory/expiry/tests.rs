@@ -1,16 +1,17 @@
-use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::ExportFile;
 use crate::service::Service;
-use crate::service::tests::{Clock, reading, service, service_at};
+use crate::service::tests::{Clock, service, service_at};
 use icm_api::{
-    Action, Caller, ContextRequest, ExportSince, FindingKind, HealthRequest, ListRequest,
-    LogEntry, LogRequest, NoProgress, RecallRequest, ReplaceTagRequest, StoreRequest, TagsRequest,
+    Action, Caller, ContextRequest, ExportSince, FindingKind, HealthRequest, ListRequest, LogEntry,
+    LogRequest, NoProgress, RecallRequest, ReplaceTagRequest, StoreRequest, TagsRequest,
     TopicsRequest, Turn, TurnTopicRequest, UndoRequest, UpdateRequest,
 };
+
+mod file;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 const TEXT: &str = "The demo of the payments service is on Thursday";
@@ -584,46 +585,4 @@ fn an_update_sets_and_takes_away_a_condition() {
     ] {
         assert!(update(wrong).is_err(), "{wrong}");
     }
-}
-
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("written");
-}
-
-#[test]
-fn a_file_hides_its_memory_for_good() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("lock");
-    write(&file, "one");
-    let dir = folder.path().join("store");
-    let service = service(&dir);
-    let id = store(&service, TEXT, &format!("file-pristine {}", file.display()));
-    let other = store(&service, "The payments service has a demo each month", "");
-    assert_hidden(&service, &id, false);
-    write(&file, "another");
-    // A process that may not write hides the memory and says so.
-    let reader = reading(&dir);
-    assert_eq!(recalled(&reader), from_ref(&other));
-    let notices = reader.take_notices();
-    assert!(notices.iter().any(|line| line.contains(&id)), "{notices:?}");
-    let before = service.newest_position().expect("a position");
-    assert_eq!(recalled(&service), from_ref(&other));
-    assert_eq!(
-        service.newest_position().expect("a position"),
-        before + 2,
-        "the event and the recall"
-    );
-    // It turns once and never back.
-    write(&file, "one");
-    assert_hidden(&service, &id, true);
-    let history = service.history(&id).expect("it has one");
-    let last = history.last().expect("versions");
-    assert_eq!(last.kind, "memory.expired");
-    assert_eq!(last.changed, ["expired"]);
-    let condition = format!("file-exists {}", file.display());
-    let revived = service.revive_with(&Caller::default(), from_ref(&id), Some(&condition));
-    assert_eq!(revived.expect("it is back")[0].action, Action::Revived);
-    assert_hidden(&service, &id, false);
-    std::fs::remove_file(&file).expect("removed");
-    assert_hidden(&service, &id, true);
 }

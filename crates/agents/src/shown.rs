@@ -1,16 +1,17 @@
-//! Injections: memories that agents were shown unasked. Also counts the tokens of everything that they were shown.
+//! Injections: memories and alerts that agents were shown unasked. Also counts the tokens of everything that they were
+//! shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 use icm_api::error::Result;
-use icm_api::{Caller, LogEntry, LogRequest};
+use icm_api::{Caller, LogEntry, LogRequest, tokens};
 use icm_log::facts::SessionCause;
 use icm_service::Service;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One injection, by a hook or a wake-up pack.
+/// One injection, by a hook or a wake-up pack, or the delivery of alerts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
     /// Position of its record.
@@ -19,7 +20,7 @@ pub struct Injection {
     pub event: String,
     /// RFC 3339.
     pub at: String,
-    /// `hook` or `wake-up`.
+    /// `hook`, `wake-up` or `alerts`.
     pub front: String,
     /// Name of the actor that was shown it.
     pub actor: String,
@@ -31,6 +32,18 @@ pub struct Injection {
     pub tokens: u64,
     /// The memories, best first.
     pub memories: Vec<InjectedMemory>,
+    /// The alerts of a delivery.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub alerts: Vec<InjectedAlert>,
+}
+
+/// An alert that was shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InjectedAlert {
+    /// The event that set it (64 hex digits).
+    pub event: String,
+    /// Its text; `None` if the text was taken out or this store has none.
+    pub text: Option<String>,
 }
 
 /// A memory that was injected.
@@ -53,25 +66,77 @@ pub fn injections(
     each: &mut dyn FnMut(Injection) -> bool,
 ) -> Result<u64> {
     let most = request.limit.unwrap_or(usize::MAX) as u64;
+    let oldest_first = request.oldest_first;
+    let mut deliveries = deliveries(service, request)?.into_iter().peekable();
     let request = LogRequest {
         kind: Some("memory.recalled".to_owned()),
         limit: None,
         ..request.clone()
     };
     let mut given = 0;
+    let mut give = |injection: Injection| {
+        given += 1;
+        each(injection) && given < most
+    };
+    let mut wants_more = most > 0;
     service.log(&request, &mut |entry| {
-        if given >= most {
-            return false;
+        let is_before = |other: &Injection| match oldest_first {
+            true => other.position < entry.position,
+            false => other.position > entry.position,
+        };
+        while wants_more && let Some(delivery) = deliveries.next_if(is_before) {
+            wants_more = give(delivery);
         }
-        match injection(&entry) {
-            Some(injection) => {
-                given += 1;
-                each(injection)
-            }
-            None => true,
+        if wants_more && let Some(injection) = injection(&entry) {
+            wants_more = give(injection);
         }
+        wants_more
     })?;
+    for delivery in deliveries {
+        if !wants_more {
+            break;
+        }
+        wants_more = give(delivery);
+    }
     Ok(given)
+}
+
+/// Returns the selected deliveries of alerts, with the texts of the alerts.
+fn deliveries(service: &Service, request: &LogRequest) -> Result<Vec<Injection>> {
+    let request = LogRequest {
+        kind: Some("alert.delivered".to_owned()),
+        ..request.clone()
+    };
+    let mut entries = Vec::new();
+    service.log(&request, &mut |entry| {
+        entries.push(entry);
+        true
+    })?;
+    let delivery = |entry: LogEntry| {
+        let refs = service.log_show(&entry.event)?.refs;
+        let alerts = refs.into_iter().map(|event| {
+            // An alert that another machine set may be unknown here.
+            let set = service.log_show(&event).ok();
+            let text =
+                set.and_then(|set| Some(set.entry.payload.get("text")?.as_str()?.to_owned()));
+            InjectedAlert { event, text }
+        });
+        let alerts: Vec<InjectedAlert> = alerts.collect();
+        let texts = alerts.iter().filter_map(|alert| alert.text.as_deref());
+        Ok(Injection {
+            position: entry.position,
+            event: entry.event,
+            at: entry.at,
+            front: "alerts".to_owned(),
+            actor: entry.actor,
+            session: entry.session,
+            words: None,
+            tokens: texts.map(|text| tokens::estimate(text) as u64).sum(),
+            memories: Vec::new(),
+            alerts,
+        })
+    };
+    entries.into_iter().map(delivery).collect()
 }
 
 fn injection(entry: &LogEntry) -> Option<Injection> {
@@ -96,6 +161,7 @@ fn injection(entry: &LogEntry) -> Option<Injection> {
         words: words.filter(|words| !words.is_empty()).map(str::to_owned),
         tokens: shown.tokens,
         memories: memories.collect(),
+        alerts: Vec::new(),
         front: shown.front?,
     })
 }

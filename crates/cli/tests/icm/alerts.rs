@@ -60,6 +60,23 @@ fn an_alert_is_shown_once_and_comes_as_an_event() {
         "{log}"
     );
     world.out("log --kind alert.set").says("Look at it (from ");
+    // What a session was shown is in the log with its text.
+    within(&world, "s1", "alert set 'Call Mira'").ok();
+    within(&world, "s1", "alerts").ok();
+    let shown = world.ok("log --injected --session s1 --json").json_lines();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    shown[0].has(json!({"front": "alerts", "memories": []}));
+    assert_eq!(shown[0]["alerts"].texts("text"), ["Call Mira"]);
+    let all = world.out("log --injected");
+    all.says("alerts");
+    all.says("        Call Mira\n");
+    all.says("        Run the tests again\n");
+    let newest = world.ok("log --injected -l 1 --json").json_lines();
+    assert_eq!(newest, shown);
+    let oldest = world
+        .ok("log --injected --reverse -l 1 --json")
+        .json_lines();
+    assert_eq!(oldest[0]["alerts"].texts("text"), ["Run the tests again"]);
     let position = later["position"].as_u64().unwrap();
     let undone = world.ok(format!("undo @{position} --yes"));
     undone.out.says("undone 1 event: 1 alert gone");

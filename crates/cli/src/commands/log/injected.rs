@@ -74,6 +74,11 @@ fn print(ui: &Ui, service: &Service, injection: &Injection, names: &Names) -> Re
         injection.front,
         ui.paint(DIM, &about)
     ))?;
+    let room = ui.columns.unwrap_or(120);
+    for alert in &injection.alerts {
+        let text = one_line(alert.text.as_deref().unwrap_or("(gone)"));
+        ui.line(format_args!("{}", cut(&format!("        {text}"), room)))?;
+    }
     for memory in &injection.memories {
         let fit = memory
             .fit
@@ -91,7 +96,7 @@ fn print(ui: &Ui, service: &Service, injection: &Injection, names: &Names) -> Re
             memory.id,
             one_line(text.as_deref().unwrap_or("(gone)"))
         );
-        ui.line(format_args!("{}", cut(&line, ui.columns.unwrap_or(120))))?;
+        ui.line(format_args!("{}", cut(&line, room)))?;
     }
     Ok(())
 }

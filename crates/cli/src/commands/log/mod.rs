@@ -71,7 +71,7 @@ struct Filters {
     /// Only events of this session
     #[arg(long)]
     session: Option<String>,
-    /// Memories that hooks and wake-up packs showed to agents
+    /// Memories that hooks and wake-up packs showed to agents, and alerts that were shown
     #[arg(long, conflicts_with_all = ["kind", "follow"])]
     injected: bool,
     /// Not before this time

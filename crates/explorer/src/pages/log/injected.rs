@@ -108,6 +108,9 @@ pub(in crate::pages) fn memories_of(
 ) -> Markup {
     html! {
         ul.log-plain {
+            @for alert in &injection.alerts {
+                li { @match &alert.text { Some(text) => bdi { (start_of(text, GLIMPSE_CHARS)) }, None => (show::withheld()) } }
+            }
             @for memory in &injection.memories {
                 @let glimpse = glimpses.of(explorer, &memory.id, injection.position);
                 li {

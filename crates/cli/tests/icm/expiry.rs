@@ -143,7 +143,7 @@ fn the_history_of_an_expired_memory_names_its_condition() {
     let history = world.out(format!("history {other}"));
     history.says("hidden now: usage 1");
     let log = world.out("log --kind memory.expired");
-    log.says("file-exists: the file is gone");
+    log.says("file-exists: the file is gone: [t] The plan has seven steps");
 }
 
 #[test]

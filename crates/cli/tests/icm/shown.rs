@@ -31,6 +31,26 @@ fn history_says_what_changed() {
     assert_eq!(history.matches("Prices are").count(), 1, "{history}");
 }
 
+#[test]
+fn the_log_tells_the_text_of_a_memory_that_goes_or_comes() {
+    let world = World::new();
+    let id = world.stored("-t plans -c 'The demo is on Thursday'");
+    for command in ["forget", "revive", "pin", "unpin"] {
+        world.ok(format!("{command} {id}"));
+    }
+    world.ok(format!("feedback mark {id} --wrong"));
+    let said = |family: &str| {
+        world
+            .events(&format!("--kind {family} --reverse"))
+            .texts("summary")
+    };
+    let text = "[plans] The demo is on Thursday";
+    assert_eq!(said("memory"), [text; 5]);
+    assert_eq!(said("feedback"), [format!("wrong: {text}")]);
+    world.ok(format!("redact {id} --yes"));
+    world.out("log").lacks("The demo");
+}
+
 /// A text that an undo took back is not shown as valid; a text that comes back is shown again.
 #[test]
 fn history_after_an_undo_shows_what_holds() {

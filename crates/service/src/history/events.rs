@@ -8,7 +8,7 @@ use icm_log::facts::Facts;
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, payload};
 use icm_projections::Views;
-use icm_projections::fold::Link;
+use icm_projections::fold::{Family, Link};
 use icm_wait::bounds;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -226,16 +226,35 @@ impl Service {
 
     pub(crate) fn entry_of(&self, event: &Event<'_>, actor: String) -> LogEntry {
         let mut entry = entry_of(event, actor, &self.zone());
-        if let Ok(Facts::Unlinked) = Facts::of(&event.head)
-            && let Some(link) = self.link_taken(event)
-        {
-            let other = id_text(link.to);
-            let relation = relation_text(&link);
-            entry.summary = match entry.summary.as_str() {
-                "" => format!("{relation} {other}"),
-                reason => format!("{relation} {other}: {reason}"),
-            };
-            entry.facts = serde_json::json!({ "other": other, "relation": relation });
+        match Facts::of(&event.head) {
+            Ok(Facts::Unlinked) => {
+                let Some(link) = self.link_taken(event) else {
+                    return entry;
+                };
+                let other = id_text(link.to);
+                let relation = relation_text(&link);
+                entry.summary = match entry.summary.as_str() {
+                    "" => format!("{relation} {other}"),
+                    reason => format!("{relation} {other}: {reason}"),
+                };
+                entry.facts = serde_json::json!({ "other": other, "relation": relation });
+            }
+            Ok(
+                Facts::Forgotten(_)
+                | Facts::Revived(_)
+                | Facts::Expired(_)
+                | Facts::Pinned(_)
+                | Facts::Unpinned
+                | Facts::FeedbackApplied(_),
+            ) => {
+                if let Some(text) = self.text_about(event.head.subject()) {
+                    entry.summary = match entry.summary.as_str() {
+                        "" => text,
+                        said => format!("{said}: {text}"),
+                    };
+                }
+            }
+            _ => {}
         }
         entry
     }
@@ -245,6 +264,20 @@ impl Service {
     fn link_taken(&self, event: &Event<'_>) -> Option<Link> {
         let named: Vec<_> = event.head.refs().collect();
         let found = self.with_views(|views| {
+    /// Returns the topic and the text of a memory as the summary of an event that has neither. `None` if the text is not
+    /// known, or no longer.
+    fn text_about(&self, memory: SubjectId) -> Option<String> {
+        let found = self.with_views(|views| {
+            let entity = views.resolve(memory)?;
+            Ok(views.version_at(entity, views.tally().position)?)
+        });
+        // An error leaves the event itself to be shown.
+        let version = found.ok().flatten()?;
+        let is_memory = version.family() == Family::Memory;
+        let (topic, content) = (version.topic?, version.content?);
+        is_memory.then(|| format!("[{topic}] {content}"))
+    }
+
             for event in &named {
                 if let Some(link) = views.link_by(*event)? {
                     return Ok(Some(link));

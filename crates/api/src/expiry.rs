@@ -22,7 +22,7 @@ use crate::error::{Result, ServiceError};
 use crate::limits::EXPIRES_LEN_MAX;
 use crate::when::{DayMeans, parse_ms, past_or_to_come, rfc3339};
 
-pub use told::{came_true, in_zone, seen, told};
+pub use told::{came_true, in_zone, in_zone_left, seen, shown_again, told, told_left};
 pub use week::is_within_week;
 
 const FORMS: &str = "write `time 30d`, `usage 3`, `file-exists PATH`, `file-pristine PATH`, \

@@ -438,6 +438,9 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub related: Vec<Related>,
     /// Memories that at least three recalls showed together with it, most often first, three at most (only for a single
+    /// Recalls after this answer's basis that show it before it expires, if it expires by recalls.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recalls_left: Option<u64>,
     /// memory).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub often_together: Vec<String>,

@@ -2,7 +2,7 @@
 
 use icm_api::shown_value::shown_text;
 use icm_api::when::time_ago;
-use icm_api::{expiry, when};
+use icm_api::{Memory, expiry, when};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -24,7 +24,12 @@ pub(crate) fn local(at: &str) -> String {
 
 /// Returns what a condition to expire means, with local times.
 pub(crate) fn expires(condition: &str) -> String {
-    crate::text::one_line(&expiry::told(condition, &TimeZone::system()))
+    expires_left(condition, None)
+}
+
+/// Returns what a condition to expire means, with local times and what is left of a number of recalls.
+pub(crate) fn expires_left(condition: &str, left: Option<u64>) -> String {
+    crate::text::one_line(&expiry::told_left(condition, left, &TimeZone::system()))
 }
 
 /// Returns why a condition to expire came true, with local times.
@@ -35,6 +40,21 @@ pub(crate) fn came_true(condition: &str) -> String {
 /// Returns a condition to expire as it is given on the command line, with local times.
 pub(crate) fn condition(condition: &str) -> String {
     crate::text::one_line(&expiry::in_zone(condition, &TimeZone::system()))
+}
+
+/// Returns the condition of a memory as [`condition`] does, with what is left of a number of recalls.
+pub(crate) fn condition_of(memory: &Memory) -> Option<String> {
+    let condition = memory.expires.as_deref()?;
+    let zone = TimeZone::system();
+    let told = expiry::in_zone_left(condition, memory.recalls_left, &zone);
+    Some(crate::text::one_line(&told))
+}
+
+/// Returns when a memory that its condition hides now is shown again by itself; `None` if it is expired for good.
+pub(crate) fn shown_again(now: Timestamp, condition: &str) -> Option<String> {
+    let ms = u64::try_from(now.as_millisecond()).unwrap_or(0);
+    let again = expiry::shown_again(condition, ms, &TimeZone::system());
+    again.map(|again| crate::text::one_line(&again))
 }
 
 /// Returns the text value of a memory's field as a person reads it: times are local.

@@ -202,3 +202,38 @@ fn hours_of_the_week_are_those_of_the_zone() {
     let whole = "period 08:00-08:00";
     assert!(within(whole, "2026-11-21T05:00:00Z"));
 }
+
+#[test]
+fn recalls_that_are_left_are_told() {
+    for (left, shown, meaning) in [
+        (None, "usage 3", "expires after 3 recalls"),
+        (Some(3), "usage 3", "expires after 3 recalls"),
+        (Some(2), "usage 3, 2 left", "expires after 2 more recalls"),
+        (Some(1), "usage 3, 1 left", "expires after 1 more recall"),
+        (Some(0), "usage 3, 0 left", "expires with this recall"),
+    ] {
+        assert_eq!(in_zone_left("usage 3", left, &TimeZone::UTC), shown);
+        assert_eq!(told_left("usage 3", left, &TimeZone::UTC), meaning);
+    }
+    let time = "time 2026-12-24T09:30:00Z";
+    assert_eq!(
+        told_left(time, None, &TimeZone::UTC),
+        told(time, &TimeZone::UTC)
+    );
+}
+
+#[test]
+fn a_memory_outside_of_its_period_is_shown_again_by_itself() {
+    let again = |text: &str| shown_again(text, NOW, &TimeZone::UTC);
+    let from = again("period 2026-11-23T09:00:00Z..2027-01-01T00:00:00Z");
+    assert_eq!(from.as_deref(), Some("from 2026-11-23 09:00"));
+    let hours = again("period mon-fri 09:00-17:00 UTC");
+    assert_eq!(hours.as_deref(), Some("in these hours"));
+    for over in [
+        "period ..2026-11-20",
+        "time 2026-11-20T00:00:00Z",
+        "usage 1",
+    ] {
+        assert_eq!(again(over), None, "{over}");
+    }
+}

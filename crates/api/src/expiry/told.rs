@@ -64,6 +64,31 @@ pub fn told(text: &str, zone: &TimeZone) -> String {
     }
 }
 
+/// Returns a condition as [`in_zone`] does, with what is left of a number of recalls: `usage 3, 2 left`.
+pub fn in_zone_left(text: &str, left: Option<u64>, zone: &TimeZone) -> String {
+    let condition = in_zone(text, zone);
+    match left.filter(|left| *text != usage(*left)) {
+        Some(left) => format!("{condition}, {left} left"),
+        None => condition,
+    }
+}
+
+/// Returns what a condition means as [`told`] does, with what is left of a number of recalls: `expires after 2 more
+/// recalls`.
+pub fn told_left(text: &str, left: Option<u64>, zone: &TimeZone) -> String {
+    match left.filter(|left| *text != usage(*left)) {
+        Some(0) => "expires with this recall".to_owned(),
+        Some(1) => "expires after 1 more recall".to_owned(),
+        Some(left) => format!("expires after {left} more recalls"),
+        None => told(text, zone),
+    }
+}
+
+/// Returns the condition of this many recalls, as [`to_text`](super::to_text) writes it.
+fn usage(recalls: u64) -> String {
+    format!("usage {recalls}")
+}
+
 /// Returns what was seen when a condition came true; `None` for a condition that this version does not know.
 pub fn seen(condition: Condition) -> Option<&'static str> {
     match condition {
@@ -83,6 +108,19 @@ pub fn came_true(text: &str, zone: &TimeZone) -> String {
     match given.and_then(|given| seen(given.facts.condition)) {
         Some(seen) => format!("{condition}: {seen}"),
         None => condition,
+    }
+}
+
+/// Returns when a memory that its condition hides at a time (milliseconds since the epoch) is shown again by itself: `from
+/// 2026-12-27 09:00`. `None` if it is expired for good.
+pub fn shown_again(text: &str, ms: u64, zone: &TimeZone) -> Option<String> {
+    let facts = parse(text, 0, zone).ok()?.facts;
+    match facts.condition {
+        Condition::PERIOD => {
+            (ms < facts.first).then(|| format!("from {}", start_in(facts.first, zone)))
+        }
+        Condition::WEEKLY => Some("in these hours".to_owned()),
+        _ => None,
     }
 }
 

@@ -89,7 +89,7 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     if let Some(until) = &memory.pinned_until {
         add("pinned", pinned(ui, until));
     }
-    add("expires", expires(memory));
+    add("expires", expires(ui, memory));
     if let Some(from) = &memory.planned_from {
         let from = when::local(from);
         add("planned", format!("valid from {from}, hidden until then"));
@@ -125,13 +125,17 @@ fn conflicts(memory: &Memory) -> String {
     }
 }
 
-fn expires(memory: &Memory) -> String {
-    match (&memory.expires, memory.expired) {
-        (None, _) => String::new(),
-        (Some(condition), false) => when::condition(condition),
-        (Some(condition), true) => {
+fn expires(ui: &Ui, memory: &Memory) -> String {
+    let again = memory.expires.as_deref();
+    let again = again.and_then(|condition| when::shown_again(ui.now, condition));
+    match (when::condition_of(memory), memory.expired, again) {
+        (None, ..) => String::new(),
+        (Some(condition), false, _) => condition,
+        (Some(condition), true, Some(again)) => {
+            format!("{condition}: hidden now, shown again by itself {again}")
+        }
+        (Some(condition), true, None) => {
             let id = text::one_line(&memory.id);
-            let condition = when::condition(condition);
             format!("{condition}: hidden now (`icm revive {id}` brings it back)")
         }
     }

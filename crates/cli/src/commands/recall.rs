@@ -105,12 +105,13 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         ..RecallRequest::default()
     };
 
+    let counts = request.record && request.at.is_none() && args.as_origin.is_none();
     let answer = match args.as_origin.as_deref() {
         None => app.service_to_ask()?.recall(&caller, &request)?,
         Some(origin) => app.service_as(origin)?.recall(&caller, &request)?,
     };
 
-    print(&app.ui, &answer)
+    print(&app.ui, &answer, counts)
 }
 
 /// Returns the value of an option that narrows a search; an empty text counts as absent. Moments are different: a
@@ -132,8 +133,9 @@ pub(crate) fn query(words: &[String]) -> Result<String, CliError> {
     Ok(query)
 }
 
-/// Prints the answer. Returns [`Outcome::No`] for an answer without results.
-pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError> {
+/// Prints the answer, which `counts` as a recall of what it shows or not. Returns [`Outcome::No`] for an answer without
+/// results.
+pub(crate) fn print(ui: &Ui, answer: &RecallAnswer, counts: bool) -> Result<Outcome, CliError> {
     let outcome = if answer.results.is_empty() {
         Outcome::No
     } else {
@@ -153,7 +155,7 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         }
         let shown = hit.shown(shown_bytes(i));
         is_any_cut |= matches!(shown, Some(Cow::Owned(_)));
-        let about = (&*marks(hit), &*found_by(hit));
+        let about = (&*marks(hit), &*found_by(hit, counts));
         memory_view::print_shown(ui, &hit.memory, shown.as_deref(), about)?;
         if let Some(explain) = answer.explain.as_ref().filter(|_| hit.via.is_none()) {
             print_score(ui, hit, explain, &explain["results"][i])?;
@@ -231,7 +233,7 @@ pub(crate) fn nothing_fits(nearest: &Nearest) -> String {
 }
 
 /// Returns how a result was found, and its fit.
-fn found_by(hit: &RecallHit) -> Vec<String> {
+fn found_by(hit: &RecallHit, counts: bool) -> Vec<String> {
     let what = match &hit.via {
         Some(via) => {
             let (relation, from) = (text::one_line(&via.relation), text::one_line(&via.from));
@@ -246,7 +248,10 @@ fn found_by(hit: &RecallHit) -> Vec<String> {
     let fit = hit.via.is_none().then(|| format!("fit {:.2}", hit.fit));
     let passage = hit.passage.as_ref().map(Passage::told);
     let repeats = icm_api::found_by::repeats(hit).map(|repeats| text::one_line(&repeats));
-    let expires = hit.memory.expires.as_deref().map(when::expires);
+    let left = hit.memory.recalls_left;
+    let left = left.map(|left| left.saturating_sub(u64::from(counts)));
+    let condition = hit.memory.expires.as_deref();
+    let expires = condition.map(|condition| when::expires_left(condition, left));
     let more = passage.into_iter().chain(repeats).chain(expires);
     [what].into_iter().chain(fit).chain(more).collect()
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
             ..RecallRequest::default()
         };
         let answer = service.recall(&app.caller_here()?, &request)?;
-        return recall::print(&app.ui, &answer);
+        return recall::print(&app.ui, &answer, false);
     }
 
     // The moment is resolved once: `2h ago` would be another moment the second time.

@@ -100,9 +100,25 @@ fn answers_mark_a_memory_that_will_expire() {
     let world = World::new();
     let id = world.stored("-t demo -c 'The demo is on Thursday' --expires 'usage 3'");
     let list = world.out("list");
-    list.says("medium, usage 3");
+    list.says("medium, usage 3 ");
+    let memory = world.json(format!("get {id}"));
+    memory.has(json!({"expires": "usage 3", "recalls_left": 3}));
+    let unrecorded = world.out("recall --no-record 'when is the demo'");
+    unrecorded.says("expires after 3 recalls");
+    // A recall that counts tells what is left after it.
     let found = world.out("recall 'when is the demo'");
-    found.says("expires after 3 recalls");
+    found.says("expires after 2 more recalls");
+    world.out("list").says("medium, usage 3, 2 left ");
+    world.out(format!("get {id}")).says("usage 3, 2 left");
+    let list = world.json("list");
+    list[0].has(json!({"expires": "usage 3", "recalls_left": 2}));
+    let found = world.json("recall 'when is the demo'");
+    found["results"][0].has(json!({"recalls_left": 2}));
+    let found = world.out("recall 'when is the demo'");
+    found.says("expires with this recall");
+    let expired = world.json("list --expired");
+    assert!(expired[0].get("recalls_left").is_none(), "{expired}");
+    world.ok(format!("revive {id} --expires 'usage 3'"));
 
     world.ok(format!("update {id} --expires 'time 3d'"));
     let history = world.out(format!("history {id}"));
@@ -278,7 +294,10 @@ fn times_of_conditions_and_alerts_are_shown_as_local_times() {
     local(&format!("get {id}")).says("expires     time 2090-01-05 09:00\n");
     let id = world.stored("-t t -c 'The office is shut' --expires 'period 2090-01-05..'");
     local("list --expired").says("period 2090-01-05 09:00..");
-    local(&format!("get {id}")).says("period 2090-01-05 09:00..: hidden now");
+    let shown = local(&format!("get {id}"));
+    shown.says(
+        "period 2090-01-05 09:00..: hidden now, shown again by itself from 2090-01-05 09:00\n",
+    );
 
     let set = local("alert set --session s1 --due '2090-01-05 09:00' 'Look at it'");
     set.says("from 2090-01-05 09:00 @");

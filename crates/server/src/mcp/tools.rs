@@ -195,9 +195,10 @@ impl Call<'_> {
         })
     }
 
-    /// Returns what a condition to expire means, with times in the service's zone.
-    fn expires(&self, condition: &str) -> String {
-        let told = clean_line(&expiry::told(condition, &self.service.zone())).into_owned();
+    /// Returns what a condition to expire means, with times in the service's zone and what is left of a number of recalls.
+    fn expires(&self, condition: &str, left: Option<u64>) -> String {
+        let told = expiry::told_left(condition, left, &self.service.zone());
+        let told = clean_line(&told).into_owned();
         let is_period = condition.starts_with("period ") && condition.contains("..");
         match condition.starts_with("time ") || is_period {
             true => format!("{told} {}", self.service.zone_name()),

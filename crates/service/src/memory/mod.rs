@@ -15,3 +15,4 @@ pub(crate) mod read;
 mod seems_replaced;
 pub(crate) mod store;
 pub(crate) mod store_over;
+mod usage;

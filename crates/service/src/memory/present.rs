@@ -68,6 +68,7 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         expires: condition_text(version),
         // Only an event decides without a moment.
         expired: version.expires_ms() == 0,
+        recalls_left: None,
         planned_from: None,
         last_accessed: accesses.1.map(rfc3339),
         access_count: accesses.0,
@@ -143,6 +144,7 @@ impl Service {
             related: links.others.iter().map(|it| it.related.clone()).collect(),
             confirmations: confirmations(version, links),
             marks: Some(marks(links)).filter(|marks| !marks.is_empty()),
+            recalls_left: self.recalls_left(views, version, position)?,
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })
     }

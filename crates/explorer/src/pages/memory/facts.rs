@@ -55,7 +55,13 @@ fn fields(ask: &Ask, memory: &Memory) -> Markup {
         @if let Some(told) = marks.told() { dt { "Judged" } dd { (told) } }
         dt { "Shown" }
         dd { (show::count(memory.access_count, "time", "times")) " by recalls" }
-        @if let Some(expires) = &memory.expires { dt { "Expires" } dd { code { (show::line(expires)) } } }
+        @if let Some(expires) = &memory.expires {
+            dt { "Expires" }
+            dd {
+                code { (show::line(expires)) }
+                @if let Some(left) = memory.recalls_left { " (" (show::count(left, "recall", "recalls")) " left)" }
+            }
+        }
     }
 }
 

@@ -132,7 +132,7 @@ fn about(call: &Call<'_>, memory: &Memory) -> String {
         memory
             .expires
             .as_deref()
-            .map(|condition| call.expires(condition)),
+            .map(|condition| call.expires(condition, memory.recalls_left)),
     );
     format!(" ({})", words.join("; "))
 }
@@ -148,6 +148,9 @@ fn item(memory: &Memory) -> Value {
         "updated_at": memory.updated_at,
     });
     if let Some(condition) = &memory.expires {
+        if let Some(left) = memory.recalls_left {
+            item["recalls_left"] = json!(left);
+        }
         item["expires"] = json!(condition);
         item["expired"] = json!(memory.expired);
     }

@@ -115,6 +115,8 @@ struct Hit {
     occurred_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalls_left: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     withheld: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -240,13 +242,13 @@ pub(super) fn told(
             ),
         }),
         false => {
-            let framed = in_frame(call, &request.query, (&hits, &corrections), texts_cap);
+            let framed = in_frame(call, request, (&hits, &corrections), texts_cap);
             text.push_str(&framed.text);
             is_any_cut = framed.is_any_cut;
         }
     }
     if hits.is_empty() && !corrections.is_empty() {
-        let framed = in_frame(call, &request.query, (&[], &corrections), texts_cap);
+        let framed = in_frame(call, request, (&[], &corrections), texts_cap);
         text.push_str(&format!("\n{}", framed.text));
     }
     if is_any_cut {
@@ -315,10 +317,12 @@ struct Framed {
 
 fn in_frame(
     call: &Call<'_>,
-    query: &str,
+    request: &RecallRequest,
     (hits, corrections): (&[Hit], &[String]),
     cap_bytes: usize,
 ) -> Framed {
+    let query = &request.query;
+    let counts = request.record && request.at.is_none();
     let mut frame = Frame::new();
     let mut is_any_cut = false;
     for told in corrections {
@@ -336,7 +340,9 @@ fn in_frame(
         };
         let passage = hit.passage.as_ref().map(|it| format!(", {}", it.told()));
         let found = format!("{}{}", found(hit), passage.unwrap_or_default());
-        let expires = hit.expires.as_deref().map(|it| call.expires(it));
+        let left = hit.recalls_left;
+        let left = left.map(|left| left.saturating_sub(u64::from(counts)));
+        let expires = hit.expires.as_deref().map(|it| call.expires(it, left));
         let expires = expires.map(|it| format!(", {it}")).unwrap_or_default();
         let links = format!("{expires}{}", links(hit));
         if call.options.compact {
@@ -517,6 +523,7 @@ impl Hit {
             updated_at: memory.updated_at,
             occurred_at: memory.occurred_at,
             expires: memory.expires.map(cleaned),
+            recalls_left: memory.recalls_left,
             withheld: memory.withheld,
             via: hit.via,
             expanded: hit.expanded,

@@ -60,7 +60,7 @@ fn told(call: &Call<'_>, receipt: &Receipt, names_topic: bool, stored: &str) -> 
     if let Some(condition) = expires {
         structured["expires"] = json!(clean(condition));
         if !call.options.compact {
-            text.push_str(&format!("; it {}", call.expires(condition)));
+            text.push_str(&format!("; it {}", call.expires(condition, None)));
         }
     }
     tell_others(call, receipt, stored, (&mut text, &mut structured));
@@ -154,7 +154,7 @@ fn similar_text(
     };
     let way = match (action, has_forget_alone()) {
         (Action::Updated, _) => {
-            call.told("it was updated in place[; icm_undo brings the old text back]")
+            call.told("it was updated in place[; {icm_undo} brings the old text back]")
         }
         (_, Some(forget)) => {
             format!("both are kept and linked; if this one replaces it, {forget} the old one")

@@ -77,6 +77,8 @@
         while (rows.children.length > most) rows.lastElementChild.remove();
         htmx.trigger("#state", "rows");
       });
+      // Another store lies in the folder: what the page shows is of the old one.
+      opened.addEventListener("replaced", () => { close(); location.reload(); });
     };
     document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
     window.addEventListener("pagehide", close);

@@ -14,7 +14,9 @@ use axum::routing::get;
 use icm_api::error::Result;
 use maud::html;
 
+use self::feed::Place;
 use crate::Explorer;
+use crate::act;
 use crate::answer::{Page, alone, html_answer, in_background};
 use crate::ask::Ask;
 use crate::show;
@@ -38,7 +40,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let rows = row::rows(explorer, ask, &events, false)?;
     let is_live = ask.at.is_none();
     let main = html! {
-        div.now.then[!is_live] data-feed=[is_live.then_some("/now/feed")] data-after=[is_live.then_some(position)] {
+        div.now.then[!is_live] data-feed=[is_live.then_some("/now/feed")] data-after=[is_live.then(|| Place::of(position, &ask.basis.event))] {
             (state::state_or_later(explorer, ask)?)
             section.events aria-labelledby="events" {
                 div.heading {
@@ -51,7 +53,8 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 }
                 ol.feed reversed data-rows data-most=(EVENTS_KEPT) { (rows) }
                 (show::empty("Nothing has happened yet", &html! {
-                    "Store something: " code { (icm_api::STORE_EXAMPLE) } ", or set up an agent with " code { "icm init" } "."
+                    "Store something: " code { (icm_api::STORE_EXAMPLE) } ", or set up an agent with " code { "icm init" } ". "
+                    (act::store_link(explorer, ask))
                 }))
             }
         }

@@ -22,12 +22,58 @@ use crate::ask::Ask;
 /// page is noticed later.
 const QUIET_LOOKS: u32 = 150;
 
+/// Digits of an event's id that a place keeps.
+const EVENT_DIGITS: usize = 16;
+
 /// A page that listens.
 struct Listener {
     explorer: Arc<Explorer>,
-    /// Position of the newest event that it was sent.
-    seen: u64,
+    /// The newest event that it was sent; `None` if it has none: the first look sends nothing older than itself.
+    seen: Option<Place>,
     _place: OwnedSemaphorePermit,
+}
+
+/// The place of an event in the log, with the beginning of its id: `12-0dfea7a775390b1c`. Another log has another event
+/// there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    position: u64,
+    event: String,
+}
+
+impl Place {
+    pub(super) fn of(position: u64, event: &str) -> Place {
+        let digits = event.floor_char_boundary(EVENT_DIGITS);
+        Place {
+            position,
+            event: event[..digits].to_owned(),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Place> {
+        let (position, event) = text.split_once('-').unwrap_or((text, ""));
+        Some(Place::of(position.parse().ok()?, event))
+    }
+
+    /// Returns `true` if the log of `newest` still has this event.
+    fn is_before(&self, explorer: &Explorer, newest: &Place) -> Result<bool> {
+        if self.position >= newest.position {
+            return Ok(self == newest || self.event.is_empty());
+        }
+        if self.event.is_empty() {
+            return Ok(true);
+        }
+        let there = explorer
+            .service
+            .basis(Some(&format!("@{}", self.position)))?;
+        Ok(there.event.starts_with(&self.event))
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.position, self.event)
+    }
 }
 
 /// Answers with the events after `after`, or after the last one that the browser received, as they are appended. If all
@@ -43,13 +89,12 @@ pub(super) async fn feed(
         return response;
     };
     let received = headers.get("last-event-id");
-    let received = received.and_then(|id| id.to_str().ok()?.parse().ok());
+    let received = received.and_then(|id| Place::parse(id.to_str().ok()?));
     let after = params.iter().find(|(name, _)| name == "after");
-    let after = after.and_then(|(_, position)| position.parse().ok());
+    let after = after.and_then(|(_, place)| Place::parse(place));
     let listener = Listener {
         explorer,
-        // Without a position, the first look sends nothing older than itself.
-        seen: received.or(after).unwrap_or(u64::MAX),
+        seen: received.or(after),
         _place: place,
     };
     let stream = stream::unfold(listener, |mut listener| async {
@@ -70,11 +115,11 @@ impl Listener {
                 () = self.explorer.stop.cancelled() => return None,
                 () = icm_wait::pause_async(bounds::LOOK_EVERY) => {}
             }
-            let (explorer, seen) = (Arc::clone(&self.explorer), self.seen);
-            let looked = tokio::task::spawn_blocking(move || look(&explorer, seen)).await;
+            let (explorer, seen) = (Arc::clone(&self.explorer), self.seen.clone());
+            let looked = tokio::task::spawn_blocking(move || look(&explorer, seen.as_ref())).await;
             match looked {
                 Ok(Ok((seen, message))) => {
-                    self.seen = seen;
+                    self.seen = Some(seen);
                     if let Some(message) = message {
                         return Some(message);
                     }
@@ -94,24 +139,36 @@ impl Listener {
     }
 }
 
-/// Returns the newest position, and the events since `seen` as a message, if there are any.
-fn look(explorer: &Explorer, seen: u64) -> Result<(u64, Option<String>)> {
-    let newest = explorer.service.newest_position()?;
-    if newest <= seen {
-        // A log that is shorter was restored: the page goes on from there.
+/// Returns the place of the newest event, and the events since `seen` as a message, if there are any.
+fn look(explorer: &Explorer, seen: Option<&Place>) -> Result<(Place, Option<String>)> {
+    let log = explorer.service.log_handle();
+    log.refresh()?;
+    let newest = log.tip().map_or(Place::of(0, ""), |tip| {
+        Place::of(tip.position.0, &tip.event.to_string())
+    });
+    let Some(seen) = seen.filter(|seen| **seen != newest) else {
+        return Ok((newest, None));
+    };
+    if !seen.is_before(explorer, &newest)? {
+        // Another store lies in the folder: the page shows events of the old one.
+        let message = message("replaced", &newest, "");
+        return Ok((newest, Some(message)));
+    }
+    if seen.position >= newest.position {
         return Ok((newest, None));
     }
     let ask = Ask::of(explorer, &Uri::from_static("/"), Vec::new())?;
     // An import can bring thousands: a page shows the last ones.
-    let after = seen.max(newest.saturating_sub(EVENTS_KEPT));
-    let events = row::events(explorer, after, newest)?;
+    let after = (seen.position).max(newest.position.saturating_sub(EVENTS_KEPT));
+    let events = row::events(explorer, after, newest.position)?;
     let rows = row::rows(explorer, &ask, &events, true)?.into_string();
-    Ok((newest, Some(message(newest, &rows))))
+    let message = message("rows", &newest, &rows);
+    Ok((newest, Some(message)))
 }
 
 /// Returns rows as an event of a stream. A line of the text is a line of the event, so no text ends it.
-fn message(position: u64, rows: &str) -> String {
-    let mut message = format!("id: {position}\nevent: rows\n");
+fn message(event: &str, place: &Place, rows: &str) -> String {
+    let mut message = format!("id: {place}\nevent: {event}\n");
     for line in rows.split(['\n', '\r']) {
         message.push_str("data: ");
         message.push_str(line);
@@ -123,13 +180,17 @@ fn message(position: u64, rows: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::message;
+    use super::{Place, message};
 
     #[test]
     fn no_text_ends_an_event_of_the_stream() {
         assert_eq!(
-            message(7, "<li>a\n\nevent: b\r\rdata: c</li>"),
-            "id: 7\nevent: rows\ndata: <li>a\ndata: \ndata: event: b\ndata: \ndata: data: c</li>\n\n"
+            message(
+                "rows",
+                &Place::of(7, "0dfea7a775390b1c9f"),
+                "<li>a\n\nevent: b\r\rdata: c</li>"
+            ),
+            "id: 7-0dfea7a775390b1c\nevent: rows\ndata: <li>a\ndata: \ndata: event: b\ndata: \ndata: data: c</li>\n\n"
         );
     }
 }

@@ -116,6 +116,7 @@ fn a_page_of_the_past_has_the_sessions_and_tokens_of_then() {
     };
     let asked = RecallRequest::new("lamp");
     explorer.service.recall(&night, &asked).expect("it recalls");
+    explorer.service.record_recalls();
     let request = StoreRequest::new("lamps", "two chairs");
     explorer.service.store(&night, request).expect("it stores");
     let then = explorer.service.newest_position().expect("a position");
@@ -149,8 +150,7 @@ async fn the_stream_delivers_what_is_stored_and_ends_with_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let explorer = explorer(folder.path());
     store(&explorer, "seen before");
-    let position = explorer.service.newest_position().expect("a position");
-    let params = vec![("after".to_owned(), position.to_string())];
+    let params = vec![("after".to_owned(), after(&explorer))];
     let answer = feed::feed(
         State(Arc::clone(&explorer)),
         Query(params),
@@ -192,6 +192,56 @@ async fn the_stream_delivers_what_is_stored_and_ends_with_the_server() {
     explorer.stop.cancel();
     let end = tokio::time::timeout(bounds::ANSWER, stream.next()).await;
     assert!(end.expect("in time").is_none());
+}
+
+/// Returns the place that an open page asks the stream to go on from.
+fn after(explorer: &Explorer) -> String {
+    let page = page(explorer, &ask(explorer, "/")).expect("a page");
+    let page = page.main.into_string();
+    let (_, after) = page.split_once("data-after=\"").expect("a place");
+    let (after, _) = after.split_once('"').expect("an end");
+    after.to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_a_log_that_was_replaced_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    store(&explorer, "one lamp");
+    let there = after(&explorer);
+    let (position, _) = there.split_once('-').expect("an event");
+    let position: u64 = position.parse().expect("a position");
+    store(&explorer, "two chairs");
+    // The event of that place is another one, and a log that is shorter.
+    let other = "0".repeat(16);
+    for place in [
+        format!("{position}-{other}"),
+        format!("{}-{other}", position + 9),
+    ] {
+        let params = vec![("after".to_owned(), place)];
+        let state = State(Arc::clone(&explorer));
+        let answer = feed::feed(state, Query(params), HeaderMap::new()).await;
+        let mut stream = answer.into_body().into_data_stream();
+        let message = tokio::time::timeout(bounds::ANSWER, stream.next()).await;
+        let message = message
+            .expect("in time")
+            .expect("a message")
+            .expect("bytes");
+        let message = String::from_utf8(message.to_vec()).expect("text");
+        assert!(message.contains("event: replaced\n"), "{message}");
+        assert!(!message.contains("two chairs"), "{message}");
+    }
+    let params = vec![("after".to_owned(), there)];
+    let state = State(Arc::clone(&explorer));
+    let answer = feed::feed(state, Query(params), HeaderMap::new()).await;
+    let mut stream = answer.into_body().into_data_stream();
+    let message = tokio::time::timeout(bounds::ANSWER, stream.next()).await;
+    let message = message
+        .expect("in time")
+        .expect("a message")
+        .expect("bytes");
+    let message = String::from_utf8(message.to_vec()).expect("text");
+    assert!(message.contains("two chairs"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

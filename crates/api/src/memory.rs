@@ -416,6 +416,9 @@ pub struct Memory {
     /// `true` if it is expired at the moment of the answer: only `get`, `history` and `list --expired` show it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub expired: bool,
+    /// Recalls after this answer's basis that show it before it expires, if it expires by recalls.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recalls_left: Option<u64>,
     /// First moment of the planned value, RFC 3339, if it is a fact without any earlier value: it is hidden until then (not
     /// in its history).
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -438,9 +441,6 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub related: Vec<Related>,
     /// Memories that at least three recalls showed together with it, most often first, three at most (only for a single
-    /// Recalls after this answer's basis that show it before it expires, if it expires by recalls.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub recalls_left: Option<u64>,
     /// memory).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub often_together: Vec<String>,

@@ -247,7 +247,7 @@ impl Service {
                 | Facts::Unpinned
                 | Facts::FeedbackApplied(_),
             ) => {
-                if let Some(text) = self.text_about(event.head.subject()) {
+                if let Some(text) = self.text_about(event.head.subject(), event.position) {
                     entry.summary = match entry.summary.as_str() {
                         "" => text,
                         said => format!("{said}: {text}"),
@@ -259,17 +259,12 @@ impl Service {
         entry
     }
 
-    /// Returns a link that an event removes. All links that the event names have the same ends and relation. `None` if
-    /// this store knows none of them.
-    fn link_taken(&self, event: &Event<'_>) -> Option<Link> {
-        let named: Vec<_> = event.head.refs().collect();
-        let found = self.with_views(|views| {
-    /// Returns the topic and the text of a memory as the summary of an event that has neither. `None` if the text is not
-    /// known, or no longer.
-    fn text_about(&self, memory: SubjectId) -> Option<String> {
+    /// Returns the topic and the text that a memory had at a position, as the summary of an event that has neither. `None`
+    /// if the text is not known, or no longer.
+    fn text_about(&self, memory: SubjectId, position: Position) -> Option<String> {
         let found = self.with_views(|views| {
             let entity = views.resolve(memory)?;
-            Ok(views.version_at(entity, views.tally().position)?)
+            Ok(views.version_at(entity, position)?)
         });
         // An error leaves the event itself to be shown.
         let version = found.ok().flatten()?;
@@ -278,6 +273,11 @@ impl Service {
         is_memory.then(|| format!("[{topic}] {content}"))
     }
 
+    /// Returns a link that an event removes. All links that the event names have the same ends and relation. `None` if
+    /// this store knows none of them.
+    fn link_taken(&self, event: &Event<'_>) -> Option<Link> {
+        let named: Vec<_> = event.head.refs().collect();
+        let found = self.with_views(|views| {
             for event in &named {
                 if let Some(link) = views.link_by(*event)? {
                     return Ok(Some(link));

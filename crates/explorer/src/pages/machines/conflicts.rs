@@ -90,8 +90,8 @@ fn conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) -> Result<Marku
 fn side(
     explorer: &Explorer,
     ask: &Ask,
-    conflict: &Conflict,
     name: &str,
+    conflict: &Conflict,
     value: &ConflictValue,
 ) -> Markup {
     let origin = value.origin.get(..ORIGIN_SHOWN).unwrap_or(&value.origin);

@@ -148,11 +148,11 @@ fn item(memory: &Memory) -> Value {
         "updated_at": memory.updated_at,
     });
     if let Some(condition) = &memory.expires {
+        item["expires"] = json!(condition);
+        item["expired"] = json!(memory.expired);
         if let Some(left) = memory.recalls_left {
             item["recalls_left"] = json!(left);
         }
-        item["expires"] = json!(condition);
-        item["expired"] = json!(memory.expired);
     }
     item
 }

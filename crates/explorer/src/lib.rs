@@ -43,7 +43,6 @@ pub struct Explorer {
     pub(crate) feeds: Arc<Semaphore>,
     pub(crate) heads: heads::Heads,
     pub(crate) webs: pages::Webs,
-    pub(crate) tally: pages::Tally,
 }
 
 impl Explorer {
@@ -65,7 +64,6 @@ impl Explorer {
             feeds: Arc::new(Semaphore::new(pages::FEEDS_MAX)),
             heads: heads::Heads::default(),
             webs: pages::Webs::default(),
-            tally: pages::Tally::default(),
         })
     }
 }

@@ -85,6 +85,11 @@ impl Sessions {
         self.known.get(&id)?.name.as_deref()
     }
 
+    /// Returns the client that a session last named, if it named one.
+    pub fn client(&self, id: SessionId) -> Option<&str> {
+        self.known.get(&id)?.client.as_deref()
+    }
+
     /// Returns the name of an actor, if an event tells it.
     pub fn actor(&self, id: ActorId) -> Option<&str> {
         self.actors.get(&id).map(String::as_str)

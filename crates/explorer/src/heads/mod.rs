@@ -1,17 +1,17 @@
-//! Counts of the log: events by time and family, ends of commands, sessions, chains, alerts, tokens.
+//! Counts of the log: events by time and family, ends of commands, sessions, chains, alerts, days.
 //!
 //! A page of a large log cannot walk it. [`Heads`] keeps the counts in memory, and each request adds the events that are
 //! new. The walk reads heads and facts; it decodes the payloads of a few kinds only, those that name a session or an
 //! actor.
 //!
-//! An imported event counts at the time at which this machine learned it, as `--at` means it: the moment before an import
-//! does not show what was imported.
+//! Under the slider, an imported event stands at the time at which this machine learned it, as `--at` means it: the moment
+//! before an import does not show what was imported. In the counts by day it stands on the day on which it was written.
 
 mod alerts;
 mod chains;
 mod density;
 mod family;
-mod tokens;
+mod tally;
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) use alerts::{AlertSeen, Alerts};
 pub(crate) use chains::{Chain, Chains};
 pub(crate) use density::{Column, Density};
 pub(crate) use family::{FAMILIES, Family};
-pub(crate) use tokens::{Shown, Tokens};
+pub(crate) use tally::{Day, Shown, Sums, Tally};
 
 /// The counts, kept between requests.
 #[derive(Default)]
@@ -57,8 +57,14 @@ pub(crate) struct Seen {
     pub(crate) chains: Chains,
     /// Alerts and their deliveries.
     pub(crate) alerts: Alerts,
-    /// Tokens that agents were shown, by time.
-    pub(crate) tokens: Tokens,
+    /// Counts by day.
+    pub(crate) tally: Tally,
+}
+
+/// The sessions and chains of a moment.
+pub(crate) struct Then<'a> {
+    pub(crate) sessions: &'a Sessions,
+    pub(crate) chains: &'a Chains,
 }
 
 impl Default for Seen {
@@ -76,7 +82,7 @@ impl Default for Seen {
             sessions: Sessions::default(),
             chains: Chains::default(),
             alerts: Alerts::default(),
-            tokens: Tokens::default(),
+            tally: Tally::default(),
         }
     }
 }
@@ -111,8 +117,8 @@ impl Heads {
         Ok(look(&seen))
     }
 
-    /// Returns what `look` makes of the counts up to a position; `None` for now. The counts up to an earlier position
-    /// than the newest are not kept: the log is walked up to there.
+    /// Returns what `look` makes of the sessions and chains up to a position; `None` for now. Those up to an earlier
+    /// position than the newest are not kept: the log is walked up to there.
     ///
     /// # Errors
     /// If the log cannot be read.
@@ -120,30 +126,38 @@ impl Heads {
         &self,
         log: &Log,
         position: Option<u64>,
-        look: impl FnOnce(&Seen) -> T,
+        look: impl FnOnce(&Then<'_>) -> T,
     ) -> Result<T> {
         log.refresh()?;
         let newest = log.tip().map_or(0, |tip| tip.position.0);
         let Some(position) = position.filter(|position| *position < newest) else {
-            return self.with(log, look);
+            return self.with(log, |seen| {
+                look(&Then {
+                    sessions: &seen.sessions,
+                    chains: &seen.chains,
+                })
+            });
         };
-        let mut seen = Seen::default();
-        seen.walk(log, Position(position))?;
-        Ok(look(&seen))
+        let (mut sessions, mut chains) = (Sessions::default(), Chains::default());
+        log.scan(&Cursor::START, &mut |event| {
+            if event.position > Position(position) {
+                return ControlFlow::Break(());
+            }
+            sessions.take(event, true);
+            chains.take(event);
+            ControlFlow::Continue(())
+        })?;
+        Ok(look(&Then {
+            sessions: &sessions,
+            chains: &chains,
+        }))
     }
 }
 
 impl Seen {
     fn catch_up(&mut self, log: &Log) -> std::result::Result<(), LogError> {
-        self.walk(log, Position(u64::MAX))
-    }
-
-    fn walk(&mut self, log: &Log, until: Position) -> std::result::Result<(), LogError> {
         let from = self.cursor;
         self.cursor = log.scan(&from, &mut |event| {
-            if event.position > until {
-                return ControlFlow::Break(());
-            }
             self.take(event);
             ControlFlow::Continue(())
         })?;
@@ -158,19 +172,12 @@ impl Seen {
         self.sessions.take(event, true);
         self.chains.take(event);
         self.alerts.take(event);
+        self.tally.take(event, family, &self.sessions);
         let ms = head.time().ms();
-        match head.kind() {
-            Kind::MEMORY_RECALLED => {
-                if let Ok(Facts::Recalled(facts)) = Facts::of(head) {
-                    self.tokens.take(ms, &facts);
-                }
-            }
-            Kind::LOG_UNDONE => {
-                if let Ok(Facts::Undone(facts)) = Facts::of(head) {
-                    self.undos.push((event.position.0, ms, facts.ranges));
-                }
-            }
-            _ => {}
+        if head.kind() == Kind::LOG_UNDONE
+            && let Ok(Facts::Undone(facts)) = Facts::of(head)
+        {
+            self.undos.push((event.position.0, ms, facts.ranges));
         }
         if !event.own {
             self.learning.push(family);

@@ -1,5 +1,6 @@
 //! Counts against naive ones.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use icm_agents::sessions::{SessionsRequest, sessions};
@@ -65,6 +66,12 @@ fn store(folder: &std::path::Path) -> Service {
     Service::open(options).expect("a store")
 }
 
+const ALL: RangeInclusive<i32> = i32::MIN..=i32::MAX;
+
+fn day_of(ms: u64) -> i32 {
+    (ms / 86_400_000) as i32
+}
+
 fn told(seen: &Seen) -> impl PartialEq + std::fmt::Debug + use<> {
     let chains = seen.chains.list();
     let chains: Vec<_> = (chains.iter())
@@ -74,7 +81,11 @@ fn told(seen: &Seen) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         (seen.events, seen.span_ms, seen.ends.clone()),
         (seen.sessions.at_work(0), chains, alerts),
-        (seen.density.columns(u64::MAX), seen.tokens.since(0)),
+        seen.density.columns(u64::MAX),
+        (
+            seen.tally.shown_since(0, u64::MAX),
+            seen.tally.sums(u64::MAX, &ALL, day_of),
+        ),
     )
 }
 
@@ -93,8 +104,12 @@ fn increments_equal_one_walk_and_the_log() {
             .store(&caller, StoreRequest::new("lamps", text))
             .expect("it stores");
         if n % 3 == 0 {
-            let asked = RecallRequest::new("lamp in hall");
+            let asked = RecallRequest {
+                record: true,
+                ..RecallRequest::new("lamp in hall")
+            };
             service.recall(&caller, &asked).expect("it recalls");
+            service.record_recalls();
         }
         let log = service.log_handle();
         heads.with(log, |seen| seen.events).expect("it counts");
@@ -121,9 +136,22 @@ fn increments_equal_one_walk_and_the_log() {
         .with(log, |seen| {
             assert_eq!(seen.events, events);
             assert_eq!(seen.ends.last(), Some(&newest));
-            let since = seen.tokens.since(0);
+            let since = seen.tally.shown_since(0, u64::MAX);
             assert_eq!(since.tokens, tokens.total.tokens);
             assert_eq!(since.times, tokens.total.times);
+            let sums = seen.tally.sums(u64::MAX, &ALL, day_of);
+            let shown = sums.clients.values().chain(sums.fronts.values());
+            assert_eq!(shown.copied().collect::<Vec<_>>(), [since, since]);
+            let days: Vec<_> = sums.days.values().collect();
+            assert_eq!(days.iter().map(|day| day.stored).sum::<u64>(), 12);
+            assert_eq!(days.iter().map(|day| day.recalled).sum::<u64>(), 4);
+            // The chart under the slider and the days count the same events.
+            for family in FAMILIES {
+                let columns = seen.density.columns(u64::MAX);
+                let drawn = columns.iter().map(|it| it.counts[family as usize]);
+                let counted = days.iter().map(|it| it.families[family as usize]);
+                assert_eq!(drawn.sum::<u64>(), counted.sum::<u64>(), "{family:?}");
+            }
             assert_eq!(seen.sessions.at_work(0).len(), 1);
             let (before, after) = seen.around(seen.ends[1]);
             assert_eq!((before, after), (Some(seen.ends[0]), Some(seen.ends[2])));
@@ -152,13 +180,18 @@ fn an_earlier_moment_has_the_counts_of_then() {
             ..SessionsRequest::default()
         };
         let walked = sessions(&service, &until).expect("sessions");
-        let (events, list, chains) = heads
-            .until(log, Some(position), |seen| {
-                (seen.events, seen.sessions.list(), seen.chains.list())
+        let (list, chains) = heads
+            .until(log, Some(position), |then| {
+                (then.sessions.list(), then.chains.list())
             })
             .expect("it counts");
-        assert_eq!((events, list), (position, walked), "@{position}");
+        assert_eq!(list, walked, "@{position}");
         assert_eq!(chains[0].events, position);
+        let sums = heads
+            .with(log, |seen| seen.tally.sums(position, &ALL, day_of))
+            .expect("it counts");
+        let events = sums.days.values().flat_map(|day| day.families);
+        assert_eq!(events.sum::<u64>(), position);
     }
 }
 

@@ -90,9 +90,8 @@ fn usual(explorer: &Explorer) -> Result<Option<String>> {
 /// Returns both moments, and the ways to choose another one.
 fn chooser(explorer: &Explorer, ask: &Ask, with: Option<&str>, other: &Basis) -> Result<Markup> {
     let log = explorer.service.log_handle();
-    let choice = (explorer.heads).with(log, |seen| {
-        time::choice(explorer, seen, ask, "with", with, &other.at)
-    })?;
+    let times = (explorer.heads).with(log, time::Times::of)?;
+    let choice = time::choice(explorer, &times, ask, "with", with, &other.at);
     let near = [
         ("an hour ago", "1h ago"),
         ("a day ago", "1d ago"),

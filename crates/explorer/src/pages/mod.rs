@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 pub(crate) use graph::Webs;
 pub(crate) use now::FEEDS_MAX;
-pub(crate) use numbers::Tally;
 
 use axum::Router;
 

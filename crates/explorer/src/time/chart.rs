@@ -6,18 +6,15 @@ use maud::{Markup, html};
 
 use super::{Axis, local};
 use crate::Explorer;
-use crate::heads::{Column, FAMILIES, Seen};
+use crate::heads::{Column, FAMILIES};
 use crate::show;
 
-/// Most columns. Raised, they become narrower than a pixel of a phone.
-const COLUMNS: u64 = 120;
 /// Size of the drawing, which is stretched to the width of the page.
 const WIDTH: f64 = 1_200.0;
 const HEIGHT: f64 = 40.0;
 
 /// Returns the density with its legend.
-pub(super) fn density(explorer: &Explorer, seen: &Seen, axis: &Axis, at_ms: u64) -> Markup {
-    let columns = seen.density.columns(COLUMNS);
+pub(super) fn density(explorer: &Explorer, columns: &[Column], axis: &Axis, at_ms: u64) -> Markup {
     let sums = FAMILIES.map(|family| {
         let of = columns.iter().map(|column| column.counts[family as usize]);
         (family, of.sum::<u64>())
@@ -29,7 +26,7 @@ pub(super) fn density(explorer: &Explorer, seen: &Seen, axis: &Axis, at_ms: u64)
     html! {
         svg.density viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" role="img" aria-label=(name) {
             title { (name) ". A column that is twice as high has four times as many events." }
-            @for ((family, sum), path) in sums.iter().zip(paths(&columns, axis)) {
+            @for ((family, sum), path) in sums.iter().zip(paths(columns, axis)) {
                 @if *sum > 0 {
                     path class=(family.class()) d=(path) {
                         title { (family.name()) ": " (show::count(*sum, "event", "events")) }

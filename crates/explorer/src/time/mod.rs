@@ -3,15 +3,17 @@
 mod chart;
 
 use icm_api::error::Result;
-use icm_api::when::rfc3339;
+use icm_api::when::{rfc3339, timestamp};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::heads::Seen;
+use crate::heads::{Column, Seen};
 use crate::show;
 
+/// Most columns of the density. Raised, they become narrower than a pixel of a phone.
+const COLUMNS: u64 = 120;
 /// Steps of the slider. Raised, a key moves it less far.
 const STEPS: u64 = 1_000;
 
@@ -37,11 +39,11 @@ pub(crate) mod fields {
 pub(crate) fn bar(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     let seen = explorer.heads.with(explorer.service.log_handle(), |seen| {
         let around = seen.around(ask.basis.position);
-        let choice = choice(explorer, seen, ask, "at", ask.at.as_deref(), &ask.basis.at);
-        (around, choice, seen.ends.last().copied().unwrap_or(0))
+        let newest = seen.ends.last().copied().unwrap_or(0);
+        (around, Some(Times::of(seen)), newest)
     });
     // A page of a damaged log is shown without its times.
-    let ((before, after), choice, newest) = seen.unwrap_or_else(|error| {
+    let ((before, after), times, newest) = seen.unwrap_or_else(|error| {
         tracing::warn!(%error, "the log cannot be walked");
         ((None, None), html! {}, ask.basis.position)
     });
@@ -71,7 +73,9 @@ pub(crate) fn bar(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
                     li { a.step href=(ask.link("/compare", &[])) { "Compare with…" } }
                 }
             }
-            (choice)
+            @if let Some(times) = &times {
+                (choice(explorer, times, ask, "at", ask.at.as_deref(), &ask.basis.at))
+            }
         }
     })
 }
@@ -92,13 +96,13 @@ fn step(href: Option<&str>, rel: &str, name: &str, key: &str, sign: &str) -> Mar
 /// `value` is the parameter as it is, `at` the time of the event that it means (RFC 3339).
 pub(crate) fn choice(
     explorer: &Explorer,
-    seen: &Seen,
+    times: &Times,
     ask: &Ask,
     param: &'static str,
     value: Option<&str>,
     at: &str,
 ) -> Markup {
-    let Some(axis) = Axis::of(seen) else {
+    let Some(axis) = Axis::of(times.span_ms) else {
         return html! {};
     };
     let at_ms = at.parse::<Timestamp>().map_or(axis.last_ms, |at| {
@@ -126,7 +130,7 @@ pub(crate) fn choice(
             @for (name, value) in kept { (hidden(name, value)) }
             @if let (false, Some(at)) = (is_bar, &ask.at) { (hidden("at", at)) }
             div.axis {
-                (chart::density(explorer, seen, &axis, at_ms))
+                (chart::density(explorer, &times.columns, &axis, at_ms))
                 label.unseen for=(slider_id) { @if is_bar { "Moment of this page" } @else { "The other moment" } }
                 input id=(slider_id) type="range" name=(fields::SLIDER) min=(axis.min) max=(axis.max) step=(axis.step)
                     value=(slider) aria-valuetext=(if is_now { "now" } else { &label }) autocomplete="off";
@@ -143,6 +147,22 @@ pub(crate) fn choice(
     }
 }
 
+/// The times of the log, as they are drawn.
+pub(crate) struct Times {
+    span_ms: Option<(u64, u64)>,
+    columns: Vec<Column>,
+}
+
+impl Times {
+    /// Takes the times from the counts, so that they can be drawn while other pages count.
+    pub(crate) fn of(seen: &Seen) -> Times {
+        Times {
+            span_ms: seen.span_ms,
+            columns: seen.density.columns(COLUMNS),
+        }
+    }
+}
+
 /// The range of a slider, in seconds since the epoch, and the last event.
 pub(crate) struct Axis {
     min: u64,
@@ -152,9 +172,10 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Returns the axis of a log; `None` if it is younger than two seconds.
-    fn of(seen: &Seen) -> Option<Axis> {
-        let (first_ms, last_ms) = seen.span_ms?;
+    /// Returns the axis of a log from the times of its first and its last own event; `None` if it is younger than two
+    /// seconds.
+    fn of(span_ms: Option<(u64, u64)>) -> Option<Axis> {
+        let (first_ms, last_ms) = span_ms?;
         // The first second that holds an event, so that the slider never stands before the first event.
         let (min, last) = (first_ms.div_ceil(1_000), last_ms.div_ceil(1_000));
         let span = last.checked_sub(min).filter(|span| *span >= 2)?;
@@ -187,7 +208,7 @@ impl Axis {
 
 /// Returns the moment that a slider's seconds mean; `None` for now.
 pub(crate) fn of_slider(seen: &Seen, seconds: u64) -> Option<String> {
-    let axis = Axis::of(seen)?;
+    let axis = Axis::of(seen.span_ms)?;
     (seconds < axis.max).then(|| rfc3339(seconds.max(axis.min) * 1_000))
 }
 
@@ -199,8 +220,7 @@ pub(crate) fn second(explorer: &Explorer, at: &str) -> Markup {
 }
 
 fn local(explorer: &Explorer, ms: u64, format: &str) -> String {
-    let at = i64::try_from(ms).unwrap_or(i64::MAX);
-    let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::MAX);
+    let at = timestamp(ms);
     at.to_zoned(explorer.service.zone())
         .strftime(format)
         .to_string()

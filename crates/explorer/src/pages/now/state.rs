@@ -50,12 +50,10 @@ pub(super) fn state(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     let (since_ms, midnight_ms) = (work_since_ms(explorer, ask), midnight_ms(explorer, ask));
     let until = ask.at.as_ref().map(|_| ask.basis.position);
     let log = explorer.service.log_handle();
-    let (sessions, that_day) = explorer.heads.until(log, until, |seen| {
-        (
-            seen.sessions.at_work(since_ms),
-            seen.tokens.since(midnight_ms),
-        )
-    })?;
+    let sessions = (explorer.heads).until(log, until, |seen| seen.sessions.at_work(since_ms))?;
+    let position = ask.basis.position;
+    let that_day =
+        (explorer.heads).with(log, |seen| seen.tally.shown_since(midnight_ms, position))?;
     let alerts = match is_live {
         true => alerts(explorer)?,
         false => Vec::new(),

@@ -114,7 +114,10 @@ fn a_page_of_the_past_has_the_sessions_and_tokens_of_then() {
         session: Some("night shift".to_owned()),
         ..Caller::default()
     };
-    let asked = RecallRequest::new("lamp");
+    let asked = RecallRequest {
+        record: true,
+        ..RecallRequest::new("lamp")
+    };
     explorer.service.recall(&night, &asked).expect("it recalls");
     explorer.service.record_recalls();
     let request = StoreRequest::new("lamps", "two chairs");

@@ -2,7 +2,6 @@
 
 mod chart;
 mod days;
-mod tally;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,18 +14,16 @@ use axum::response::Response;
 use axum::routing::get;
 use icm_api::error::Result;
 use icm_api::{Stats, TopicsRequest};
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use self::chart::{Bar, Columns, FAMILY, OTHERS, Series};
 use self::days::{Column, Width, columns, number_of};
-use self::tally::{Day, Shown, Sums};
 use crate::Explorer;
 use crate::answer::{Page, alone, html_answer, in_background};
 use crate::ask::Ask;
-use crate::heads::FAMILIES;
+use crate::heads::{Day, FAMILIES, Shown, Sums};
 use crate::show;
-
-pub(crate) use tally::Tally;
 
 /// Numbers of days that can be chosen; the last choice is all days.
 const RANGES: [(&str, i32, &str); 4] = [
@@ -158,13 +155,19 @@ fn counted(explorer: &Explorer, ask: &Ask) -> Result<(&'static str, RangeInclusi
     };
     let last = service.day(&moment).parse().map_or(0, number_of);
     let range = last.saturating_sub(length.saturating_sub(1))..=last;
-    let log = service.log_handle();
-    let sums = explorer
-        .tally
-        .sums(log, &service.zone(), ask.basis.position, &range)?;
+    let zone = service.zone();
+    let day_of = |ms| number_of(time_of(ms).to_zoned(zone.clone()).date());
+    let sums = explorer.heads.with(service.log_handle(), |seen| {
+        seen.tally.sums(ask.basis.position, &range, day_of)
+    })?;
     // No more days than there are, but a few.
     let first = sums.first.unwrap_or(last).min(last - DAYS_MIN + 1);
     Ok((chosen, first.max(*range.start())..=last, sums))
+}
+
+fn time_of(ms: u64) -> Timestamp {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
 }
 
 /// The parts of the page that charts over time share.
@@ -287,7 +290,7 @@ fn figure(
 /// Returns the name of each front for people.
 fn fronts(sums: &Sums) -> BTreeMap<String, Shown> {
     let named = sums.fronts.iter().map(|(front, shown)| {
-        let name = match front.as_str() {
+        let name = match *front {
             "recall" => "A recall",
             "context" => "Context of a prompt",
             "wake-up" => "Wake-up pack",

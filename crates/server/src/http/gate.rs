@@ -116,7 +116,8 @@ impl Gate {
         }
     }
 
-    /// Puts `routes` and `/metrics` behind the gate. `under_way` counts a request until its answer is written.
+    /// Puts `routes` behind the gate, and `/metrics` unless they are pages for a person. `under_way` counts a request
+    /// until its answer is written.
     pub(super) fn around(
         self,
         routes: Router,
@@ -136,11 +137,11 @@ impl Gate {
             follow_up,
             under_way,
         };
-        let routes = routes.route("/metrics", axum::routing::get(show));
         // Pages for a person have pages of their own for unknown paths.
         let routes = match watch.gate.visits {
             Some(_) => routes,
             None => routes
+                .route("/metrics", axum::routing::get(show))
                 .fallback(|| async {
                     Refusal::new(StatusCode::NOT_FOUND, "no such path", "see /openapi.json")
                 })
@@ -202,6 +203,9 @@ impl Gate {
 
     /// Checks that `Host` names this server and that the request comes from no foreign web page. Returns the origin of
     /// the page, if there is one.
+    ///
+    /// A browser counts all ports of this machine as one site. So pages for a person are answered to pages of this very
+    /// host and port alone: the cookie does not tell them apart.
     fn admit(
         &self,
         uri: &Uri,
@@ -211,10 +215,9 @@ impl Gate {
         let (host, second) = (named.next(), named.next());
         let is_ours =
             |host: &str| host_and_port(host).is_some_and(|(name, _)| self.hosts.contains(&name));
+        let host = host.and_then(|host| host.to_str().ok());
         let admitted = second.is_none()
-            && host
-                .and_then(|host| host.to_str().ok())
-                .is_some_and(is_ours)
+            && host.is_some_and(is_ours)
             && uri
                 .authority()
                 .is_none_or(|authority| is_ours(authority.as_str()));
@@ -238,8 +241,13 @@ impl Gate {
         let origin = origin.to_str().ok().and_then(Origin::parse);
         let admitted = origin.filter(|origin| {
             second.is_none()
-                && (origin.is_of_this_machine()
-                    || self.origins.iter().any(|known| known.admits(origin)))
+                && match self.visits {
+                    Some(_) => Origin::of_host(host).as_ref() == Some(origin),
+                    None => {
+                        origin.is_of_this_machine()
+                            || self.origins.iter().any(|known| known.admits(origin))
+                    }
+                }
         });
         match admitted {
             Some(origin) => Ok(Some(origin)),

@@ -41,6 +41,11 @@ impl Origin {
         })
     }
 
+    /// Returns the origin of a page that was asked for with this `Host` over HTTP.
+    pub(super) fn of_host(host: Option<&str>) -> Option<Origin> {
+        Origin::parse(&format!("http://{}", host?))
+    }
+
     pub(super) fn is_of_this_machine(&self) -> bool {
         self.scheme == "http" && LOOPBACK.contains(&self.host.as_str())
     }

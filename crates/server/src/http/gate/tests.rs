@@ -148,3 +148,35 @@ async fn alerts_are_delivered_with_the_answer_that_shows_them() {
     stop.cancel();
     serving.await.expect("no panic");
 }
+
+#[test]
+fn pages_of_other_ports_and_hosts_get_nothing_even_with_the_cookie() {
+    let options = HttpOptions {
+        listen: ([127, 0, 0, 1], 7000).into(),
+        token: None,
+        allow_origins: Vec::new(),
+        allow_hosts: Vec::new(),
+    };
+    let gate = Gate::new(&options).expect("a gate");
+    let visits = Arc::new(Visits::new().expect("random numbers"));
+    let for_a_browser = gate.clone().for_a_browser(visits);
+    for (origin, to_a_program, to_a_browser) in [
+        ("http://127.0.0.1:7000", true, true),
+        ("http://127.0.0.1:7001", true, false),
+        ("http://localhost:7000", true, false),
+        ("https://127.0.0.1:7000", false, false),
+        ("http://127.0.0.1:7000/", false, false),
+        ("null", false, false),
+        ("http://example.org", false, false),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_static("127.0.0.1:7000"));
+        headers.insert(ORIGIN, HeaderValue::from_static(origin));
+        let admits = |gate: &Gate| gate.admit(&Uri::from_static("/"), &headers).is_ok();
+        let found = (admits(&gate), admits(&for_a_browser));
+        assert_eq!(found, (to_a_program, to_a_browser), "{origin}");
+        headers.append(ORIGIN, HeaderValue::from_static("http://127.0.0.1:7000"));
+        let twice = gate.admit(&Uri::from_static("/"), &headers);
+        assert!(twice.is_err(), "{origin}");
+    }
+}

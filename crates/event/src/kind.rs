@@ -95,6 +95,16 @@ registry! {
     LOG_REPAIRED = CRITICAL | 0x0f06, "log.repaired", Written, "Events or texts that are lost were noted.";
 }
 
+/// Returns the family in the name of a kind: `memory` for `memory.stored`.
+pub fn family_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(family, _)| family)
+}
+
+/// Returns the verb in the name of a kind: `stored` for `memory.stored`.
+pub fn verb_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(_, verb)| verb)
+}
+
 impl Kind {
     /// Returns the row of the kind in the registry, if it has one.
     pub fn info(self) -> Option<&'static KindInfo> {
@@ -117,6 +127,11 @@ impl Kind {
             .map(|row| row.kind)
     }
 
+    /// Returns the family in its name; `unknown` for a kind without a row in the registry.
+    pub fn family(self) -> &'static str {
+        self.info().map_or("unknown", |row| family_of(row.name))
+    }
+
     /// Returns `true` if folds must know the kind.
     pub fn is_critical(self) -> bool {
         self.0 & CRITICAL != 0
@@ -125,7 +140,7 @@ impl Kind {
     /// Returns `true` if undo reaches events of this kind: all kinds, except those of the log itself other than the
     /// undos, and deliveries of alerts, which were shown.
     pub fn can_be_undone(self) -> bool {
-        let stays = self.name().starts_with("log.") || self == Kind::ALERT_DELIVERED;
+        let stays = self.family() == "log" || self == Kind::ALERT_DELIVERED;
         self == Kind::LOG_UNDONE || !stays
     }
 
@@ -152,6 +167,24 @@ mod tests {
         for row in KINDS {
             assert_eq!(Kind::parse(row.name), Some(row.kind));
         }
+    }
+
+    #[test]
+    fn a_name_is_a_family_and_a_verb() {
+        for row in KINDS {
+            let (family, verb) = (family_of(row.name), verb_of(row.name));
+            assert_eq!(format!("{family}.{verb}"), row.name);
+            assert_eq!(row.kind.family(), family);
+            // All kinds of a family have one upper byte.
+            let same = KINDS.iter().find(|other| other.kind.family() == family);
+            let byte = |kind: Kind| (kind.0 & !CRITICAL) >> 8;
+            assert_eq!(same.map(|other| byte(other.kind)), Some(byte(row.kind)));
+        }
+        let newer = Kind(0x0177);
+        assert_eq!(
+            (newer.family(), family_of(&newer.name())),
+            ("unknown", "unknown")
+        );
     }
 
     #[test]

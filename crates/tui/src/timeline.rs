@@ -1,5 +1,6 @@
 //! The events of the whole log by time: the density that is drawn, and the days to go to.
 
+use icm_log::kind::family_of;
 use jiff::civil::Date;
 
 use crate::clock::Clock;
@@ -19,11 +20,11 @@ pub(crate) enum Family {
 impl Family {
     /// Returns the family of a kind such as `memory.stored`.
     pub(crate) fn of(kind: &str) -> Family {
-        match kind.split_once('.') {
-            Some(("memory", "recalled")) => Family::Recall,
-            Some(("memory", _)) => Family::Memory,
-            Some(("memoir" | "concept", _)) => Family::Graph,
-            Some(("session", _)) => Family::Session,
+        match family_of(kind) {
+            "memory" if kind == "memory.recalled" => Family::Recall,
+            "memory" => Family::Memory,
+            "memoir" | "concept" => Family::Graph,
+            "transcript" | "session" => Family::Session,
             _ => Family::Other,
         }
     }

@@ -238,8 +238,7 @@ impl Counted {
 
 /// Returns `true` for the kinds of changes to memories, memoirs, concepts and feedback.
 fn changes_memories(kind: Kind) -> bool {
-    let family = kind.info().and_then(|row| row.name.split('.').next());
-    family.is_some_and(|family| ["memory", "memoir", "concept", "feedback"].contains(&family))
+    ["memory", "memoir", "concept", "feedback"].contains(&kind.family())
 }
 
 /// Returns the payload of an event; `None` if it is withheld, damaged or another one.

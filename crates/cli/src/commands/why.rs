@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_api::{Why, WhyEvent, WhyRecall};
+use icm_log::kind::verb_of;
 
 use super::sessions::Names;
 use crate::app::App;
@@ -166,13 +167,12 @@ fn print_shown(
 }
 
 fn event_row(ui: &Ui, event: &WhyEvent) -> Vec<Cell> {
-    let deed = event.kind.split_once('.').map_or("", |(_, deed)| deed);
     vec![
         Cell::new(format!("@{}", event.position))
             .style(BOLD)
             .indented(),
         Cell::new(short_event(&event.event)).style(DIM),
-        Cell::new(&event.kind).or_short(deed),
+        Cell::new(&event.kind).or_short(verb_of(&event.kind)),
         Cell::new(when::ago(ui.now, &event.at)).style(DIM),
         Cell::new(&event.actor).style(DIM),
         Cell::new(event.changed.join(", ")),

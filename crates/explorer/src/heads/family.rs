@@ -28,12 +28,11 @@ pub(crate) const FAMILIES: [Family; 5] = [
 
 impl Family {
     pub(crate) fn of(kind: Kind) -> Family {
-        // The upper byte is the family of the registry, without the critical bit.
-        match (kind.0 >> 8) & 0x7f {
-            0x01 if kind == Kind::MEMORY_RECALLED => Family::Recall,
-            0x01 => Family::Memory,
-            0x02 | 0x03 => Family::Graph,
-            0x05 | 0x06 => Family::Session,
+        match kind.family() {
+            "memory" if kind == Kind::MEMORY_RECALLED => Family::Recall,
+            "memory" => Family::Memory,
+            "memoir" | "concept" => Family::Graph,
+            "transcript" | "session" => Family::Session,
             _ => Family::Other,
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use icm_log::facts::Facts;
+use icm_log::kind::family_of;
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, payload};
 use icm_projections::Views;
@@ -320,10 +321,6 @@ fn ids_of(
         ids.extend(views.ids_of(entity)?);
     }
     Ok(ids)
-}
-
-fn family_of(name: &str) -> &str {
-    name.split('.').next().unwrap_or(name)
 }
 
 impl Filter {

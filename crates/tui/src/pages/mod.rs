@@ -13,6 +13,7 @@ pub(crate) mod undo;
 use std::collections::BTreeMap;
 
 use icm_api::{Importance, LogEntry};
+use icm_log::kind::verb_of;
 
 use crate::clock::Clock;
 use crate::row::{Look, Row, Target};
@@ -60,10 +61,7 @@ fn event_row(scene: &Scene<'_>, entry: &LogEntry) -> Row {
     };
     let name = match columns {
         // The family is left out where there is no room for it.
-        ..50 => entry
-            .kind
-            .split_once('.')
-            .map_or(&*entry.kind, |(_, deed)| deed),
+        ..50 => verb_of(&entry.kind),
         _ => &entry.kind,
     };
     let summary = match (&*entry.summary, &*entry.body) {
@@ -91,7 +89,7 @@ fn actor_name(actor: &str) -> &str {
 }
 
 fn kind_look(kind: &str) -> Look {
-    match kind.split_once('.').map_or(kind, |(_, deed)| deed) {
+    match verb_of(kind) {
         "stored" | "revived" | "created" | "added" => Look::Good,
         "forgotten" | "pruned" | "deleted" | "removed" | "unlinked" => Look::Warn,
         "redacted" => Look::Bad,

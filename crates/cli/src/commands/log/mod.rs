@@ -12,6 +12,7 @@ mod verify;
 use clap::{Args, Subcommand};
 use icm_api::ids::ID_LEN;
 use icm_api::{LogEntry, LogRequest};
+use icm_log::kind::verb_of;
 
 use crate::app::App;
 use crate::columns::{self, Cell, Step};
@@ -225,11 +226,10 @@ fn row(ui: &Ui, entry: &LogEntry, id_len: usize) -> Vec<Cell> {
         format!("({}) {about}", entry.body)
     };
     // A narrow terminal shows `stored` for `memory.stored`.
-    let deed = entry.kind.split_once('.').map_or("", |(_, deed)| deed);
     vec![
         Cell::new(format!("@{}", entry.position)).style(BOLD),
         Cell::new(short_event(&entry.event)).style(DIM),
-        Cell::new(&entry.kind).or_short(deed),
+        Cell::new(&entry.kind).or_short(verb_of(&entry.kind)),
         Cell::new(when::ago(ui.now, &entry.at)).style(DIM),
         Cell::new(&entry.actor).style(DIM),
         Cell::new(summary).style(style),

@@ -3,12 +3,11 @@
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{EventDetail, LogEntry, LogRequest};
-use icm_log::kind::KINDS;
+use icm_log::kind::{KINDS, family_of};
 use icm_log::{Kind, OriginId, Seq};
 use maud::{Markup, html};
 
 use super::facts::Of;
-use super::filter::family;
 use super::links::{at_place, kind, last_part, linked_session, place, session_names};
 use super::rows::rows;
 use crate::Explorer;
@@ -123,7 +122,7 @@ fn lead(
 fn moments(ask: &Ask, entry: &LogEntry) -> Markup {
     let position = entry.position;
     let before = (position > 1).then(|| position - 1);
-    let memory = match family(&entry.kind) {
+    let memory = match family_of(&entry.kind) {
         "memory" => entry.subject.as_deref(),
         _ => None,
     };
@@ -150,7 +149,7 @@ fn moments(ask: &Ask, entry: &LogEntry) -> Markup {
                 }
             } @else if let Some(id) = &entry.subject {
                 p { a href=(ask.link("/log", &[("id", id)])) { "All events about " code { (line(id)) } } }
-                @match family(&entry.kind) {
+                @match family_of(&entry.kind) {
                     "memoir" => { p { a href=(at_place(&format!("/graph/{}", encoded(id)), position)) { "The memoir at this moment" } } }
                     "concept" => { p { a href=(at_place("/graph", position)) { "The graph at this moment" } } }
                     _ => {}

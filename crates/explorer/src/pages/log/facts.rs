@@ -2,11 +2,11 @@
 
 use icm_api::when::rfc3339_signed;
 use icm_guard::sanitize::{clean_line, escape_json};
+use icm_log::kind::family_of;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::filter::family;
-use super::links::{linked_session, place};
+use super::links::place;
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::show::{event_id, full_time, line, memory_id, start, text, topic};
@@ -86,7 +86,7 @@ impl Of<'_> {
         let is_hex = |len| given.len() == len && given.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_ulid = given.len() == 26 && given.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let of_memory =
-            family(self.kind) == "memory" || name == "memory" || self.kind == "log.redacted";
+            family_of(self.kind) == "memory" || name == "memory" || self.kind == "log.redacted";
         html! {
             @match name {
                 _ if is_hex(64) && given.bytes().all(|byte| byte == b'0') => { span.quiet { "none" } }

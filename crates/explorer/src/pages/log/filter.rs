@@ -3,7 +3,7 @@
 use icm_api::LogRequest;
 use icm_api::error::{Result, ServiceError};
 use icm_guard::sanitize::clean_line;
-use icm_log::kind::{KINDS, Status};
+use icm_log::kind::{KINDS, Status, family_of};
 use maud::{Markup, html};
 
 use crate::ask::Ask;
@@ -128,17 +128,17 @@ impl Filter {
     fn kinds(&self) -> Markup {
         let kinds = KINDS.iter().filter(|kind| kind.status != Status::Reserved);
         let kinds: Vec<&str> = kinds.map(|kind| kind.name).collect();
-        let families = kinds.chunk_by(|one, other| family(one) == family(other));
+        let families = kinds.chunk_by(|one, other| family_of(one) == family_of(other));
         let chosen = self.kind.as_deref();
         let is_known = chosen.is_none_or(|chosen| {
             kinds
                 .iter()
-                .any(|kind| *kind == chosen || family(kind) == chosen)
+                .any(|kind| *kind == chosen || family_of(kind) == chosen)
         });
         html! {
             option value="" { "all" }
             @for kinds in families {
-                @let family = family(kinds[0]);
+                @let family = family_of(kinds[0]);
                 optgroup label=(family) {
                     option value=(family) selected[chosen == Some(family)] { (family) ": all" }
                     @for kind in kinds {
@@ -185,9 +185,4 @@ fn field((name, label, example): &(&str, &str, &str), value: Option<&str>) -> Ma
             input id={ "log-" (name) } name=(name) value=[value.map(clean_line)] placeholder=(example) autocomplete="off";
         }
     }
-}
-
-/// Returns the family of a kind: the part before the dot.
-pub(super) fn family(kind: &str) -> &str {
-    kind.split('.').next().unwrap_or(kind)
 }

@@ -10,13 +10,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use icm_api::error::{Result, ServiceError};
-use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::frame;
 pub(crate) use crate::frame::Page;
+use crate::{frame, problem};
 
 /// Files of this server alone, no script or style inside a page, no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -99,11 +98,8 @@ pub(crate) fn alone(error: &ServiceError) -> Response {
 }
 
 fn error_page(error: &ServiceError) -> Page {
-    let message = clean_line(&error.to_string()).to_string();
-    let hint = error.hint().map(|hint| clean_line(&hint).to_string());
     let main = html! {
-        p.error role="alert" { (message) }
-        @if let Some(hint) = hint { p.hint { (hint) } }
+        (problem::shown(error))
         p { a href="/" { "To the first page" } }
     };
     Page::new("This did not work", main)

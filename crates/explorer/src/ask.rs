@@ -2,11 +2,16 @@
 
 use axum::http::Uri;
 use icm_api::Basis;
-use icm_api::error::Result;
+use icm_api::error::{Result, ServiceError};
+use icm_api::limits::QUERY_LEN_MAX;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::Explorer;
+
+/// Most bytes of a path, and of a name or a value of a parameter: 8 KiB, as those of a question. Raised, a page that
+/// repeats one in its links is larger.
+const PART_LEN_MAX: usize = QUERY_LEN_MAX;
 
 /// Characters of a path's part or a parameter that are written as they are.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
@@ -36,8 +41,20 @@ impl Ask {
     /// Reads path and query, and resolves the moment.
     ///
     /// # Errors
-    /// `Invalid` for a moment that is none, or lies before the first event.
+    /// `Invalid` for a moment that is none, or lies before the first event, and for a part that is too long to name
+    /// something: a page repeats it in many links.
     pub(crate) fn of(explorer: &Explorer, uri: &Uri, params: Vec<(String, String)>) -> Result<Ask> {
+        let is_long = |text: &str| text.len() > PART_LEN_MAX;
+        if is_long(uri.path())
+            || params
+                .iter()
+                .any(|(name, value)| is_long(name) || is_long(value))
+        {
+            return Err(ServiceError::invalid_with(
+                format!("a part of this address is longer than {PART_LEN_MAX} bytes"),
+                "go back, and give a shorter text",
+            ));
+        }
         let mut at = None;
         let mut kept = Vec::new();
         for (name, value) in params {
@@ -56,11 +73,12 @@ impl Ask {
         })
     }
 
-    /// Returns a request for the page of now at this path, without parameters.
+    /// Returns a request for the page of now at this path, without parameters. A path that is too long is left out.
     ///
     /// # Errors
     /// If the log cannot be read.
     pub(crate) fn now(explorer: &Explorer, path: &str) -> Result<Ask> {
+        let is_long = path.len() > PART_LEN_MAX;
         Ok(Ask {
             path: path.to_owned(),
             params: Vec::new(),

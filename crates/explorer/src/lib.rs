@@ -18,6 +18,7 @@ mod frame;
 mod heads;
 mod keys;
 mod pages;
+mod problem;
 mod show;
 mod time;
 

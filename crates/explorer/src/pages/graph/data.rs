@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::web::{Node, Part, Web};
 use crate::answer::{guarded, html_answer, status};
 use crate::ask::Ask;
+use crate::problem;
 use crate::show::start_of;
 
 /// Nodes of a first drawing.
@@ -112,8 +113,8 @@ pub(super) fn drawing(
 pub(super) fn answered(answer: Result<Response>) -> Response {
     answer.unwrap_or_else(|error| {
         let told = Failed {
-            error: clean_line(&error.to_string()).into_owned(),
-            hint: error.hint().map(|hint| clean_line(&hint).into_owned()),
+            error: problem::message(&error),
+            hint: problem::advice(&error),
         };
         json(status(&error), &told)
     })
@@ -121,10 +122,7 @@ pub(super) fn answered(answer: Result<Response>) -> Response {
 
 /// Returns a piece of a page, or an error as such a piece.
 pub(super) fn piece(piece: Result<Markup>) -> Response {
-    let told = |error: ServiceError| {
-        let message = maud::html! { p.error role="alert" { (clean_line(&error.to_string())) } };
-        html_answer(status(&error), message)
-    };
+    let told = |error: ServiceError| html_answer(status(&error), problem::shown(&error));
     piece.map_or_else(told, |piece| html_answer(StatusCode::OK, piece))
 }
 

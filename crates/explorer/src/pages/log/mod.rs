@@ -16,6 +16,7 @@ use self::filter::Filter;
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
+use crate::problem;
 use crate::show::{count, empty};
 
 pub(crate) use self::event::event_page;
@@ -127,13 +128,7 @@ fn refused(error: ServiceError) -> Result<Markup> {
         ServiceError::Invalid { .. }
         | ServiceError::Ambiguous { .. }
         | ServiceError::Nothing { .. }
-        | ServiceError::NotFound { .. } => {
-            let hint = error.hint();
-            Ok(html! {
-                p.error role="alert" { (clean_line(&error.to_string())) }
-                @if let Some(hint) = hint { p.hint { (clean_line(&hint)) } }
-            })
-        }
+        | ServiceError::NotFound { .. } => Ok(problem::shown(&error)),
         other => Err(other),
     }
 }

@@ -222,6 +222,8 @@ fn hostile_texts_are_shown_as_text() {
             .update(&explorer.caller, update)
             .expect("it updates");
         let path = format!("/memories/{id}");
+        // An address takes no longer part.
+        let asked = &hostile[..hostile.floor_char_boundary(8_000)];
         let pages = [
             shown(&explorer, memory::page, &path, &[]),
             shown(&explorer, memory::near_page, &format!("{path}/near"), &[]),
@@ -237,7 +239,7 @@ fn hostile_texts_are_shown_as_text() {
                 &explorer,
                 page,
                 "/memories",
-                &[("q", hostile), ("topic", hostile), ("tags", hostile)],
+                &[("q", asked), ("topic", asked), ("tags", asked)],
             ),
             shown(&explorer, topics::page, "/topics", &[]),
         ];

@@ -80,7 +80,7 @@ impl Ask {
     pub(crate) fn now(explorer: &Explorer, path: &str) -> Result<Ask> {
         let is_long = path.len() > PART_LEN_MAX;
         Ok(Ask {
-            path: path.to_owned(),
+            path: if is_long { "/" } else { path }.to_owned(),
             params: Vec::new(),
             at: None,
             basis: explorer.service.basis(None)?,

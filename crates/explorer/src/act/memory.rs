@@ -39,8 +39,19 @@ pub(crate) fn store_link(explorer: &Explorer, ask: &Ask) -> Markup {
 }
 
 /// Returns `true` if the page offers changes: not at a past moment, and not if the explorer only reads.
-pub(super) fn offers(explorer: &Explorer, ask: &Ask) -> bool {
+pub(crate) fn offers(explorer: &Explorer, ask: &Ask) -> bool {
     !explorer.read_only && ask.at.is_none()
+}
+
+/// Returns how to link two memories: by the form of a memory's page, or else by the command.
+pub(crate) fn link_advice(explorer: &Explorer, ask: &Ask) -> Markup {
+    html! {
+        @if offers(explorer, ask) {
+            "The page of a " a href=(ask.link("/memories", &[])) { "memory" } " links it to another one."
+        } @else {
+            "Link two memories with " code { "icm link FROM TO -r supersedes" } "."
+        }
+    }
 }
 
 /// Returns all that can be done with a memory.

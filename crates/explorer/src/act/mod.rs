@@ -28,7 +28,7 @@ use crate::ask::Ask;
 
 use form::Begun;
 pub(crate) use form::{Fields, FormTokens};
-pub(crate) use memory::{for_finding, for_memory, store_link};
+pub(crate) use memory::{for_finding, for_memory, link_advice, offers, store_link};
 pub(crate) use settle::for_conflict;
 pub(crate) use undo::{undo_link, undo_of_version};
 

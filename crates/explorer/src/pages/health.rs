@@ -93,39 +93,49 @@ fn tiles(findings: &[HealthFinding]) -> Markup {
     }
 }
 
-/// Returns name and meaning of a finding, and the words for what to do.
+/// Returns name and meaning of a finding, and the words for what to do by a button.
 fn words(kind: FindingKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         FindingKind::Stale => (
             "Stale",
             "Neither changed nor recalled for a long time, of medium or low importance, and not pinned.",
-            "Forget what no longer matters. To let all fade and prune those below a weight:",
+            "Forget what no longer matters.",
         ),
         FindingKind::NearDuplicates => (
             "Nearly the same",
             "Two memories of a topic that say nearly the same.",
-            "Keep one of them. To say that the newer one replaces the older one:",
+            "Keep one of them, or say that the newer one replaces the older one.",
         ),
         FindingKind::Contradictions => (
             "Contradicting",
             "Two memories with a link that says that they contradict each other.",
-            "Decide which one holds. To say that one replaces the other one:",
+            "Decide which one holds. It replaces the other one.",
         ),
         FindingKind::NeverRecalled => (
             "Never recalled",
             "Older than 30 days, and no recall has ever shown them. They are of medium or low importance and not pinned.",
-            "Forget what nobody asks for, or store it in the words that people ask with:",
+            "Forget what nobody asks for, or store it in the words that people ask with.",
         ),
         FindingKind::Crowded => (
             "Crowded topics",
             "Topics with so many memories of one scope that a summary in their place would help.",
-            "To see the summary that would take their place:",
+            "Look at the topic, and forget what is no longer needed.",
         ),
         FindingKind::ExpireSoon => (
             "Expire soon",
             "A condition hides these memories within seven days.",
-            "Let them go, or keep one longer:",
+            "Let them go, or keep one: its page can give it another condition.",
         ),
+    }
+}
+
+/// Returns what the command of a finding does; `None` if a button of the page does the same.
+fn by_command(explorer: &Explorer, ask: &Ask, kind: FindingKind) -> Option<&'static str> {
+    match kind {
+        FindingKind::Stale => Some("To let all fade, and prune those below a weight"),
+        FindingKind::Crowded => Some("To see the summary that would take their place"),
+        _ if act::offers(explorer, ask) => None,
+        _ => Some("On the command line"),
     }
 }
 
@@ -167,7 +177,10 @@ fn section(
                     }
                 }
             }
-            p.quiet { (help) " " code { (clean(&finding.command)) } }
+            p.quiet {
+                (help)
+                @if let Some(what) = by_command(explorer, ask, finding.finding) { " " (what) ": " code { (clean(&finding.command)) } }
+            }
         }
     })
 }

@@ -15,6 +15,7 @@ use super::drawing::{Stage, stage};
 use super::part;
 use super::web::{Edge, Node, Web};
 use crate::Explorer;
+use crate::act;
 use crate::answer::{Page, in_background};
 use crate::ask::{Ask, encoded};
 use crate::show;
@@ -137,7 +138,7 @@ pub(super) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         }
         @if found.web.links() == 0 {
             (show::empty("This memory has no link at this moment.", &html! {
-                "Link two memories with " code { "icm link FROM TO -r supersedes" } "."
+                (act::link_advice(explorer, ask))
             }))
         } @else {
             (stage(ask, &found.web, &drawing))
@@ -251,7 +252,7 @@ fn linked(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     Ok(html! {
         @if memories.is_empty() {
             (show::empty("None of the newest memories has a link at this moment.", &html! {
-                "Link two memories with " code { "icm link FROM TO -r supersedes" } "."
+                (act::link_advice(explorer, ask))
             }))
         } @else {
             p.quiet { "The newest ones. Open one to see the memories around it." }

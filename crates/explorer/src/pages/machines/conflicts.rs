@@ -81,7 +81,9 @@ fn conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) -> Result<Marku
             }
         }
         (buttons)
-        @if ask.at.is_some() || explorer.read_only {
+        @if ask.at.is_some() && !explorer.read_only {
+            p.quiet { "It is settled on the page of the present. " a href=(ask.link_at(None)) { "To now" } }
+        } @else if explorer.read_only {
             p.quiet { "To settle it: " code { "icm conflicts settle " (line(&conflict.id)) " --field " (line(&conflict.field)) } }
         }
     })

@@ -2,7 +2,7 @@
 
 use icm_api::error::Result;
 use icm_api::{EventDetail, LogEntry};
-use icm_log::EventId;
+use icm_log::{EventId, OriginId, Seq};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ use crate::show::{count, event_id, event_path, memory_id, number, position};
 
 /// Digits up to which a number in the path is a position, not the beginning of an id.
 const POSITION_DIGITS: usize = 15;
+/// Most undos that are named.
+const UNDOS: usize = 5;
 
 /// Returns the event that a position, an id, or the beginning of an id names. Only a beginning costs a walk through the
 /// log.
@@ -42,6 +44,21 @@ pub(crate) fn later(ask: &Ask, entry: &LogEntry) -> Markup {
             a.button href=(ask.link_at(None)) { "Go to now" }
         }
     }
+}
+
+/// Returns the undos up to the moment whose ranges hold the event, oldest first: position and time of each.
+pub(crate) fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Vec<(u64, u64)> {
+    let Some(origin) = OriginId::parse_hex(&entry.origin) else {
+        return Vec::new();
+    };
+    let log = explorer.service.log_handle();
+    let found = explorer.heads.with(log, |seen| {
+        let undos = seen.undos_of(origin, Seq(entry.seq));
+        let until = undos.take_while(|(position, _)| *position <= ask.basis.position);
+        until.take(UNDOS).collect()
+    });
+    // Damage elsewhere does not hide the event itself.
+    found.unwrap_or_default()
 }
 
 /// The events that an undo took back.

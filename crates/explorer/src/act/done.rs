@@ -2,7 +2,6 @@
 
 use icm_api::error::Result;
 use icm_guard::sanitize::clean_line;
-use icm_log::Kind;
 use maud::html;
 
 use super::undo::undo_link;
@@ -10,6 +9,7 @@ use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
 use crate::event;
+use crate::show::{event_id_path, event_path, memory_path};
 
 /// Shows the event that an action wrote, and the ways on.
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
@@ -20,7 +20,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     }
     let undone = event::undone(&entry).map(|undone| undone.linked(explorer, ask));
     let of_memory = entry.kind.starts_with("memory.") && entry.subject.is_some();
-    let can_undo = Kind::parse(&entry.kind).is_some_and(Kind::can_be_undone);
+    let undos = event::undos(explorer, ask, &entry);
     let main = html! {
         p.good role="status" {
             @match &undone {
@@ -28,12 +28,15 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 None => bdi { (clean_line(&entry.summary)) },
             }
         }
-        p { "It is event " a href=(ask.link(&format!("/log/{}", entry.event), &[])) { (entry.position) } " of the log, by " bdi { (clean_line(&entry.actor)) } "." }
+        p { "It is event " a href=(event_id_path(ask, &entry.event)) { (entry.position) } " of the log, by " bdi { (clean_line(&entry.actor)) } "." }
         div.buttons {
             @if let (true, Some(subject)) = (of_memory, &entry.subject) {
-                a.button href=(ask.link(&format!("/memories/{subject}"), &[])) { "To the memory" }
+                a.button href=(memory_path(ask, subject)) { "To the memory" }
             }
-            @if can_undo { (undo_link(explorer, ask, &entry.event)) }
+            @match undos.last() {
+                Some((position, _)) => { a.button href=(event_path(ask, *position)) { "To its undo" } }
+                None => (undo_link(explorer, ask, &entry)),
+            }
             a.button href=(ask.link("/", &[])) { "Now" }
         }
     };

@@ -9,7 +9,7 @@ use icm_guard::sanitize::{clean, clean_line};
 use maud::{Markup, html};
 
 use super::form::{Fields, button, form};
-use super::{Done, only_now};
+use super::{Done, only_now, redact};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
@@ -65,8 +65,9 @@ pub(crate) fn for_memory(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Res
             section.actions aria-labelledby="actions" {
                 h2 #actions { "Change" }
                 div.buttons {
-                    (revive_form(explorer, memory)?)
-                    (redact_link(&memory.id))
+                    // An undo of the undo alone brings it back.
+                    @if !memory.undone { (revive_form(explorer, memory)?) }
+                    (redact_link(explorer, memory))
                 }
             }
         });
@@ -82,7 +83,7 @@ pub(crate) fn for_memory(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Res
             div.buttons {
                 (pin)
                 (button(explorer, "forget", &id, "Forget")?)
-                (redact_link(&memory.id))
+                (redact_link(explorer, memory))
             }
             details { summary { "Update" } (update_form(explorer, memory)?) }
             details { summary { "Link to another memory" } (link_form(explorer, memory)?) }
@@ -90,8 +91,17 @@ pub(crate) fn for_memory(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Res
     })
 }
 
-fn redact_link(target: &str) -> Markup {
-    html! { a.button.danger href={ "/redact?target=" (encoded(target)) } { "Redact…" } }
+/// Returns the link to the preview of a redaction, if a text is left to redact.
+fn redact_link(explorer: &Explorer, memory: &Memory) -> Markup {
+    // A later event of a redacted memory can hold a text. Only a plan tells that, and it reads the whole log.
+    let is_text_left = memory.withheld.is_empty() || redact::reaches(explorer, &memory.id);
+    html! {
+        @if is_text_left {
+            a.button.danger href={ "/redact?target=" (encoded(&memory.id)) } { "Redact…" }
+        } @else {
+            span.quiet { "All its text was taken out already." }
+        }
+    }
 }
 
 fn revive_form(explorer: &Explorer, memory: &Memory) -> Result<Markup> {

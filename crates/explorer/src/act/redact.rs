@@ -5,14 +5,24 @@ use icm_api::{RedactAnswer, RedactRequest};
 use maud::html;
 
 use super::form::{Fields, form};
-use super::undo::count;
 use super::{Done, only_now};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
+use crate::show::{count, event_id_path, memory_path};
 
 /// Most memories and events that a plan names.
 const NAMED: usize = 50;
+
+/// Returns `true` if a redaction would take a text out.
+pub(super) fn reaches(explorer: &Explorer, target: &str) -> bool {
+    let plan = (explorer.service).redact(&explorer.caller, &request(target, None, true));
+    plan.is_ok_and(|plan| !is_idle(&plan))
+}
+
+fn is_idle(plan: &RedactAnswer) -> bool {
+    plan.events == 0 && plan.torn.is_empty()
+}
 
 /// The page that shows what a redaction takes out, before it is done.
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
@@ -23,6 +33,11 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let plan = explorer
         .service
         .redact(&explorer.caller, &request(target, None, true))?;
+    if is_idle(&plan) {
+        let main =
+            html! { p.notice { "Nothing is left to redact: the text was taken out already." } };
+        return Ok(Page::new("Redact", main));
+    }
     let words = words(&plan);
     let form = form(
         explorer,
@@ -41,12 +56,12 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         ul {
             @for memory in plan.memories.iter().take(NAMED) {
                 li {
-                    a href=(ask.link(&format!("/memories/{}", memory.id), &[])) { (memory.id) } " in " bdi { (memory.topic) } ": "
+                    a href=(memory_path(ask, &memory.id)) { (memory.id) } " in " bdi { (memory.topic) } ": "
                     @if memory.whole { "all of it" } @else { (count(memory.events, "event", "events")) }
                 }
             }
             @for event in plan.single_events.iter().take(NAMED) {
-                li { a href=(ask.link(&format!("/log/{}", event.event), &[])) { "Event " (event.position) } " " (event.kind) }
+                li { a href=(event_id_path(ask, &event.event)) { "Event " (event.position) } " " (event.kind) }
             }
         }
         @let named = plan.memories.len().min(NAMED) + plan.single_events.len().min(NAMED);

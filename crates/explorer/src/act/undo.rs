@@ -1,8 +1,9 @@
 //! Undo: the preview that the command line shows, then the undo of exactly that plan.
 
 use icm_api::error::Result;
-use icm_api::{UndoAction, UndoAnswer, UndoEntry, UndoRequest, UndoTarget, Version};
+use icm_api::{LogEntry, UndoAction, UndoAnswer, UndoEntry, UndoRequest, UndoTarget, Version};
 use icm_guard::sanitize::clean_line;
+use icm_log::Kind;
 use maud::{Markup, html};
 
 use super::form::{Fields, form};
@@ -11,23 +12,37 @@ use super::{Done, only_now};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
+use crate::show::{self, count};
 
 /// Most changes, events and commands that a preview names.
 const NAMED: usize = 50;
 
-/// Returns the link to the preview of the undo of an event's command, where something can be changed.
-pub(crate) fn undo_link(explorer: &Explorer, ask: &Ask, event: &str) -> Markup {
+/// Returns the link to the preview of the undo of an event's command, where something can be changed; for an event
+/// whose text was taken out, the reason why no undo takes it back.
+pub(crate) fn undo_link(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Markup {
+    let can_be_undone = Kind::parse(&entry.kind).is_some_and(Kind::can_be_undone);
+    // An undo holds no text of a memory, so none is needed to take it back.
+    let is_redacted = entry.body == "withheld" && entry.kind != "log.undone";
     html! {
-        @if offers(explorer, ask) { a.button href={ "/undo?event=" (encoded(event)) } { "Undo…" } }
+        @if can_be_undone && offers(explorer, ask) {
+            @if is_redacted {
+                span.quiet { "no undo: its text was taken out" }
+            } @else {
+                a.button href={ "/undo?event=" (encoded(&entry.event)) } { "Undo…" }
+            }
+        }
     }
 }
 
 /// Returns the link of [`undo_link`] for the event of a version; for a version that is undone, a link to the undo.
 pub(crate) fn undo_of_version(explorer: &Explorer, ask: &Ask, version: &Version) -> Markup {
-    match version.undone_at.filter(|at| *at <= ask.basis.position) {
-        Some(at) => html! { a href=(ask.link(&format!("/log/{at}"), &[])) { "undone at @" (at) } },
-        None => undo_link(explorer, ask, &version.event),
+    if let Some(at) = version.undone_at.filter(|at| *at <= ask.basis.position) {
+        return html! { a href=(show::event_path(ask, at)) { "undone at @" (at) } };
     }
+    // An event that cannot be read is shown without what could be done with it.
+    let detail = offers(explorer, ask)
+        .then(|| (explorer.service.log_show(&format!("@{}", version.position))).ok());
+    html! { @if let Some(detail) = detail.flatten() { (undo_link(explorer, ask, &detail.entry)) } }
 }
 
 /// The page that shows the changes of an undo before it is done.
@@ -100,6 +115,7 @@ fn request(event: Option<&str>, only: bool, cascade: bool) -> UndoRequest {
 fn preview(explorer: &Explorer, ask: &Ask, plan: &UndoAnswer) -> Markup {
     let (gone, staying) = plan.later_gone_and_staying();
     let later = |n| count(n, "later change", "later changes");
+    let either = |n, one, many| if n == 1 { one } else { many };
     html! {
         section.preview {
             p { strong {
@@ -109,7 +125,7 @@ fn preview(explorer: &Explorer, ask: &Ask, plan: &UndoAnswer) -> Markup {
             @if plan.already_undone > 0 { p.quiet { (count(plan.already_undone, "event is", "events are")) " undone already." } }
             @for skipped in plan.skipped.iter().take(NAMED) {
                 p.quiet {
-                    a href=(ask.link(&format!("/log/{}", skipped.event), &[])) { "Event " (skipped.position) } " stays: "
+                    a href=(show::event_id_path(ask, &skipped.event)) { "Event " (skipped.position) } " stays: "
                     @if skipped.redacted { "it is redacted." } @else { "a " (skipped.kind) " cannot be undone." }
                 }
             }
@@ -119,8 +135,8 @@ fn preview(explorer: &Explorer, ask: &Ask, plan: &UndoAnswer) -> Markup {
                 }
                 @if let Some(more) = &kind.more { p.quiet { (more) "." } }
             }
-            @if gone > 0 { p { (later(gone)) " of these disappear with it, and come back when it is undone." } }
-            @if staying > 0 { p.warn { (later(staying)) " of these " (plan.later_of()) " stay in force." } }
+            @if gone > 0 { p { (later(gone)) " of these " (either(gone, "disappears", "disappear")) " with it, and " (either(gone, "comes", "come")) " back when it is undone." } }
+            @if staying > 0 { p.warn { (later(staying)) " of these " (plan.later_of()) " " (either(staying, "stays", "stay")) " in force." } }
         }
     }
 }
@@ -134,15 +150,15 @@ fn one_entry(ask: &Ask, entry: &UndoEntry<'_>) -> Markup {
         None => ("shown before", "badge"),
     };
     let path = match entry.target {
-        UndoTarget::Memory(id) => Some(format!("/memories/{id}")),
-        UndoTarget::Event(position) => Some(format!("/log/{position}")),
+        UndoTarget::Memory(id) => Some(show::memory_path(ask, id)),
+        UndoTarget::Event(position) => Some(show::event_path(ask, position)),
         UndoTarget::Row(_) => None,
     };
     let name = entry.target.name();
     html! {
         span class=(class) { (word) } " "
         @match path {
-            Some(path) => { a href=(ask.link(&path, &[])) { (name) } }
+            Some(path) => { a href=(path) { (name) } }
             None => { (name) }
         }
         " " bdi { (clean_line(&entry.place)) }
@@ -155,13 +171,5 @@ fn one_entry(ask: &Ask, entry: &UndoEntry<'_>) -> Markup {
                 @if let Some(after) = &value.after { p.text { ins { (clean_line(&value.labelled(after))) } } }
             }
         }
-    }
-}
-
-/// Returns a number with its noun.
-pub(super) fn count(n: u64, one: &str, many: &str) -> String {
-    match n {
-        1 => format!("1 {one}"),
-        n => format!("{n} {many}"),
     }
 }

@@ -4,7 +4,7 @@ use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{EventDetail, LogEntry, LogRequest};
 use icm_log::kind::{KINDS, family_of};
-use icm_log::{Kind, OriginId, Seq};
+use icm_log::Kind;
 use maud::{Markup, html};
 
 use super::facts::Of;
@@ -14,7 +14,7 @@ use crate::Explorer;
 use crate::act;
 use crate::answer::Page;
 use crate::ask::{Ask, encoded};
-use crate::event::{detail, later, undone};
+use crate::event::{detail, later, undone, undos};
 use crate::show::{
     Tone, actor, badge, count, event_id, event_path, full_time, line, memory_id, number, text, time,
 };
@@ -26,8 +26,6 @@ const OF_COMMAND: usize = 25;
 /// Most events that are read on each side to find those of the command and the neighbours in the chain. Raised, a
 /// neighbour is found across a longer import.
 const AROUND: usize = 200;
-/// Most undos that are named.
-const UNDOS: usize = 5;
 
 pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let detail = detail(explorer, &last_part(ask))?;
@@ -86,7 +84,7 @@ fn lead(
         .iter()
         .find(|row| row.name == entry.kind)
         .map(|row| row.about);
-    let can_undo = Kind::parse(&entry.kind).is_some_and(Kind::can_be_undone);
+    let undo = act::undo_link(explorer, ask, entry);
     html! {
         div.log-lead {
             p {
@@ -113,7 +111,7 @@ fn lead(
             @for (position, ms) in undos {
                 p.log-note { (badge(Tone::Warn, "undone")) " Event " (place(ask, *position)) " took this event back, " (time(explorer, ask, &rfc3339(*ms))) "." }
             }
-            @if can_undo && undos.is_empty() { p.buttons { (act::undo_link(explorer, ask, &entry.event)) } }
+            @if undos.is_empty() && !undo.0.is_empty() { p.buttons { (undo) } }
         }
     }
 }
@@ -308,19 +306,4 @@ fn chain(explorer: &Explorer, ask: &Ask, detail: &EventDetail, around: &Around) 
             }
         }
     })
-}
-
-/// Returns the undos up to the moment whose ranges hold the event, oldest first: position and time of each.
-fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Vec<(u64, u64)> {
-    let Some(origin) = OriginId::parse_hex(&entry.origin) else {
-        return Vec::new();
-    };
-    let log = explorer.service.log_handle();
-    let found = explorer.heads.with(log, |seen| {
-        let undos = seen.undos_of(origin, Seq(entry.seq));
-        let until = undos.take_while(|(position, _)| *position <= ask.basis.position);
-        until.take(UNDOS).collect()
-    });
-    // Damage elsewhere does not hide the event itself.
-    found.unwrap_or_default()
 }

@@ -60,7 +60,7 @@ pub(crate) fn for_memory(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Res
         return Ok(html! {});
     }
     let id = [("id", memory.id.as_str())];
-    if memory.forgotten || memory.expired {
+    if memory.undone || memory.forgotten || memory.expired {
         return Ok(html! {
             section.actions aria-labelledby="actions" {
                 h2 #actions { "Change" }

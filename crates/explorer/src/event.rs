@@ -1,14 +1,16 @@
-//! Events: one that an address names, one that is later than the moment of a page, and those that an undo took back.
+//! Events: one that an address names, one that is later than the moment of a page, those that an undo took back, and the
+//! two by which a fact gets a value for later.
 
 use icm_api::error::Result;
 use icm_api::{EventDetail, LogEntry};
 use icm_log::{EventId, OriginId, Seq};
+use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::show::{count, event_id, event_path, memory_id, number, position};
+use crate::show::{count, event_id, event_path, full_time, memory_id, number, position};
 
 /// Digits up to which a number in the path is a position, not the beginning of an id.
 const POSITION_DIGITS: usize = 15;
@@ -59,6 +61,31 @@ pub(crate) fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Vec<(u6
     });
     // Damage elsewhere does not hide the event itself.
     found.unwrap_or_default()
+}
+
+/// Returns the words before the summary of an event that gives a fact a value for later, and of the event that writes
+/// the current value again behind it. The memory of a fact shows the value that was written last.
+pub(crate) fn planned(explorer: &Explorer, entry: &LogEntry, others: &[LogEntry]) -> Markup {
+    let is_behind = |other: &LogEntry| {
+        other.position + 1 == entry.position
+            && (&other.command, &other.subject) == (&entry.command, &entry.subject)
+            && later_value(other).is_some()
+    };
+    html! {
+        @if let Some(from) = later_value(entry) {
+            "planned from " (full_time(explorer, &from.to_string())) ": "
+        } @else if others.iter().any(is_behind) {
+            "the current value stays: "
+        }
+    }
+}
+
+/// Returns the time from which the value of an event is valid; `None` if it was valid when it was written.
+fn later_value(entry: &LogEntry) -> Option<Timestamp> {
+    let from_ms = entry.payload.get("occurred_at_ms")?.as_i64()?;
+    let from = Timestamp::from_millisecond(from_ms).ok()?;
+    let is_later = entry.at.parse::<Timestamp>().is_ok_and(|at| at < from);
+    (is_later && entry.kind.starts_with("memory.")).then_some(from)
 }
 
 /// The events that an undo took back.

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::links::{kind, linked_session, place, session_names};
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::event::undone;
+use crate::event::{planned, undone};
 use crate::show::{Tone, actor, badge, memory_id, start, time};
 
 /// Characters of a summary in a table.
@@ -39,20 +39,26 @@ pub(in crate::pages) fn rows(
                     }
                 }
                 tbody {
-                    @for entry in entries { (row(explorer, ask, entry, &names)) }
+                    @for entry in entries { (row(explorer, ask, entry, entries, &names)) }
                 }
             }
         }
     })
 }
 
-fn row(explorer: &Explorer, ask: &Ask, entry: &LogEntry, names: &BTreeMap<&str, String>) -> Markup {
+fn row(
+    explorer: &Explorer,
+    ask: &Ask,
+    entry: &LogEntry,
+    others: &[LogEntry],
+    names: &BTreeMap<&str, String>,
+) -> Markup {
     html! {
         tr.item data-row {
             th.log-place scope="row" { (place(ask, entry.position)) }
             td.log-when { (time(explorer, ask, &entry.at)) }
             td.log-what { (kind(&entry.kind)) }
-            td.log-summary { (summary(explorer, ask, entry)) }
+            td.log-summary { (summary(explorer, ask, entry, others)) }
             td.log-who { (actor(ask, &entry.actor)) }
             td.log-where {
                 @if let Some(session) = &entry.session {
@@ -64,12 +70,14 @@ fn row(explorer: &Explorer, ask: &Ask, entry: &LogEntry, names: &BTreeMap<&str, 
 }
 
 /// Returns what an event says, and the memory that it is about.
-fn summary(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Markup {
+fn summary(explorer: &Explorer, ask: &Ask, entry: &LogEntry, others: &[LogEntry]) -> Markup {
     html! {
         @if entry.body != "present" { (badge(Tone::Warn, &entry.body)) " " }
         @if let Some(undone) = undone(entry) {
             (undone.linked(explorer, ask)) " "
-        } @else if entry.summary != "(withheld)" { (start(&entry.summary, SUMMARY_CHARS)) " " }
+        } @else if entry.summary != "(withheld)" {
+            (planned(explorer, entry, others)) (start(&entry.summary, SUMMARY_CHARS)) " "
+        }
         @if let (true, Some(subject)) = (entry.kind.starts_with("memory."), &entry.subject) {
             (memory_id(ask, subject))
         }

@@ -52,7 +52,7 @@ pub(super) struct Filters {
     pub(super) topic: Option<String>,
     pub(super) after: Option<String>,
     tags: TagFilter,
-    scope: Option<String>,
+    pub(super) scope: Option<String>,
     sort: Sort,
     state: Option<String>,
     importance: Option<Importance>,
@@ -103,6 +103,11 @@ impl Filters {
     /// Returns `true` if a filter is set.
     pub(super) fn is_any(&self) -> bool {
         self.count() > 0
+    }
+
+    /// Returns `true` if the list is that of the facts that have only values for later.
+    pub(super) fn is_planned(&self) -> bool {
+        self.state.as_deref() == Some("planned")
     }
 
     /// Returns `true` if a filter is set that counts in a search only.
@@ -208,7 +213,7 @@ fn set(ask: &Ask) -> impl Iterator<Item = (&str, &'static str, &str)> {
             "floor" => value.parse::<f64>().is_ok(),
             "links" => value == "no",
             "sort" => matches!(value.as_str(), "weight" | "accessed"),
-            "state" => matches!(value.as_str(), "forgotten" | "expired"),
+            "state" => matches!(value.as_str(), "forgotten" | "expired" | "planned"),
             _ => true,
         };
         counts.then_some((name.as_str(), label, value.as_str()))
@@ -251,6 +256,7 @@ fn fields(ask: &Ask) -> Markup {
             ]))
             (select(ask, "state", "State", &[
                 ("forgotten", "with forgotten ones"), ("expired", "only expired ones"),
+                ("planned", "only facts planned for later"),
             ]))
         }
     }

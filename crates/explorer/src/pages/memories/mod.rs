@@ -3,20 +3,20 @@
 mod card;
 mod explain;
 mod filters;
+mod planned;
 mod search;
 #[cfg(test)]
 mod tests;
 
-use icm_api::Memory;
 use icm_api::error::{Result, ServiceError};
-use icm_guard::sanitize::clean_line;
+use icm_api::{FACTS, Memory};
 use maud::{Markup, html};
 
 use super::topics;
 use crate::act;
 use crate::answer::Page;
 use crate::ask::Ask;
-use crate::{Explorer, show};
+use crate::{Explorer, problem, show};
 
 use filters::Filters;
 
@@ -27,6 +27,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let filters = Filters::of(ask);
     let found = match &filters.query {
         Some(query) => search::results(explorer, ask, &filters, query),
+        None if filters.is_planned() => planned::list(explorer, ask, &filters),
         None => list(explorer, ask, &filters),
     };
     // A filter that fits nothing in the store is told beside the form, where it can be changed.
@@ -65,8 +66,8 @@ fn is_of_filter(error: &ServiceError) -> bool {
 fn told(error: &ServiceError) -> Markup {
     html! {
         div.notice.warn role="alert" {
-            p { strong { (clean_line(&error.to_string())) } }
-            @if let Some(hint) = error.hint() { p.quiet { (clean_line(&hint)) } }
+            p { strong { (problem::message(error)) } }
+            @if let Some(advice) = problem::advice(error) { p.quiet { (advice) } }
         }
     }
 }
@@ -100,7 +101,14 @@ fn list(explorer: &Explorer, ask: &Ask, filters: &Filters) -> Result<Markup> {
 
 fn nothing(explorer: &Explorer, ask: &Ask, filters: &Filters) -> Markup {
     if filters.is_any() || filters.after.is_some() {
-        let all = html! { a href=(ask.link("/memories", &[])) { "Show all memories" } };
+        let is_of_facts = filters
+            .topic
+            .as_deref()
+            .is_some_and(|topic| topic.starts_with(FACTS));
+        let all = html! {
+            a href=(ask.link("/memories", &[])) { "Show all memories" }
+            @if is_of_facts { ", or " a href=(ask.link_with(&[("state", "planned"), ("after", "")])) { "values of facts for later" } }
+        };
         return show::empty("No memory fits these filters", &all);
     }
     match &ask.at {

@@ -298,6 +298,63 @@ fn the_page_of_a_fact_marks_the_current_and_the_planned_values() {
 }
 
 #[test]
+fn facts_with_only_planned_values_are_listed_by_themselves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let set = |attribute: &str, value: &str, from: Option<&str>| {
+        let request = FactRequest {
+            from: from.map(str::to_owned),
+            ..FactRequest::new("deploy", attribute, value)
+        };
+        let set = explorer.service.set_fact(&explorer.caller, request);
+        set.expect("it is set").receipt
+    };
+    set("port", "8080", None);
+    let first = set("version", "3.0", Some("2100-01-01T00:00:00Z"));
+    let list = |params: &[(&str, &str)]| shown(&explorer, page, "/memories", params);
+    let nothing = list(&[("topic", "facts/deploy"), ("tag", "none")]);
+    assert!(nothing.contains("state=planned"), "{nothing}");
+    set("version", "4.0", Some("2101-01-01T00:00:00Z"));
+    for topic in ["", "facts/", "facts/deploy"] {
+        let html = list(&[("state", "planned"), ("topic", topic)]);
+        assert_eq!(results(&html), [first.id.as_str()], "{topic}: {html}");
+        assert!(html.contains("3.0") && html.contains("4.0"), "{html}");
+        assert!(!html.contains("8080"), "{html}");
+    }
+    assert!(results(&list(&[("state", "planned"), ("topic", "facts/dep")])).is_empty());
+    let then = format!("@{}", first.position - 1);
+    assert!(results(&list(&[("state", "planned"), ("at", &then)])).is_empty());
+}
+
+#[test]
+fn a_value_for_later_is_told_as_such_in_the_versions_and_the_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let set = |value: &str, from: Option<&str>| {
+        let request = FactRequest {
+            from: from.map(str::to_owned),
+            ..FactRequest::new("deploy", "version", value)
+        };
+        let set = explorer.service.set_fact(&explorer.caller, request);
+        set.expect("it is set").receipt.id
+    };
+    let id = set("2.0", None);
+    set("3.0", Some("2100-01-01T00:00:00Z"));
+    let html = shown(&explorer, memory::page, &format!("/memories/{id}"), &[]);
+    let (_, versions) = html.split_once("id=\"versions\"").expect("versions");
+    let rows: Vec<&str> = versions.split("<li data-row").skip(1).collect();
+    assert_eq!(rows.len(), 3, "{versions}");
+    assert!(rows[0].contains("The current value stays"), "{}", rows[0]);
+    assert!(rows[1].contains("A value for later"), "{}", rows[1]);
+    // Times are those of the zone, as everywhere on the page.
+    assert!(!rows[1].contains("T00:00:00Z</ins>"), "{}", rows[1]);
+    assert!(!rows[2].contains("later"), "{}", rows[2]);
+    let log = shown(&explorer, crate::pages::log::page, "/log", &[("id", &id)]);
+    assert_eq!(log.matches("planned from").count(), 1, "{log}");
+    assert_eq!(log.matches("the current value stays").count(), 1, "{log}");
+}
+
+#[test]
 fn a_search_shows_corrections_as_a_recall_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let explorer = explorer(folder.path());

@@ -1,7 +1,10 @@
 //! The versions of a memory, each with its differences to the one before.
 
 use icm_api::expiry::came_true;
-use icm_api::{Memory, Version};
+use icm_api::shown_value::{shown_text, shown_value};
+use icm_api::{FACTS, Memory, Version};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
 use super::words::differences;
@@ -25,10 +28,11 @@ pub(super) fn section(explorer: &Explorer, ask: &Ask, known: &[Version]) -> Mark
                 @for at in (start..end).rev() {
                     @let version = &known[at];
                     // An event whose values are not shown made no version.
-                    @let older = known[..at].iter().rev().find(|older| !older.is_not_shown());
+                    @let mut earlier = known[..at].iter().rev().filter(|older| !older.is_not_shown());
+                    @let (older, oldest) = (earlier.next(), earlier.next());
                     li data-row="" id={ "version-" (version.position) } {
                         (head(explorer, ask, version))
-                        @if version.is_not_shown() { (not_shown(version)) } @else { (changes(explorer, version, older)) }
+                        @if version.is_not_shown() { (not_shown(explorer, version)) } @else { (planned(explorer, version, older, oldest)) (changes(explorer, version, older)) }
                     }
                 }
             }
@@ -70,7 +74,8 @@ fn tone(kind: &str) -> Tone {
 }
 
 /// Returns the values of an event that no version shows.
-fn not_shown(version: &Version) -> Markup {
+fn not_shown(explorer: &Explorer, version: &Version) -> Markup {
+    let zone = explorer.service.zone();
     html! {
         p.quiet { (version.why_not_shown()) }
         @if let Some(text) = &version.not_shown { div.said { (show::text(text)) } }
@@ -78,11 +83,42 @@ fn not_shown(version: &Version) -> Markup {
             dl.pairs {
                 @for (field, value) in &version.not_shown_fields {
                     dt { (show::line(field)) }
-                    dd { (show::line(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())) }
+                    dd { (show::line(&shown_value(field, value, &zone))) }
                 }
             }
         }
     }
+}
+
+/// Returns what a version means for a fact that got a value for later: the fact shows it first, and then the current
+/// value again.
+fn planned(
+    explorer: &Explorer,
+    version: &Version,
+    older: Option<&Version>,
+    oldest: Option<&Version>,
+) -> Markup {
+    let goes_on = |older: &Version| {
+        later_value(older).is_some()
+            && older.at == version.at
+            && oldest.is_some_and(|it| it.memory.content == version.memory.content)
+    };
+    let is_new = older.is_none_or(|it| it.memory.occurred_at != version.memory.occurred_at);
+    html! {
+        @if let (true, Some(from)) = (is_new, later_value(version)) {
+            p.quiet { "A value for later: valid from " (show::full_time(explorer, from)) "." }
+        } @else if older.is_some_and(goes_on) {
+            p.quiet { "The current value stays until the one for later is valid." }
+        }
+    }
+}
+
+/// Returns the time from which the value of a fact is valid; `None` if it was valid when it was written.
+fn later_value(version: &Version) -> Option<&str> {
+    let time = |text: &str| text.parse::<Timestamp>().ok();
+    let from = version.memory.occurred_at.as_deref()?;
+    let is_later = time(from)? > time(&version.at)?;
+    (is_later && version.memory.topic.starts_with(FACTS)).then_some(from)
 }
 
 /// Returns the changes of a version: fields with old and new value, then the text.
@@ -96,12 +132,13 @@ fn changes(explorer: &Explorer, version: &Version, older: Option<&Version>) -> M
             }
         };
     };
-    let fields = fields(before, memory);
+    let zone = explorer.service.zone();
+    let fields = fields(before, memory, &zone);
     let expired = match version.kind.as_str() {
         "memory.expired" => memory.expires.as_deref(),
         _ => None,
     };
-    let expired = expired.map(|condition| came_true(condition, &explorer.service.zone()));
+    let expired = expired.map(|condition| came_true(condition, &zone));
     html! {
         @if let Some(why) = &expired { p { "Expired: " (show::line(why)) } }
         @if !fields.is_empty() {
@@ -125,9 +162,13 @@ fn changes(explorer: &Explorer, version: &Version, older: Option<&Version>) -> M
     }
 }
 
-/// Returns the fields besides the text that differ: name, old and new value.
-fn fields(old: &Memory, new: &Memory) -> Vec<(&'static str, String, String)> {
+/// Returns the fields besides the text that differ, with times in a zone: name, old and new value.
+fn fields(old: &Memory, new: &Memory, zone: &TimeZone) -> Vec<(&'static str, String, String)> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let timed = |field: &str, text: &Option<String>| {
+        let text = text.as_deref().unwrap_or_default();
+        shown_text(field, text, zone)
+    };
     let mut fields = vec![
         ("state", state(old).to_owned(), state(new).to_owned()),
         ("topic", old.topic.clone(), new.topic.clone()),
@@ -147,9 +188,22 @@ fn fields(old: &Memory, new: &Memory) -> Vec<(&'static str, String, String)> {
         ("happened", text(&old.occurred_at), text(&new.occurred_at)),
         ("expires", text(&old.expires), text(&new.expires)),
         (
-            "pinned until",
-            text(&old.pinned_until),
-            text(&new.pinned_until),
+            match old.topic.starts_with(FACTS) {
+                true => "valid from",
+                false => "happened",
+            },
+            timed("occurred_at", &old.occurred_at),
+            timed("occurred_at", &new.occurred_at),
+        ),
+        (
+            "expires",
+            timed("expires", &old.expires),
+            timed("expires", &new.expires),
+        ),
+        (
+            "pinned",
+            timed("pinned", &old.pinned_until),
+            timed("pinned", &new.pinned_until),
         ),
         (
             "words behind it",

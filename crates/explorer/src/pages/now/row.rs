@@ -57,7 +57,7 @@ pub(super) fn rows(
                 a.what href=(show::event_path(ask, entry.position)) {
                     @if let Some(undone) = event::undone(entry) { (undone.words()) }
                     @else if entry.summary.is_empty() { "@" (entry.position) }
-                    @else { (show::start(&entry.summary, SUMMARY_CHARS)) }
+                    @else { (event::planned(explorer, entry, events)) (show::start(&entry.summary, SUMMARY_CHARS)) }
                 }
                 span.by {
                     @if let (Some(subject), true) = (&entry.subject, entry.kind.starts_with("memory.")) {

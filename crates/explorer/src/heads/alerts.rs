@@ -24,6 +24,8 @@ pub(crate) struct AlertSeen {
     pub(crate) actor: ActorId,
     /// The session that it is for; `None` if it is for a project.
     pub(crate) session: Option<SessionId>,
+    /// The name of that session, as it was given.
+    pub(crate) session_name: Option<String>,
     /// The project that it is for, if an event tells it.
     pub(crate) project: Option<String>,
     /// The time from which it is shown; `None` if it is shown at once.
@@ -79,15 +81,15 @@ fn set_by(event: &Event<'_>) -> Option<AlertSeen> {
     };
     let told = event.body.payload();
     let told = told.and_then(|bytes| payload::decode::<payload::AlertSet<'_>>(bytes).ok());
+    let owned = |text: Option<&str>| text.map(str::to_owned);
     Some(AlertSeen {
         position: event.position.0,
         event: event.id,
         set_ms: event.head.time().ms(),
         actor: event.head.actor(),
         session: (!facts.session.is_zero()).then_some(facts.session),
-        project: told
-            .as_ref()
-            .and_then(|told| told.project.map(str::to_owned)),
+        session_name: told.as_ref().and_then(|told| owned(told.session)),
+        project: told.as_ref().and_then(|told| owned(told.project)),
         due_ms: (facts.due_ms > 0).then_some(facts.due_ms),
         text: told.map(|told| told.text.to_owned()),
         shown: None,

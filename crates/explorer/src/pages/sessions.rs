@@ -15,7 +15,7 @@ use super::log::{
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
-use crate::show::{Tone, badge, count, empty, line, number, start, time};
+use crate::show::{Tone, badge, count, empty, line, number, start, start_of, time};
 
 /// Most sessions without a parent on a page; those below them come along.
 const ROOTS: usize = 50;
@@ -25,6 +25,8 @@ const SESSIONS: usize = 500;
 const EVENTS: usize = 50;
 /// Most injections of one session that are shown.
 const INJECTIONS: usize = 20;
+/// Characters of the name of a session that is not known.
+const NAME_CHARS: usize = 120;
 /// Depth from which a session is no further indented.
 const DEPTH: usize = 6;
 
@@ -120,7 +122,7 @@ fn table(
                         th.n scope="col" { "Stored" }
                         th.n scope="col" { "Changed" }
                         th.n scope="col" { "Recalls" }
-                        th.n scope="col" { "Shown" }
+                        th.n scope="col" { "Shown unasked" }
                         th.n scope="col" { "Tokens" }
                     }
                 }
@@ -137,7 +139,7 @@ fn row(explorer: &Explorer, ask: &Ask, session: &Session, depth: usize) -> Marku
         (session.stored, "stored"),
         (session.changed, "changed"),
         (session.recalls, "recalls"),
-        (session.injected, "shown"),
+        (session.injected, "shown unasked"),
         (session.tokens, "tokens"),
     ];
     html! {
@@ -170,13 +172,16 @@ pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         session: Some(given.clone()),
         ..SessionsRequest::default()
     };
-    let found = seen(explorer, ask, &request)?;
+    let found = match seen(explorer, ask, &request) {
+        Err(ServiceError::Nothing { .. }) => return unknown(explorer, ask, &given),
+        found => found?,
+    };
     let id = explorer.service.session_meant(&given)?.to_string();
     let session = found.iter().find(|session| session.id == id);
     let session = session.ok_or_else(|| {
         ServiceError::nothing(
             "this session has no events",
-            "`icm sessions` lists the sessions",
+            "the page Sessions lists the sessions",
         )
     })?;
     let tree = Tree::of(&found);
@@ -194,6 +199,25 @@ pub(crate) fn session_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         (events(explorer, ask, session)?)
     };
     Ok(Page::new(format!("Session {}", clean_line(&name)), main))
+}
+
+/// The page of a session of which no event is known: a reminder can name it before it begins.
+fn unknown(explorer: &Explorer, ask: &Ask, given: &str) -> Result<Page> {
+    let main = html! {
+        div.notice.warn {
+            p { strong { "No event of this session is known" @if ask.at.is_some() { " up to this moment" } "." } }
+            p {
+                "A session is listed from its first event on. "
+                a href=(ask.link("/sessions", &[])) { "All sessions" }
+                @if ask.at.is_some() { " · " a href=(ask.link_at(None)) { "This session now" } }
+            }
+        }
+        (alerts::of_session(explorer, ask, given)?)
+    };
+    Ok(Page::new(
+        format!("Session {}", start_of(given, NAME_CHARS)),
+        main,
+    ))
 }
 
 fn about(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {

@@ -187,6 +187,28 @@ fn filters_leave_out_the_other_events() {
 }
 
 #[test]
+fn an_event_without_a_text_shows_the_one_that_its_memory_had() {
+    let world = World::new();
+    let id = world.store("pears", "Pears are green");
+    let ids = std::slice::from_ref(&id);
+    let service = world.service();
+    service.forget(&world.caller, ids).expect("it forgets");
+    service.revive(&world.caller, &id).expect("it revives");
+    let update = UpdateRequest {
+        id: id.clone(),
+        content: Some("Pears are yellow".to_owned()),
+        ..UpdateRequest::default()
+    };
+    service.update(&world.caller, update).expect("it updates");
+    for kind in ["memory.forgotten", "memory.revived"] {
+        let log = world.page(page, &format!("/log?kind={kind}"));
+        let (_, row) = log.split_once("<tr class=\"item\"").expect("a row");
+        assert!(row.contains("Pears are green"), "{row}");
+        assert!(!row.contains("yellow"), "{row}");
+    }
+}
+
+#[test]
 fn the_moment_bounds_every_page() {
     let world = World::new();
     let id = world.store("apples", "Apples are red");
@@ -220,8 +242,8 @@ fn the_moment_bounds_every_page() {
     world
         .try_page(sessions::session_page, "/sessions/night")
         .expect("it is there now");
-    let before = world.try_page(sessions::session_page, &format!("/sessions/night?{at}"));
-    assert!(before.is_err(), "it had no event yet");
+    let before = world.page(sessions::session_page, &format!("/sessions/night?{at}"));
+    assert!(before.contains("No event of this session"), "{before}");
     let machines = world.page(machines::page, &format!("/machines?{at}"));
     assert!(
         machines.contains(&format!(">{then}<span class=\"unit\"> events")),

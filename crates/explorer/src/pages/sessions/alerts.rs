@@ -114,7 +114,14 @@ fn one(explorer: &Explorer, ask: &Ask, row: &Row, waiting: &[Alert]) -> Markup {
             }
             td.log-who {
                 @match (&alert.session, &alert.project) {
-                    (Some(id), _) => { "session " (linked_session(ask, &id.to_string(), row.of.as_deref())) }
+                    (Some(id), _) => {
+                        "session "
+                        @match (&row.of, &alert.session_name) {
+                            // Its page is found by the name alone until an event is of the session.
+                            (None, Some(name)) => (linked_session(ask, name, Some(name))),
+                            (name, _) => (linked_session(ask, &id.to_string(), name.as_deref())),
+                        }
+                    }
                     (None, Some(project)) => { "project " (line(project)) }
                     (None, None) => { "a project" }
                 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use axum::extract::Query;
 use axum::http::Uri;
 use icm_api::limits::ALERTS_SHOWN_MAX;
-use icm_api::{AlertSetRequest, AlertsRequest, Caller, UndoRequest};
+use icm_api::{AlertSetRequest, AlertsRequest, Caller, StoreRequest, UndoRequest};
 use icm_service::{OpenOptions, Service};
 
-use super::{alerts, page};
+use super::{alerts, page, session_page};
 use crate::Explorer;
 use crate::ask::Ask;
 
@@ -86,6 +86,53 @@ fn reminders_are_set_due_shown_and_taken_back() {
 
     let one = shown(&explorer, "/sessions?alerts=1");
     assert!(one.contains("2 older reminders"), "{one}");
+}
+
+#[test]
+fn a_session_without_events_has_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let service = Arc::new(Service::open(options).expect("a store"));
+    let explorer = Explorer::new(Arc::clone(&service), Caller::default(), false);
+    let explorer = explorer.expect("an explorer");
+    let request = AlertSetRequest {
+        text: "look at the lamp".to_owned(),
+        session: Some("night shift".to_owned()),
+        ..AlertSetRequest::default()
+    };
+    let alert = service
+        .set_alert(&Caller::default(), request)
+        .expect("it is set");
+    let of = |address: &str| {
+        let uri: Uri = address.parse().expect("an address");
+        let Query(params) = Query::try_from_uri(&uri).expect("a query");
+        let ask = Ask::of(&explorer, &uri, params).expect("a moment");
+        session_page(&explorer, &ask).expect("a page")
+    };
+    let list = shown(&explorer, "/sessions");
+    let row = row(&list, "look at the lamp");
+    assert!(row.contains("href=\"/sessions/night%20shift\""), "{row}");
+    let unknown = of("/sessions/night%20shift");
+    assert_eq!(unknown.title, "Session night shift");
+    let unknown = unknown.main.into_string();
+    assert!(unknown.contains("No event of this session"), "{unknown}");
+    assert!(unknown.contains("look at the lamp"), "{unknown}");
+
+    let night = Caller {
+        session: Some("night shift".to_owned()),
+        ..Caller::default()
+    };
+    let stored = service.store(&night, StoreRequest::new("lamps", "one lamp"));
+    stored.expect("it stores");
+    let known = of("/sessions/night%20shift").main.into_string();
+    assert!(!known.contains("No event of this session"), "{known}");
+    let then = of(&format!("/sessions/night%20shift?at=@{}", alert.position));
+    let then = then.main.into_string();
+    assert!(then.contains("up to this moment"), "{then}");
 }
 
 #[test]

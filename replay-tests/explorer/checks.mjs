@@ -132,11 +132,14 @@ await step('an undo on the page equals the one of the command line', async () =>
 if (all) {
   const { actions, hostile, foreign, keyboard, looks } = await import('./more.mjs');
   const { forms, streams, opening } = await import('./edges.mjs');
+  const { reading, replaced } = await import('./reading.mjs');
   const world = { step, open, main, page, store, rows, explorer, there, faults, shots, PAGES, assert };
   await actions(world);
   await forms(world);
+  await reading(world);
   await streams(world);
   await opening(world);
+  await replaced(world);
   await keyboard(world);
   await looks(world);
   await hostile(world);

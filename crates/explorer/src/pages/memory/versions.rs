@@ -185,8 +185,6 @@ fn fields(old: &Memory, new: &Memory, zone: &TimeZone) -> Vec<(&'static str, Str
             old.trust.name().to_owned(),
             new.trust.name().to_owned(),
         ),
-        ("happened", text(&old.occurred_at), text(&new.occurred_at)),
-        ("expires", text(&old.expires), text(&new.expires)),
         (
             match old.topic.starts_with(FACTS) {
                 true => "valid from",

@@ -154,6 +154,17 @@ proptest! {
             .expect("it reads");
             let all_after: Vec<_> = (near.position.0 + 1..=newest).map(Position).collect();
             prop_assert_eq!(&from_there, &all_after, "{}", position);
+            let back: Vec<_> = (1..=position.0.min(newest)).rev().map(Position).collect();
+            let few = Waypoint::back_from(position, &waypoints);
+            for known in [&waypoints, &few] {
+                let mut found = Vec::new();
+                log.scan_back_from((position, known), &mut |event| {
+                    found.push(event.position);
+                    ControlFlow::Continue(())
+                })
+                .expect("it reads");
+                prop_assert_eq!(&found, &back, "{}", position);
+            }
             // The start is the event before, if its waypoint is known and right.
             if let Some(2..) = position.0.checked_sub(2).map(|at| kept[at as usize % kept.len()])
                 && position.0 <= newest + 1

@@ -326,11 +326,12 @@ proptest! {
         let world = run(3, &script)?;
         for machine in &world.0 {
             let log = machine.log();
-            let (mut all, mut hints) = (Vec::new(), Vec::new());
+            let (mut all, mut hints, mut own) = (Vec::new(), Vec::new(), Vec::new());
             log.scan(&Cursor::START, &mut |event| {
                 all.push((event.position, event.id));
                 let keep = kept[all.len() % kept.len()];
                 match keep {
+                    0..4 if event.own => own.push(Waypoint::of(event)),
                     _ if event.own => {}
                     0..3 => hints.push(Waypoint::of(event)),
                     // Another event, another seq, another segment, another offset.
@@ -361,6 +362,14 @@ proptest! {
                     .expect("it reads");
                     prop_assert_eq!(&read, &all[at..], "{} {}", position, id);
                 }
+                let mut back = Vec::new();
+                log.scan_back_from((*position, &own), &mut |event| {
+                    back.push((event.position, event.id));
+                    ControlFlow::Continue(())
+                })
+                .expect("it reads");
+                back.reverse();
+                prop_assert_eq!(&back, &all[..=at], "{} {}", position, id);
             }
         }
     }

@@ -93,7 +93,17 @@ impl Log {
         each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         self.walk()
-            .backward(from.unwrap_or(Position(u64::MAX)), each)
+            .backward(from.unwrap_or(Position(u64::MAX)), &(), each)
+    }
+
+    /// Like [`Log::scan_back`]. Of each segment it reads the part after a waypoint in `known` first, and the parts before
+    /// that as far as they are needed. Damage in a part that is not needed is not found.
+    pub fn scan_back_from(
+        &self,
+        (from, known): (Position, &dyn Waypoints),
+        each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.walk().backward(from, known, each)
     }
 
     /// Returns the place before the own event that has `position` or imported it. A scan from there hands out the event

@@ -69,6 +69,23 @@ impl Waypoint {
         })
     }
 
+    /// Returns waypoints for a walk back from a position: the last one before it, and earlier ones at growing
+    /// distances.
+    pub fn back_from(position: Position, known: &dyn Waypoints) -> Vec<Waypoint> {
+        let (mut before, mut distance) = (position.0, 2 * Waypoint::EVERY);
+        let mut found: Vec<Waypoint> = Vec::new();
+        while let Some(waypoint) = known.last(&|waypoint| waypoint.cursor.position.0 <= before) {
+            found.push(waypoint);
+            before = match waypoint.cursor.position.0.checked_sub(distance) {
+                Some(before) => before,
+                None => break,
+            };
+            distance *= 4;
+        }
+        found.reverse();
+        found
+    }
+
     /// Returns the waypoint at an event, own or imported.
     pub fn of(event: &Event<'_>) -> Waypoint {
         Waypoint {

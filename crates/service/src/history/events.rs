@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use icm_log::facts::Facts;
 use icm_log::kind::family_of;
 use icm_log::record::Body;
-use icm_log::{Event, Kind, Position, SubjectId, payload};
+use icm_log::{Event, Kind, Position, SubjectId, Waypoint, Waypoints, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Family, Link};
 use icm_wait::bounds;
@@ -42,7 +42,8 @@ impl Service {
     /// Calls `each` for every event that fits, until it returns `false`. Returns how many events were given out.
     pub fn log(&self, request: &LogRequest, each: &mut dyn FnMut(LogEntry) -> bool) -> Result<u64> {
         let after = request.cursor.unwrap_or(0);
-        let (filter, names, from) = self.with_views(|views| {
+        let back_from = Position(after.saturating_sub(1));
+        let (filter, names, from, waypoints) = self.with_views(|views| {
             let filter = self.resolve_filter(views, request)?;
             // A waypoint of the views saves a pass over the segment.
             let from = match request.oldest_first {
@@ -52,7 +53,8 @@ impl Service {
                 ),
                 false => None,
             };
-            Ok((filter, views.tally().actors.clone(), from))
+            let waypoints = Waypoint::back_from(back_from, views);
+            Ok((filter, views.tally().actors.clone(), from, waypoints))
         })?;
         let limit = request.limit.map_or(u64::MAX, |limit| limit as u64);
         let mut given = 0;
@@ -79,11 +81,11 @@ impl Service {
                     true => visit(event),
                     false => ControlFlow::Continue(()),
                 })?;
+        } else if request.cursor.is_some() {
+            self.log
+                .scan_back_from((back_from, &waypoints), &mut visit)?;
         } else {
-            let from = request
-                .cursor
-                .map(|cursor| Position(cursor.saturating_sub(1)));
-            self.log.scan_back(from, &mut visit)?;
+            self.log.scan_back(None, &mut visit)?;
         }
         Ok(given)
     }
@@ -198,12 +200,14 @@ impl Service {
 
     /// Returns everything about one event; `event` is the start of an id, or `@position`.
     pub fn log_show(&self, event: &str) -> Result<EventDetail> {
-        let (position, names) = self.with_views(|views| {
+        let (position, names, waypoints) = self.with_views(|views| {
             let position = self.event_named(views, event)?;
-            Ok((position, views.tally().actors.clone()))
+            let waypoints = Waypoint::back_from(position, views);
+            Ok((position, views.tally().actors.clone(), waypoints))
         })?;
         let mut detail = None;
-        self.log.scan_back(Some(position), &mut |event| {
+        let from = (position, &waypoints as &dyn Waypoints);
+        self.log.scan_back_from(from, &mut |event| {
             if event.position == position {
                 let actor = names
                     .get(&event.head.actor())

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 
 use icm_log::facts::{Facts, MemoryRecalled};
 use icm_log::{ActorId, CommandId, Event, EventId, Kind, Position, SessionId, SubjectId, payload};
-use icm_projections::fold::{EntityId, InChain, Undos};
+use icm_projections::fold::{EntityId, InChain, Undos, Version};
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
@@ -45,35 +45,6 @@ impl Service {
         let versions = views.versions(entity, newest)?;
         let shown = views.access_positions(entity, newest, recalls_max)?;
         let (recalls_total, _) = views.accesses_at(&self.log, entity, newest)?;
-        let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
-        wanted.extend(versions.iter().map(|version| version.from));
-        // An event that came late has no version of its own.
-        let touched = views.touched(entity)?.into_iter();
-        wanted.extend(touched.filter(|position| *position <= newest));
-        let wanted: Vec<Position> = wanted.into_iter().collect();
-
-        let mut reading = Reading {
-            service: self,
-            views,
-            undos: views.undos()?.as_of(newest),
-            entity,
-            made: versions.iter().map(|version| version.from).collect(),
-            stored: versions.last().map(|version| version.id_stamp.event),
-            sessions: BTreeMap::new(),
-            late: Vec::new(),
-            recalls: Vec::with_capacity(shown.len()),
-            from: None,
-            first_stored: None,
-            covers: None,
-            covered_by: None,
-        };
-        let mut failed = None;
-        views.events_at(&self.log, &wanted, &mut |event| {
-            failed = reading.read(event).err().or(failed.take());
-        })?;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
         let Reading {
             mut sessions,
             late,
@@ -83,7 +54,7 @@ impl Service {
             covers,
             covered_by,
             ..
-        } = reading;
+        } = self.read_about(views, (entity, newest), &versions, &shown)?;
         recalls.reverse();
         let since = versions.first().map_or(Position(0), |version| version.from);
         let injections = self.injections(views, entity, since..=newest, recalls_max)?;
@@ -134,6 +105,46 @@ impl Service {
             injections_total: injections.1,
             injections: injections.0,
         })
+    }
+
+    /// Reads the events of a memory up to a position: those of its versions, those that came late, and the recalls
+    /// `shown`.
+    fn read_about<'a>(
+        &'a self,
+        views: &'a Views,
+        (entity, newest): (EntityId, Position),
+        versions: &[Version],
+        shown: &[Position],
+    ) -> QueryResult<Reading<'a>> {
+        let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
+        wanted.extend(versions.iter().map(|version| version.from));
+        // An event that came late has no version of its own.
+        let touched = views.touched(entity)?.into_iter();
+        wanted.extend(touched.filter(|position| *position <= newest));
+        let wanted: Vec<Position> = wanted.into_iter().collect();
+        let mut reading = Reading {
+            service: self,
+            views,
+            undos: views.undos()?.as_of(newest),
+            entity,
+            made: versions.iter().map(|version| version.from).collect(),
+            stored: versions.last().map(|version| version.id_stamp.event),
+            sessions: BTreeMap::new(),
+            late: Vec::new(),
+            recalls: Vec::with_capacity(shown.len()),
+            from: None,
+            first_stored: None,
+            covers: None,
+            covered_by: None,
+        };
+        let mut failed = None;
+        views.events_at(&self.log, &wanted, &mut |event| {
+            failed = reading.read(event).err().or(failed.take());
+        })?;
+        match failed {
+            Some(error) => Err(error.into()),
+            None => Ok(reading),
+        }
     }
 
     /// Returns the newest `most` times that a memory was shown to a session that had not asked for it, newest first,

@@ -46,6 +46,16 @@ struct Chosen {
     redacted: Vec<Picked>,
 }
 
+/// The events of an undo.
+struct ToUndo {
+    picked: Vec<Picked>,
+    skipped: Vec<SkippedEvent>,
+    /// The number of events that are undone already.
+    already: u64,
+    /// Later changes that build on the events and stay, with their memories.
+    later: Vec<(EntityId, Picked)>,
+}
+
 impl Chosen {
     fn of(mut picked: Vec<Picked>, undos: &Undos) -> Chosen {
         let mut skipped = Vec::new();
@@ -144,14 +154,62 @@ impl Service {
         selector: &str,
     ) -> QueryResult<(UndoAnswer, Vec<LogUndone>)> {
         let wanted = self.undo_wanted(views, request)?;
-        let undos = views.undos()?;
         let Chosen {
+        let in_force = views.undos()?;
+        let ToUndo {
+            picked,
+            skipped,
+            already,
+            later,
+        } = self.to_undo(views, request, selector, &in_force)?;
+        let undos = undos_of(picked.iter().map(|it| (it.at, it.before)).collect());
+        let changes = views.what_if_undone(&self.log, &undos)?;
+        let facts = self.values_undone(views, &picked, &changes)?;
+        let mut answer = UndoAnswer {
+            dry_run: true,
+            event: None,
+            position: None,
+            selector: selector.to_owned(),
+            plan: String::new(),
+            events: picked.len() as u64,
+            already_undone: already,
+            commands: Vec::new(),
+            commands_total: 0,
+            skipped,
+            changes: self.changes_told(views, &changes, &later, &facts)?,
+            alerts: self.undone_alerts(views, &picked, &in_force, &undos)?,
+            facts,
+            later: Vec::new(),
+            later_total: later.len() as u64,
+        };
+        for (entity, picked) in later.iter().take(LATER_MAX) {
+            let version = views.version_at(*entity, views.tally().position)?;
+            answer.later.push(LaterChange {
+                event: picked.at.event.to_string(),
+                position: picked.position.0,
+                kind: picked.kind.name(),
+                id: id_text(version.map_or(picked.subject, |version| version.id)),
+            });
+        }
+        answer.plan = plan_of(&undos, &answer)?;
+        (answer.commands, answer.commands_total) = commands_of(&picked);
+        Ok((answer, undos))
+    }
+
+    /// Returns the events to undo, and the later changes that stay.
+    fn to_undo(
+        &self,
+        views: &Views,
+        request: &UndoRequest,
+        selector: &str,
+        undos: &Undos,
+    ) -> QueryResult<ToUndo> {
             mut picked,
             mut skipped,
             already,
             undone_by,
             redacted,
-        } = Chosen::of(self.pick(views, &wanted)?, &undos);
+        } = Chosen::of(self.pick(views, &wanted)?, undos);
         let named = |it: &&Picked| wanted.named.contains(&it.position) || picked.is_empty();
         if let Some(it) = redacted.iter().find(named) {
             return Err(is_redacted(it).into());
@@ -165,57 +223,38 @@ impl Service {
         // Every command names its actor and its chain; to skip such events is no news.
         skipped.retain(|skipped| skipped.kind != "log.actor_named");
         skipped.retain(|skipped| skipped.kind != "log.origin_started");
-        let mut later = self.later(views, &picked, &undos)?;
+        let mut later = self.later(views, &picked, undos)?;
         if request.cascade {
             let stays = later.extract_if(.., |(_, it)| it.withheld);
             skipped.extend(stays.map(|(_, it)| it.stays()));
-        }
-        if request.cascade {
-            picked.extend(later.iter().map(|(_, picked)| picked.clone()));
+            picked.extend(later.drain(..).map(|(_, picked)| picked));
             picked.sort_by_key(|picked| picked.position);
             picked.dedup_by_key(|picked| picked.position);
         }
-        let in_force = undos;
-        let undos = undos_of(picked.iter().map(|it| (it.at, it.before)).collect());
-        let changes = views.what_if_undone(&self.log, &undos)?;
+        Ok(ToUndo {
+            picked,
+            skipped,
+            already,
+            later,
+        })
+    }
+
+    /// Returns the changes of an undo for people. `facts` are told as values, and left out here.
+    fn changes_told(
+        &self,
+        views: &Views,
+        changes: &[Change],
+        later: &[(EntityId, Picked)],
+        facts: &[UndoFact],
+    ) -> QueryResult<Vec<UndoChange>> {
         let mut later_of: BTreeMap<EntityId, u64> = BTreeMap::new();
-        let later = match request.cascade {
-            true => Vec::new(),
-            false => later,
-        };
-        for (entity, _) in &later {
+        for (entity, _) in later {
             *later_of.entry(*entity).or_default() += 1;
         }
-        let mut answer = UndoAnswer {
-            dry_run: true,
-            event: None,
-            position: None,
-            selector: selector.to_owned(),
-            plan: String::new(),
-            events: picked.len() as u64,
-            already_undone: already,
-            commands: Vec::new(),
-            commands_total: 0,
-            skipped,
-            changes: Vec::with_capacity(changes.len()),
-            alerts: self.undone_alerts(views, &picked, &in_force, &undos)?,
-            facts: Vec::new(),
-            later: Vec::new(),
-            later_total: later.len() as u64,
-        };
-        for (entity, picked) in later.iter().take(LATER_MAX) {
-            let version = views.version_at(*entity, views.tally().position)?;
-            answer.later.push(LaterChange {
-                event: picked.at.event.to_string(),
-                position: picked.position.0,
-                kind: picked.kind.name(),
-                id: id_text(version.map_or(picked.subject, |version| version.id)),
-            });
-        }
-        answer.facts = self.values_undone(views, &picked, &changes)?;
-        let is_told = |id: &String| answer.facts.iter().any(|fact| fact.id == *id);
-        let mut with = self.links_with(views, &changes)?;
-        for change in &changes {
+        let is_told = |id: &String| facts.iter().any(|fact| fact.id == *id);
+        let mut with = self.links_with(views, changes)?;
+        let mut all = Vec::with_capacity(changes.len());
+        for change in changes {
             let links = with.remove(&change.entity).unwrap_or_default();
             let later = later_of.get(&change.entity).copied().unwrap_or(0);
             let mut told = self.undo_change(views, change, links, later)?;
@@ -227,11 +266,9 @@ impl Service {
             let is_left = |told: &UndoChange| {
                 !is_told(&told.id) || !told.fields.is_empty() || !told.links.is_empty()
             };
-            answer.changes.extend(told.filter(is_left));
+            all.extend(told.filter(is_left));
         }
-        answer.plan = plan_of(&undos, &answer)?;
-        (answer.commands, answer.commands_total) = commands_of(&picked);
-        Ok((answer, undos))
+        Ok(all)
     }
 }
 

@@ -97,27 +97,7 @@ impl Service {
         request: &RecallRequest,
         shown: impl FnOnce(&RecallAnswer) -> ShownResults,
     ) -> Result<RecallAnswer> {
-        let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
-        if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
-            return Err(ServiceError::invalid(format!(
-                "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
-            )));
-        }
-        if request.offset >= RECALL_LIMIT_MAX {
-            return Err(ServiceError::invalid_with(
-                format!("a recall shows the best {RECALL_LIMIT_MAX} memories at most"),
-                "ask for an earlier page, or with other words",
-            ));
-        }
-        let limit = limit.min(RECALL_LIMIT_MAX - request.offset);
-        check_floor(request.floor)?;
-        // A longer text fits nothing, and the record would keep it for ever.
-        for (what, given, max) in [
-            ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
-            ("the scope", &request.scope, SCOPE_LEN_MAX),
-        ] {
-            limits::optional_text(what, given.as_deref().unwrap_or_default(), max)?;
-        }
+        let limit = checked_limit(request)?;
         let scopes = Scopes::of(caller, request.scope.as_deref())?;
         let facts = self.fact_filter(request)?;
         let question = self.what_counts(&request.query)?;
@@ -466,6 +446,31 @@ fn next_offset(page: &Page, shown: &[Shown]) -> Option<usize> {
         None => page.next,
     };
     next.filter(|next| *next < RECALL_LIMIT_MAX)
+}
+
+/// Checks the numbers and the lengths of a request. Returns the most results of this page.
+fn checked_limit(request: &RecallRequest) -> Result<usize> {
+    let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
+    if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
+        return Err(ServiceError::invalid(format!(
+            "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
+        )));
+    }
+    if request.offset >= RECALL_LIMIT_MAX {
+        return Err(ServiceError::invalid_with(
+            format!("a recall shows the best {RECALL_LIMIT_MAX} memories at most"),
+            "ask for an earlier page, or with other words",
+        ));
+    }
+    check_floor(request.floor)?;
+    // A longer text fits nothing, and the record would keep it for ever.
+    for (what, given, max) in [
+        ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
+        ("the scope", &request.scope, SCOPE_LEN_MAX),
+    ] {
+        limits::optional_text(what, given.as_deref().unwrap_or_default(), max)?;
+    }
+    Ok(limit.min(RECALL_LIMIT_MAX - request.offset))
 }
 
 /// Refuses a floor outside the range of fits.

@@ -201,6 +201,8 @@ for victim in 'icm-tui-screen' "^$icm tui"; do
     keys "$icm tui" Enter
     sees 'Newest events'
     kill_view "$victim"
+    # The shell may have shown its prompt on the screen of the view.
+    sees 'the view was killed'
     is_as_before
     shown "after kill -9 of \"$victim\""
 done

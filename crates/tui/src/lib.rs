@@ -73,6 +73,16 @@ pub struct Manner {
     pub paints: bool,
 }
 
+/// The end of a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The person or a signal ended it.
+    Asked,
+    /// The watching process was killed. A shell that was back at once has shown its prompt on the screen of the view, which
+    /// is gone.
+    Alone,
+}
+
 /// Runs the view in another process, and gives the terminal back if that process is killed. Returns its exit code;
 /// `None` if this process is the one that has to draw.
 ///
@@ -102,7 +112,7 @@ pub fn watch() -> Result<Option<u8>> {
 ///
 /// # Errors
 /// `Io` if the terminal cannot be read or written. Errors of queries are shown on the page.
-pub fn run(service: &Arc<Service>, caller: &Caller, manner: Manner) -> Result<()> {
+pub fn run(service: &Arc<Service>, caller: &Caller, manner: Manner) -> Result<End> {
     let (tell, news) = channel();
     #[cfg(unix)]
     end_on_signals(&tell).map_err(failed("signals cannot be handled"))?;
@@ -156,8 +166,7 @@ pub fn run(service: &Arc<Service>, caller: &Caller, manner: Manner) -> Result<()
             None => {}
         }
     }
-    watched.give_back(&mut screen);
-    Ok(())
+    Ok(watched.give_back(&mut screen))
 }
 
 /// Waits for the next event. Returns `None` if the watching process is gone.
@@ -285,10 +294,15 @@ impl Watched {
     }
 
     /// Gives the terminal back. A shell that is back at its prompt already keeps the modes that it has set.
-    fn give_back(&self, screen: &mut Screen) {
-        match self.is_alone() && self.modes.is_changed() {
+    fn give_back(&self, screen: &mut Screen) -> End {
+        let is_alone = self.is_alone();
+        match is_alone && self.modes.is_changed() {
             true => screen.give_back_screen(),
             false => screen.give_back(),
+        }
+        match is_alone {
+            true => End::Alone,
+            false => End::Asked,
         }
     }
 }
@@ -307,8 +321,9 @@ impl Watched {
         false
     }
 
-    fn give_back(&self, screen: &mut Screen) {
+    fn give_back(&self, screen: &mut Screen) -> End {
         screen.give_back();
+        End::Asked
     }
 }
 

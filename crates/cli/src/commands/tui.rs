@@ -60,7 +60,11 @@ pub(crate) fn run(args: TuiArgs, app: &App) -> Result<Outcome, CliError> {
         read_only: args.read_only,
         paints: app.ui.paints(),
     };
-    icm_tui::run(service, &caller, manner)?;
+    if icm_tui::run(service, &caller, manner)? == icm_tui::End::Alone {
+        app.ui.say(format_args!(
+            "error: the view was killed; press Enter to see the prompt"
+        ));
+    }
     Ok(Outcome::Fine)
 }
 

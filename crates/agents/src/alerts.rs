@@ -2,7 +2,7 @@
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::tokens;
-use icm_api::when::time_ago;
+use icm_api::when::{time_ago, timestamp};
 use icm_api::{Alert, AlertsAnswer, AlertsRequest, Caller};
 use icm_guard::frame::{Frame, framed_len};
 use icm_guard::sanitize::clean_line;
@@ -53,13 +53,7 @@ pub fn due_alerts(
         not_due,
         ..
     } = answer;
-    let now = i64::try_from(service.now_ms()).ok();
-    let now = now.and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    let (text, shown) = framed(
-        &alerts,
-        now.unwrap_or(Timestamp::MAX),
-        tokens::bytes(budget),
-    );
+    let (text, shown) = framed(&alerts, timestamp(service.now_ms()), tokens::bytes(budget));
     let left_out = left_out + alerts.len() - shown;
     alerts.truncate(shown);
     Ok(DueAlerts {

@@ -2,7 +2,7 @@
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::tokens;
-use icm_api::when::{rfc3339, time_ago};
+use icm_api::when::{rfc3339, time_ago, timestamp};
 use icm_api::{Basis, Caller, Importance, LogRequest, Memory};
 use icm_guard::frame::Frame;
 use icm_guard::sanitize::clean_line;
@@ -301,8 +301,7 @@ struct Filled {
 
 fn fill(items: Vec<WakeUpItem>, budget: usize, now_ms: u64) -> Filled {
     let most = tokens::bytes(budget);
-    let now = i64::try_from(now_ms).ok();
-    let now = now.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let now = timestamp(now_ms);
     let mut frame = Frame::new();
     let said: Vec<Option<Comparable<'_>>> = items
         .iter()
@@ -319,7 +318,7 @@ fn fill(items: Vec<WakeUpItem>, budget: usize, now_ms: u64) -> Filled {
         }
         let memory = &item.memory;
         let head = format!("{} [{}] ", memory.id, clean_line(&memory.topic));
-        let tail = format!(" ({})", about(item, now.unwrap_or(Timestamp::MAX)));
+        let tail = format!(" ({})", about(item, now));
         let content = memory.content.as_deref().unwrap_or_default();
         match frame.item_within((&head, content, &tail), ITEM_BYTES, most) {
             true => shown.push(at),

@@ -9,6 +9,14 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Characters of a memory id.
 pub const ID_LEN: usize = 26;
 
+/// Digits of an event id that are shown. Any beginning that fits one event names it.
+const EVENT_SHOWN: usize = 12;
+
+/// Returns the beginning of an event id that is shown to people.
+pub fn short_event(event: &str) -> &str {
+    &event[..event.floor_char_boundary(EVENT_SHOWN)]
+}
+
 /// Generator of memory ids: 48 bits of milliseconds, 80 random bits. Ids of one process rise, even within a
 /// millisecond, so memories sort in the order in which they were stored. Steps are random, up to 2^64, so short
 /// prefixes tell the lines of an import apart.

@@ -23,6 +23,20 @@ pub enum Importance {
 }
 
 impl Importance {
+    /// Every importance, the lowest first.
+    pub const ALL: [Importance; 4] = [
+        Importance::Low,
+        Importance::Medium,
+        Importance::High,
+        Importance::Critical,
+    ];
+
+    /// Returns the importance of a name in JSON.
+    pub fn named(name: &str) -> Option<Importance> {
+        let mut all = Importance::ALL.into_iter();
+        all.find(|importance| importance.name() == name)
+    }
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -47,6 +61,14 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// Every trust, the highest first.
+    pub const ALL: [Trust; 3] = [Trust::User, Trust::Agent, Trust::External];
+
+    /// Returns the trust of a name in JSON.
+    pub fn named(name: &str) -> Option<Trust> {
+        Trust::ALL.into_iter().find(|trust| trust.name() == name)
+    }
+
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -266,7 +288,7 @@ pub struct Receipt {
     /// `true` if nothing changed and it was recorded that another author stored the memory, too.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub confirmed: bool,
-    /// Warnings for the writer, one line each: a secret was stored or masked.
+    /// Warnings for the writer, one line each: a secret was stored or masked, or a fact begins anew.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
     /// Present if the topic of a new memory is crowded now.

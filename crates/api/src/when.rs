@@ -275,6 +275,12 @@ pub fn local(ms: u64, zone: &TimeZone) -> String {
     }
 }
 
+/// Returns a time of the clock; beyond all calendars, the last one.
+pub fn timestamp(ms: u64) -> Timestamp {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
+}
+
 /// Returns an RFC 3339 time as [`local`] does; a text that is no time comes back unchanged.
 pub fn local_time(at: &str, zone: &TimeZone) -> String {
     let ms = at.parse::<Timestamp>().ok();
@@ -288,8 +294,7 @@ pub fn zone_name(zone: &TimeZone, now_ms: u64) -> String {
     if let Some(name) = zone.iana_name() {
         return name.strip_prefix("Etc/").unwrap_or(name).to_owned();
     }
-    let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX));
-    format!("UTC{}", zone.to_offset(now.unwrap_or(Timestamp::MAX)))
+    format!("UTC{}", zone.to_offset(timestamp(now_ms)))
 }
 
 /// Returns how long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`. After 60 days, or for

@@ -4,7 +4,8 @@
 
 use anstyle::Style;
 use icm_api::ids::ID_LEN;
-use icm_api::{Author, Authors, Importance, Memory, Receipt, Replaced, Similar};
+pub(crate) use icm_api::ids::short_event;
+use icm_api::{Author, Authors, Importance, Memory, MemoryState, Receipt, Replaced, Similar};
 use icm_guard::difference::around_difference;
 
 use crate::app::App;
@@ -12,14 +13,6 @@ use crate::columns::{self, Cell};
 use crate::error::CliError;
 use crate::ui::{BAD, BOLD, DIM, PLAIN, TOPIC, Ui, WARN};
 use crate::{text, when};
-
-/// Digits of an event id that are shown; icm takes any prefix that fits one event.
-pub(crate) const EVENT_ID_SHOWN: usize = 12;
-
-/// Returns the beginning of an event id.
-pub(crate) fn short_event(event: &str) -> &str {
-    event.get(..EVENT_ID_SHOWN).unwrap_or(event)
-}
 
 /// Prints a memory: a line about it, and its text.
 pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliError> {
@@ -59,14 +52,15 @@ pub(crate) fn print_shown(
     if let Some(at) = &memory.occurred_at {
         about.push(ui.paint(DIM, &format!("of {}", when::day(at))));
     }
-    match &memory.consolidated_into {
-        Some(summary) => {
-            let state = format!("consolidated into {}", text::one_line(summary));
-            about.push(ui.paint(WARN, &state));
-        }
-        None if memory.forgotten => about.push(ui.paint(WARN, "forgotten")),
-        None => {}
-    }
+    about.extend(memory.end().map(|state| {
+        let told = match (state, &memory.consolidated_into) {
+            (MemoryState::Consolidated, Some(summary)) => {
+                format!("consolidated into {}", text::one_line(summary))
+            }
+            _ => state.word().to_owned(),
+        };
+        ui.paint(WARN, &told)
+    }));
     let judged = memory.marks.unwrap_or_default();
     about.extend(judged.told().map(|told| {
         let style = if judged.wrong > judged.useful {
@@ -76,9 +70,6 @@ pub(crate) fn print_shown(
         };
         ui.paint(style, &told)
     }));
-    if memory.undone {
-        about.push(ui.paint(WARN, "undone"));
-    }
     about.extend(marks.iter().map(|mark| ui.paint(WARN, mark)));
     about.extend(extra.iter().map(|extra| ui.paint(DIM, extra)));
     print_words(ui, &about)?;
@@ -196,20 +187,20 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
         Some(content) => Cell::new(content),
         None => Cell::new("(withheld)").style(WARN),
     };
-    let content = if memory.forgotten {
-        content.style(DIM)
-    } else {
-        content
+    let end = memory.end();
+    let content = match end {
+        Some(_) => content.style(DIM),
+        None => content,
     };
     vec![
         Cell::new(memory.id.get(..id_len).unwrap_or(&memory.id)).style(DIM),
         Cell::new(topic(memory).unwrap_or_default())
             .style(TOPIC)
             .at_most(32),
-        Cell::new(match memory.expires.as_deref().map(when::condition) {
-            _ if memory.forgotten => "forgotten".to_owned(),
-            Some(condition) if memory.expired => condition,
-            condition => {
+        Cell::new(match (end, when::condition_of(memory)) {
+            (Some(end), _) => end.word().to_owned(),
+            (None, Some(condition)) if memory.expired => condition,
+            (None, condition) => {
                 let told = memory.marks.and_then(|it| it.told());
                 let more = condition.into_iter().chain(told);
                 let importance = memory.importance.name().to_owned();

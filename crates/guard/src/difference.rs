@@ -38,6 +38,25 @@ pub fn around_difference<'t>(text: &'t str, other: &str, cap_bytes: usize) -> Co
     Cow::Owned(excerpt)
 }
 
+/// Characters that are not worth a mark in their place.
+const FEW_CHARS: usize = 80;
+
+/// Returns the first and the last `chars` characters of a text that two texts have in common, as far as a change stands
+/// before and behind it. `None` if it is shown whole.
+pub fn beside_change(
+    text: &str,
+    (is_after, is_before): (bool, bool),
+    chars: usize,
+) -> Option<[&str; 2]> {
+    let [head, tail] = [is_after, is_before].map(|is| if is { chars } else { 0 });
+    let count = text.chars().count();
+    if count <= head + tail + FEW_CHARS || !(is_after || is_before) {
+        return None;
+    }
+    let place = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    Some([&text[..place(head)], &text[place(count - tail)..]])
+}
+
 /// Returns the first byte at which a text differs from another one; 0 if they are equal.
 fn first_difference(text: &str, other: &str) -> usize {
     let mut chars = text.char_indices().zip(other.chars());
@@ -117,6 +136,22 @@ mod tests {
         let shown = around_difference(&text, &other, 60);
         assert_eq!(shown, "…\nstep 48\nstep 49\nstop here\nstep 51\nstep 52\n…");
         assert_eq!(around_difference("short", "other", 60), "short");
+    }
+
+    #[test]
+    fn a_long_common_text_is_shown_beside_changes() {
+        let long = "é".repeat(300);
+        let some = "é".repeat(100);
+        for (sides, shown) in [
+            ((true, false), Some([&*some, ""])),
+            ((false, true), Some(["", &*some])),
+            ((true, true), Some([&*some, &*some])),
+            ((false, false), None),
+        ] {
+            assert_eq!(beside_change(&long, sides, 100), shown, "{sides:?}");
+        }
+        assert_eq!(beside_change(&long, (true, true), 110), None);
+        assert_eq!(beside_change("short", (true, true), 100), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Anybody may have written a stored text, so every text passes [`icm_guard::sanitize::clean`] before it is drawn.
 
+pub(crate) use icm_api::counted::{count, number};
 pub(crate) use icm_guard::terminal::{cut, one_line, width, wrap};
 
 /// Bytes that are read for each column of a line. Raised, a line of many combining marks is cut later; lowered, earlier.
@@ -23,24 +24,6 @@ pub(crate) fn padded(line: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(&line));
     line.extend(std::iter::repeat_n(' ', missing));
     line
-}
-
-/// Returns a number with separators of thousands: `12,345`.
-pub(crate) fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Returns a number with its noun: `1 memory`, `2,000 memories`.
-pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", number(n), if n == 1 { one } else { many })
 }
 
 /// Returns a number of things that are shown, with `+` if there are more: `1 result`, `200+ results`.
@@ -66,8 +49,6 @@ mod tests {
         assert_eq!(beginning("a\n\u{1b}[31mb\u{202e}\tc", 20), "a b c");
         let long = "word ".repeat(20_000);
         assert_eq!(beginning(&long, 11), "word word …");
-        assert_eq!(number(1_234_567), "1,234,567");
-        assert_eq!(count(1, "memory", "memories"), "1 memory");
         assert_eq!(at_least(1, false, "result", "results"), "1 result");
         assert_eq!(at_least(1, true, "result", "results"), "1+ results");
     }

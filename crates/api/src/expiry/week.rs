@@ -1,12 +1,12 @@
 //! The hours of a week in which a memory is shown.
 
 use icm_log::facts::{Condition, Expiry};
-use jiff::Timestamp;
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
 use jiff::tz::TimeZone;
 
 use super::{GivenExpiry, invalid};
 use crate::error::Result;
+use crate::when::timestamp;
 
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const EVERY_DAY: u8 = 0b111_1111;
@@ -16,9 +16,7 @@ const MINUTES_A_DAY: u16 = 24 * 60;
 /// Without a readable zone the hours are those of UTC.
 pub fn is_within_week(facts: &Expiry, zone: Option<&str>, ms: u64) -> bool {
     let zone = zone.and_then(zone_of).unwrap_or(TimeZone::UTC);
-    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-    let then = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
-    let then = then.to_zoned(zone);
+    let then = timestamp(ms).to_zoned(zone);
     let day = then.weekday().to_monday_zero_offset();
     let minute =
         u16::from(then.hour().unsigned_abs()) * 60 + u16::from(then.minute().unsigned_abs());

@@ -201,7 +201,7 @@ impl Named {
                 let shown = memories.len().min(shown_max(options));
                 let mut text = framed(&memories[..shown], options, &service.zone());
                 if memories.len() > shown {
-                    let others = for_offer("[; icm_memory_recall finds the others]", options);
+                    let others = for_offer("[; {icm_memory_recall} finds the others]", options);
                     text.push_str(&format!(
                         "\nthe newest {shown} of {}{others}",
                         memories.len()
@@ -271,9 +271,7 @@ pub(super) fn framed(memories: &[Memory], options: McpOptions, zone: &TimeZone) 
                 .flatten()
                 .map(|from| clean_line(from).into_owned()),
         );
-        if memory.forgotten {
-            about.push("forgotten".to_owned());
-        }
+        about.extend(memory.states().iter().map(|state| state.word().to_owned()));
         frame.item(&head, content, &format!(" ({})", about.join(", ")), cap);
     }
     bounded(frame.finish(), options.answer_max_bytes)

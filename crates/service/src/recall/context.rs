@@ -11,7 +11,7 @@ use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::found_by::{also_in, found_by};
 use icm_api::tokens;
-use icm_api::when::time_ago;
+use icm_api::when::{time_ago, timestamp};
 use icm_api::{
     Caller, Context, ContextRequest, FeedbackHit, Importance, Passage, RecallAnswer, RecallHit,
     RecallRequest, Trust, shown_bytes,
@@ -77,9 +77,8 @@ impl Service {
             },
             ..recall.clone()
         };
-        let now = i64::try_from(self.now_ms()).unwrap_or(i64::MAX);
         let now = Now {
-            time: Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX),
+            time: timestamp(self.now_ms()),
             zone: self.zone(),
         };
         let mut filled = None;

@@ -76,10 +76,9 @@ fn row(scene: &Scene<'_>, wanted: &Wanted, hit: &RecallHit) -> Row {
     };
     let row = row.right(&first, 4, Look::Dim);
     let row = row.column(&memory.topic, topic, Look::Name);
-    let row = match (&hit.superseded_by, memory.forgotten) {
-        (Some(_), _) => row.with("superseded ", Look::Warn),
-        (None, true) => row.with("forgotten ", Look::Warn),
-        (None, false) => row,
+    let row = match hit.superseded_by {
+        Some(_) => row.with("superseded ", Look::Warn),
+        None => row,
     };
     let target = Target::Memory(memory.id.clone());
     match hit.shown(400) {

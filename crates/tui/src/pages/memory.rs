@@ -1,8 +1,10 @@
 //! One memory: its text, its versions with the words that differ, its links, and whom it was shown to.
 
-use icm_api::{DiffOp, DiffPiece, Direction, Memory, Version, WhyRecall};
+use icm_api::ids::short_event;
+use icm_api::{DiffOp, DiffPiece, Direction, Memory, MemoryState, Version, WhyRecall};
+use icm_guard::difference::beside_change;
 
-use super::{Page, Scene, facts, short_event, sign};
+use super::{Page, Scene, facts, sign};
 use crate::ask::Known;
 use crate::row::{Look, Row, Target, flowing, paragraph};
 use crate::text::{count, number};
@@ -42,16 +44,12 @@ fn head(scene: &Scene<'_>, memory: &Memory) -> Vec<Row> {
         .plain("  ")
         .with(mark.trim(), look)
         .with(memory.importance.name(), look);
-    for (is, state) in [
-        (memory.forgotten, "forgotten"),
-        (memory.undone, "undone"),
-        (memory.expired, "expired"),
-        (memory.planned_from.is_some(), "planned"),
-        (!memory.conflicts.is_empty(), "in conflict"),
-    ] {
-        if is {
-            first = first.with(&format!("  {state}"), Look::Warn);
-        }
+    for state in memory.states() {
+        let look = match state {
+            MemoryState::Pinned => Look::Good,
+            _ => Look::Warn,
+        };
+        first = first.with(&format!("  {}", state.word()), look);
     }
     if let Some(told) = memory.marks.and_then(|marks| marks.told()) {
         first = first.with(&format!("  {told}"), Look::Dim);
@@ -157,10 +155,7 @@ fn difference(scene: &Scene<'_>, pieces: &[DiffPiece]) -> Vec<Row> {
     for (at, piece) in pieces.iter().enumerate() {
         let text = icm_guard::sanitize::clean(&piece.text);
         let (text, look) = match (piece.op, scene.paints) {
-            (DiffOp::Equal, _) => (
-                shortened(&text, at == 0, at + 1 == pieces.len()),
-                Look::Plain,
-            ),
+            (DiffOp::Equal, _) => (shortened(&text, at > 0, at + 1 < pieces.len()), Look::Plain),
             (DiffOp::Delete, true) => (text.into_owned(), Look::Gone),
             (DiffOp::Insert, true) => (text.into_owned(), Look::New),
             (DiffOp::Delete, false) => (format!("[-{text}-]"), Look::Gone),
@@ -171,21 +166,12 @@ fn difference(scene: &Scene<'_>, pieces: &[DiffPiece]) -> Vec<Row> {
     flowing(&shown, scene.columns, "  ")
 }
 
-/// Returns the parts of an unchanged text that stand beside a change.
-fn shortened(text: &str, is_first: bool, is_last: bool) -> String {
-    let len = text.chars().count();
-    let (before, after) = match (is_first, is_last) {
-        (true, true) => return text.to_owned(),
-        (true, false) => (0, AROUND),
-        (false, true) => (AROUND, 0),
-        (false, false) => (AROUND, AROUND),
-    };
-    if len <= before + after {
-        return text.to_owned();
+/// Returns a text that stayed; of a long one only what stands beside a change.
+fn shortened(text: &str, is_after: bool, is_before: bool) -> String {
+    match beside_change(text, (is_after, is_before), AROUND) {
+        Some([head, tail]) => format!("{head} … {tail}").trim_start().to_owned(),
+        None => text.to_owned(),
     }
-    let head: String = text.chars().take(before).collect();
-    let tail: String = text.chars().skip(len - after).collect();
-    format!("{head} … {tail}").trim_start().to_owned()
 }
 
 fn links(scene: &Scene<'_>, known: &Known, rows: &mut Vec<Row>) {
@@ -310,9 +296,8 @@ mod tests {
     fn a_long_part_that_stays_is_shortened_around_the_change() {
         let long = "x".repeat(AROUND * 3);
         let tail = "x".repeat(AROUND);
-        assert_eq!(shortened(&long, true, false), format!("… {tail}"));
-        assert_eq!(shortened(&long, false, true), format!("{tail} … "));
-        assert_eq!(shortened(&long, true, true), long);
-        assert_eq!(shortened("short", false, false), "short");
+        assert_eq!(shortened(&long, false, true), format!("… {tail}"));
+        assert_eq!(shortened(&long, true, false), format!("{tail} … "));
+        assert_eq!(shortened("short", true, true), "short");
     }
 }

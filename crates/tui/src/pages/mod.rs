@@ -108,11 +108,6 @@ fn sign(importance: Importance) -> (&'static str, Look) {
     }
 }
 
-/// Returns the first digits of an event id; icm takes any beginning that fits one event.
-fn short_event(event: &str) -> &str {
-    event.get(..12).unwrap_or(event)
-}
-
 /// Adds `name value` to a line of facts, unless the value is empty.
 fn fact(row: Row, name: &str, value: &str) -> Row {
     if value.is_empty() {

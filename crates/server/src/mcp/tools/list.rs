@@ -21,7 +21,7 @@ const TEXT_MAX_BYTES: usize = 300;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_list",
     title: "List memories",
-    description: "List memories, newest first, or the expired ones, which nothing else shows. Call it to look through a topic or a keyword[, or for what icm_memory_revive can bring back]. Not for finding a fact[: use icm_memory_recall].",
+    description: "List memories, newest first, or the expired ones, which nothing else shows. Call it to look through a topic or a keyword[, or for what {icm_memory_revive} can bring back]. Not for finding a fact[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -125,9 +125,7 @@ fn about(call: &Call<'_>, memory: &Memory) -> String {
             clean_line(&memory.keywords.join(", "))
         ));
     }
-    if memory.expired {
-        words.push("expired".to_owned());
-    }
+    words.extend(memory.states().iter().map(|state| state.word().to_owned()));
     words.extend(
         memory
             .expires

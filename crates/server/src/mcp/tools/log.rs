@@ -8,7 +8,7 @@ use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::ids::event_prefix;
-use icm_api::{LogEntry, LogRequest, Version, WhyRecall};
+use icm_api::{LogEntry, LogRequest, MemoryState, Version, WhyRecall};
 use icm_guard::frame::{Frame, cut, end_within, fair_cap, framed_len};
 use icm_guard::sanitize::{clean, clean_line};
 
@@ -25,7 +25,7 @@ const RECALL_BYTES: usize = 350;
 pub(crate) static TOOL: Tool = Tool {
     name: "icm_log",
     title: "Read the event log",
-    description: "Read what happened, newest first: who stored, changed or forgot what. With id: the source of one memory, its versions and its recalls. Call it to explain or audit a memory. Not for finding facts[: use icm_memory_recall].",
+    description: "Read what happened, newest first: who stored, changed or forgot what. With id: the source of one memory, its versions and its recalls. Call it to explain or audit a memory. Not for finding facts[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -277,12 +277,16 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             false if at == 0 => (content, usize::MAX),
             false => (content, cap),
         };
-        let state = match &memory.consolidated_into {
+        let state = match (memory.end(), &memory.consolidated_into) {
             _ if version.is_not_shown() => format!(" ({})", version.why_not_shown()),
-            Some(summary) => format!(" (consolidated into {summary})"),
-            None if memory.undone => " (undone: there is no memory from here on)".to_owned(),
-            None if memory.forgotten => " (forgotten)".to_owned(),
-            None => String::new(),
+            (Some(MemoryState::Consolidated), Some(summary)) => {
+                format!(" (consolidated into {summary})")
+            }
+            (Some(MemoryState::Undone), _) => {
+                " (undone: there is no memory from here on)".to_owned()
+            }
+            (Some(end), _) => format!(" ({})", end.word()),
+            (None, _) => String::new(),
         };
         let of = memory.occurred_at.as_ref();
         let of = of.map_or_else(String::new, |at| format!(" (of {})", call.day(at)));

@@ -40,7 +40,7 @@ fn is_superseded(memory: &Memory) -> bool {
 /// `Nothing` for an item that is forgotten, `Invalid` for one of another project.
 fn own_item(call: &Call<'_>, id: &str, verb: &str) -> Result<Memory, ServiceError> {
     let item = call.service.get(id, None)?;
-    if item.forgotten || item.undone {
+    if item.end().is_some() {
         return Err(ServiceError::nothing(
             format!("cannot {verb} item {}: it is forgotten", item.id),
             "see `icm list`",

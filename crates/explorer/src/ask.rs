@@ -1,9 +1,12 @@
 //! A request for a page: its path, its parameters and its moment.
 
+use std::str::FromStr;
+
 use axum::http::Uri;
 use icm_api::Basis;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits::QUERY_LEN_MAX;
+use icm_api::when::timestamp;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -93,16 +96,25 @@ impl Ask {
             Some(_) => self.basis.at.parse().ok(),
             None => None,
         };
-        then.unwrap_or_else(|| {
-            let now = i64::try_from(explorer.service.now_ms()).unwrap_or(i64::MAX);
-            Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX)
-        })
+        then.unwrap_or_else(|| timestamp(explorer.service.now_ms()))
     }
 
     /// Returns the first value of a parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut named = self.params.iter().filter(|(key, _)| key == name);
         named.next().map(|(_, value)| value.as_str())
+    }
+
+    /// Returns a parameter as a number; `None` if it is absent.
+    ///
+    /// # Errors
+    /// `Invalid` for another text.
+    pub(crate) fn number<N: FromStr>(&self, name: &str) -> Result<Option<N>> {
+        let number = self.get(name).map(|text| text.trim().parse());
+        number.transpose().map_err(|_| {
+            let message = format!("`{name}` is no number that fits here");
+            ServiceError::invalid_with(message, "give a whole number, or leave it out")
+        })
     }
 
     /// Returns the values of a parameter.

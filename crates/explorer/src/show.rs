@@ -2,19 +2,27 @@
 //!
 //! Each piece takes text of the store as it is, removes control and bidirectional characters, and isolates its direction.
 
+pub(crate) use icm_api::counted::{count, number};
+use icm_api::ids::short_event;
 use icm_api::when::{day, time_ago};
-use icm_api::{Importance, Memory, Trust, matched_places};
+use icm_api::{Importance, Memory, MemoryState, Trust, matched_places};
 use icm_guard::sanitize::{clean, clean_line};
+use icm_log::SessionId;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::Explorer;
 use crate::ask::{Ask, encoded};
 
-/// Characters of an event id that are shown; icm takes any beginning that fits one event.
-const EVENT_SHOWN: usize = 12;
 /// Characters of a hash in a scope that are shown.
 const HASH_SHOWN: usize = 12;
+/// Characters of a session's id that are shown.
+const SESSION_SHOWN: usize = 8;
+/// Characters of a session's name that are shown whole, and of a longer one its first and its last. The name of a
+/// sub-agent differs from its parent's at the end.
+const NAME_SHOWN: usize = 20;
+const FIRST_SHOWN: usize = 8;
+const LAST_SHOWN: usize = 8;
 
 /// Returns a stored text as a block that keeps its lines.
 pub(crate) fn text(text: &str) -> Markup {
@@ -64,25 +72,6 @@ pub(crate) fn start_of(text: &str, chars: usize) -> String {
 /// Returns the words for a text that was taken out or is damaged.
 pub(crate) fn withheld() -> Markup {
     html! { span.quiet { "(withheld: taken out, or damaged)" } }
-}
-
-/// Returns a number with a comma between thousands: `12,345`.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Returns a number with its noun: `1 memory`, `12,345 memories`.
-pub(crate) fn count(count: u64, one: &str, many: &str) -> String {
-    let noun = if count == 1 { one } else { many };
-    format!("{} {noun}", number(count))
 }
 
 /// Returns a time (RFC 3339): its age on a page of now, else the local time. The title has the local time with seconds.
@@ -148,8 +137,8 @@ pub(crate) fn short_memory_id(id: &str) -> String {
 
 /// Returns the id of an event, shortened, as a link to its page.
 pub(crate) fn event_id(ask: &Ask, event: &str) -> Markup {
-    let shown = start_of(event.get(..EVENT_SHOWN).unwrap_or(event), EVENT_SHOWN);
-    html! { a.id href=(event_id_path(ask, event)) title=(clean_line(event)) { code { (shown) } } }
+    let shown = short_event(event);
+    html! { a.id href=(event_id_path(ask, event)) title=(clean_line(event)) { code { (clean_line(shown)) } } }
 }
 
 /// Returns an event by its position, as a link to its page.
@@ -210,12 +199,30 @@ pub(crate) fn actor(ask: &Ask, actor: &str) -> Markup {
     }
 }
 
-/// Returns a session as a link to its page.
-pub(crate) fn session(ask: &Ask, session: &str) -> Markup {
-    let path = format!("/sessions/{}", encoded(session));
+/// Returns a session as a link to its page: its name, or the beginning of its id. A text that is no id is a name.
+pub(crate) fn session(ask: &Ask, id: &str, name: Option<&str>) -> Markup {
+    let path = ask.link(&format!("/sessions/{}", encoded(id)), &[]);
+    let is_id = SessionId::parse_hex(id).is_some();
+    let name = name.or((!is_id).then_some(id));
     html! {
-        a.session href=(ask.link(&path, &[])) title=(clean_line(session)) { (start(session, 24)) }
+        a.session href=(path) title=(clean_line(name.unwrap_or(id))) {
+            @match name {
+                Some(name) => bdi { (short_name(name)) },
+                None => code { (id.get(..SESSION_SHOWN).unwrap_or(id)) },
+            }
+        }
     }
+}
+
+/// Returns a session's name, shortened in the middle.
+fn short_name(name: &str) -> String {
+    let name = clean_line(name);
+    let length = name.chars().count();
+    if length <= NAME_SHOWN {
+        return name.into_owned();
+    }
+    let last: String = name.chars().skip(length - LAST_SHOWN).collect();
+    format!("{}{last}", start_of(&name, FIRST_SHOWN))
 }
 
 /// Returns a scope; an id that is a hash is cut to its beginning.
@@ -256,6 +263,22 @@ pub(crate) fn badge(tone: Tone, text: &str) -> Markup {
         Tone::Bad => "badge bad",
     };
     html! { span class=(class) { (clean_line(text)) } }
+}
+
+/// Returns the states of a memory as badges.
+pub(crate) fn states(memory: &Memory) -> Markup {
+    html! { @for state in memory.states() { (badge(tone_of(state), state.word())) } }
+}
+
+fn tone_of(state: MemoryState) -> Tone {
+    match state {
+        MemoryState::Pinned => Tone::Good,
+        MemoryState::Forgotten | MemoryState::Withheld | MemoryState::InConflict => Tone::Bad,
+        MemoryState::Undone
+        | MemoryState::Consolidated
+        | MemoryState::Expired
+        | MemoryState::Planned => Tone::Warn,
+    }
 }
 
 /// Returns the importance as a badge.
@@ -306,18 +329,6 @@ pub(crate) fn empty(what: &str, next: &Markup) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_commas() {
-        for (given, shown) in [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (12_345_678, "12,345,678"),
-        ] {
-            assert_eq!(number(given), shown);
-        }
-    }
 
     #[test]
     fn the_start_of_a_text_is_cut_between_characters() {

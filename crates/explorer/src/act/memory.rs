@@ -23,14 +23,6 @@ const RELATIONS: [(&str, &str); 5] = [
     ("similar_to", "says nearly the same as"),
 ];
 
-/// The importances, lowest first.
-const IMPORTANCES: [Importance; 4] = [
-    Importance::Low,
-    Importance::Medium,
-    Importance::High,
-    Importance::Critical,
-];
-
 /// Returns the link to the form for a new memory, where something can be changed.
 pub(crate) fn store_link(explorer: &Explorer, ask: &Ask) -> Markup {
     html! {
@@ -171,7 +163,7 @@ fn text_fields(memory: Option<&Memory>) -> Markup {
         label { "Topic" input name="topic" required maxlength="128" value=[shown.map(|shown| &shown.topic)]; }
         label { "Importance"
             select name="importance" {
-                @for each in IMPORTANCES {
+                @for each in Importance::ALL {
                     option value=(each.name()) selected[each == importance] { (each.name()) }
                 }
             }
@@ -312,8 +304,7 @@ pub(super) fn update(explorer: &Explorer, fields: &Fields) -> Result<Done> {
 }
 
 fn importance(fields: &Fields) -> Option<Importance> {
-    let given = fields.get("importance")?;
-    IMPORTANCES.into_iter().find(|each| each.name() == given)
+    fields.get("importance").and_then(Importance::named)
 }
 
 pub(super) fn forget(explorer: &Explorer, fields: &Fields) -> Result<Done> {

@@ -1,6 +1,6 @@
 //! The page *Health*: memories that need attention, each with what settles it.
 
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::Result;
 use icm_api::{FindingItem, FindingKind, HealthFinding, HealthRequest, Memory, likeness};
 use icm_guard::sanitize::{clean, clean_line};
 use maud::{Markup, html};
@@ -20,18 +20,12 @@ const NAMED_MAX: usize = 50;
 const TEXT_CHARS: usize = 280;
 
 pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
-    let number_of = |name: &str, default: u32| match ask.get(name) {
-        Some(text) => text.trim().parse::<u32>().map_err(|_| {
-            ServiceError::invalid_with(format!("`{name}` is no number"), "give a whole number")
-        }),
-        None => Ok(default),
-    };
     let default = HealthRequest::default();
     let request = HealthRequest {
         topic: ask.get("topic").map(str::to_owned),
         at: ask.at.clone(),
-        stale_days: number_of("stale", default.stale_days)?,
-        named: (number_of("named", NAMED as u32)? as usize).min(NAMED_MAX),
+        stale_days: ask.number("stale")?.unwrap_or(default.stale_days),
+        named: ask.number("named")?.unwrap_or(NAMED).min(NAMED_MAX),
     };
     let health = explorer.service.health(&request)?;
     let open: Vec<&HealthFinding> = health.findings.iter().filter(|it| it.count > 0).collect();

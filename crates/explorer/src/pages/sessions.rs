@@ -9,13 +9,11 @@ use icm_api::{LogEntry, LogRequest};
 use icm_guard::sanitize::clean_line;
 use maud::{Markup, html};
 
-use super::log::{
-    Glimpses, last_part, linked_session, memories_of, pages, place, rows, session_names,
-};
+use super::log::{Glimpses, last_part, memories_of, pages, place, rows, session_names};
 use crate::Explorer;
 use crate::answer::Page;
 use crate::ask::Ask;
-use crate::show::{Tone, badge, count, empty, line, number, start, start_of, time};
+use crate::show::{self, Tone, badge, count, empty, line, number, start, start_of, time};
 
 /// Most sessions without a parent on a page; those below them come along.
 const ROOTS: usize = 50;
@@ -41,10 +39,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         Some(_) if ask.basis.position > 0 => sessions(&explorer.service, &request)?,
         _ => seen(explorer, ask, &request)?,
     };
-    let from = ask.get("from").map_or(Ok(0), str::parse::<usize>);
-    let from = from.map_err(|_| {
-        ServiceError::invalid_with("`from` is no number", "go back to the first page")
-    })?;
+    let from: usize = ask.number("from")?.unwrap_or(0);
     let tree = Tree::of(&found);
     let all = tree.roots();
     let roots = &all[from.min(all.len())..all.len().min(from.saturating_add(ROOTS))];
@@ -146,7 +141,7 @@ fn row(explorer: &Explorer, ask: &Ask, session: &Session, depth: usize) -> Marku
         tr.item data-row {
             th scope="row" class={ "depth-" (depth.min(DEPTH)) } {
                 @if depth > 0 { span.twig aria-hidden="true" { "└ " } span.unseen { "below the session above: " } }
-                (linked_session(ask, &session.id, session.name.as_deref()))
+                (show::session(ask, &session.id, session.name.as_deref()))
             }
             td.log-who { (line(&session.client_and_agent())) }
             td.log-where { @if let Some(project) = &session.project { a href=(ask.link("/sessions", &[("project", project)])) { (start(project, 28)) } } }
@@ -243,7 +238,7 @@ fn about(explorer: &Explorer, ask: &Ask, session: &Session) -> Result<Markup> {
             div { dt { "client" } dd { (line(&session.client_and_agent())) } }
             @if let Some(project) = &session.project { div { dt { "project" } dd { a href=(ask.link("/sessions", &[("project", project)])) { (line(project)) } } } }
             @if let Some(folder) = &session.folder { div { dt { "folder" } dd { code { (line(folder)) } } } }
-            @if let Some(parent) = parent { div { dt { "works for" } dd { (linked_session(ask, parent, names.get(parent).map(String::as_str))) } } }
+            @if let Some(parent) = parent { div { dt { "works for" } dd { (show::session(ask, parent, names.get(parent).map(String::as_str))) } } }
             div { dt { "first event" } dd { (time(explorer, ask, &session.first_at)) } }
             div { dt { "newest event" } dd { (time(explorer, ask, &session.last_at)) } }
             @if session.starts > 1 { div { dt { "starts" } dd { (number(session.starts)) " (with resumes, clearings and compactions)" } } }

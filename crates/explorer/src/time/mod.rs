@@ -45,7 +45,7 @@ pub(crate) fn bar(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
     // A page of a damaged log is shown without its times.
     let ((before, after), times, newest) = seen.unwrap_or_else(|error| {
         tracing::warn!(%error, "the log cannot be walked");
-        ((None, None), html! {}, ask.basis.position)
+        ((None, None), None, ask.basis.position)
     });
     let is_past = ask.at.is_some();
     let at = |position: u64| ask.link_at(Some(&format!("@{position}")));

@@ -197,7 +197,7 @@ fn short(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Markup {
             Some(text) => { p.text dir="auto" { (show::start(text, 600)) } },
             None => { p { (show::withheld()) } },
         }
-        p { (show::importance(memory.importance)) @if memory.forgotten { " " (show::badge(show::Tone::Bad, "forgotten")) } }
+        p { (show::importance(memory.importance)) " " (show::states(memory)) }
         p.quiet {
             (show::count(memory.related.len() as u64, "link", "links"))
             " · stored " (show::time(explorer, ask, &memory.created_at))

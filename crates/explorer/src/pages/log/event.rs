@@ -3,12 +3,12 @@
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{EventDetail, LogEntry, LogRequest};
-use icm_log::kind::{KINDS, family_of};
 use icm_log::Kind;
+use icm_log::kind::{KINDS, family_of};
 use maud::{Markup, html};
 
 use super::facts::Of;
-use super::links::{at_place, kind, last_part, linked_session, place, session_names};
+use super::links::{at_place, kind, last_part, place, session_names};
 use super::rows::rows;
 use crate::Explorer;
 use crate::act;
@@ -16,7 +16,8 @@ use crate::answer::Page;
 use crate::ask::{Ask, encoded};
 use crate::event::{detail, later, undone, undos};
 use crate::show::{
-    Tone, actor, badge, count, event_id, event_path, full_time, line, memory_id, number, text, time,
+    self, Tone, actor, badge, count, event_id, event_path, full_time, line, memory_id, number,
+    text, time,
 };
 
 /// Most referenced events that are named.
@@ -41,7 +42,7 @@ pub(crate) fn event_page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let names = session_names(explorer, entry.session.as_deref().into_iter())?;
     let session = entry.session.as_deref().map(|id| {
         let name = names.get(id).map(String::as_str);
-        linked_session(ask, id, name)
+        show::session(ask, id, name)
     });
     let main = html! {
         (steps(ask, entry))

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::links::place;
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::show::{event_id, full_time, line, memory_id, start, text, topic};
+use crate::show::{event_id, full_time, line, memory_id, session, start, text, topic};
 
 /// Most items of a list that are shown; the raw form has them all.
 const ITEMS: usize = 50;
@@ -91,8 +91,8 @@ impl Of<'_> {
             @match name {
                 _ if is_hex(64) && given.bytes().all(|byte| byte == b'0') => { span.quiet { "none" } }
                 _ if is_hex(64) && name != "commitment" => (event_id(self.ask, given)),
-                "session" | "parent" if is_hex(32) => (linked_session(self.ask, given, None)),
-                "session" if !given.is_empty() => (linked_session(self.ask, given, Some(given))),
+                "parent" if is_hex(32) => (session(self.ask, given, None)),
+                "session" if !given.is_empty() => (session(self.ask, given, None)),
                 "id" | "other" | "memory" | "subjects" if is_ulid && of_memory => (memory_id(self.ask, given)),
                 "id" | "other" | "memoir" | "feedback" if is_ulid => {
                     a.id href=(self.ask.link("/log", &[("id", given)])) { code { (given) } }

@@ -7,11 +7,11 @@ use icm_api::error::Result;
 use maud::{Markup, html};
 
 use super::filter::Filter;
-use super::links::{linked_session, place, session_names};
+use super::links::{place, session_names};
 use super::pages;
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::show::{actor, empty, line, memory_path, number, short_memory_id, start_of, time};
+use crate::show::{self, actor, empty, line, memory_path, number, short_memory_id, start_of, time};
 
 /// Characters of a memory's text beside its id.
 const GLIMPSE_CHARS: usize = 64;
@@ -89,7 +89,7 @@ pub(super) fn list(explorer: &Explorer, ask: &Ask, filter: &Filter, most: usize)
                             }
                             td.n { (number(injection.tokens)) span.unit { " tokens" } }
                             td.log-who { (actor(ask, &injection.actor)) }
-                            td.log-where { @if let Some(session) = &injection.session { (linked_session(ask, session, name(session))) } }
+                            td.log-where { @if let Some(session) = &injection.session { (show::session(ask, session, name(session))) } }
                         }
                     }
                 }

@@ -11,15 +11,7 @@ use percent_encoding::percent_decode_str;
 use crate::Explorer;
 use crate::ask::{Ask, encoded};
 use crate::heads::Family;
-use crate::show::{event_path, number, start_of};
-
-/// Characters of a session's id that are shown.
-const ID_SHOWN: usize = 8;
-/// Characters of a session's name that are shown whole, and of a longer one its first and its last. The name of a
-/// sub-agent differs from its parent's at the end.
-const NAME_SHOWN: usize = 20;
-const FIRST_SHOWN: usize = 8;
-const LAST_SHOWN: usize = 8;
+use crate::show::{event_path, number};
 
 /// Returns the last part of the path, as it was before it was written into the path.
 pub(in crate::pages) fn last_part(ask: &Ask) -> String {
@@ -35,30 +27,6 @@ pub(in crate::pages) fn place(ask: &Ask, position: u64) -> Markup {
 /// Returns the address of a page at the moment of a position.
 pub(super) fn at_place(path: &str, position: u64) -> String {
     format!("{path}?at={}", encoded(&format!("@{position}")))
-}
-
-/// Returns a session as a link to its page: its name, or the beginning of its id.
-pub(in crate::pages) fn linked_session(ask: &Ask, id: &str, name: Option<&str>) -> Markup {
-    let path = ask.link(&format!("/sessions/{}", encoded(id)), &[]);
-    html! {
-        a.session href=(path) title=(clean_line(name.unwrap_or(id))) {
-            @match name {
-                Some(name) => bdi { (short_name(name)) },
-                None => code { (id.get(..ID_SHOWN).unwrap_or(id)) },
-            }
-        }
-    }
-}
-
-/// Returns a session's name, shortened in the middle.
-fn short_name(name: &str) -> String {
-    let name = clean_line(name);
-    let length = name.chars().count();
-    if length <= NAME_SHOWN {
-        return name.into_owned();
-    }
-    let last: String = name.chars().skip(length - LAST_SHOWN).collect();
-    format!("{}{last}", start_of(&name, FIRST_SHOWN))
 }
 
 /// Returns the kind of an event, in the colour of its family.

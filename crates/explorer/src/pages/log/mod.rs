@@ -21,7 +21,7 @@ use crate::show::{count, empty};
 
 pub(crate) use self::event::event_page;
 pub(super) use self::injected::{Glimpses, memories_of};
-pub(super) use self::links::{last_part, linked_session, place, session_names};
+pub(super) use self::links::{last_part, place, session_names};
 pub(super) use self::rows::rows;
 
 /// Most events on a page.

@@ -6,11 +6,11 @@ use icm_api::LogEntry;
 use icm_api::error::Result;
 use maud::{Markup, html};
 
-use super::links::{kind, linked_session, place, session_names};
+use super::links::{kind, place, session_names};
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::event::{planned, undone};
-use crate::show::{Tone, actor, badge, memory_id, start, time};
+use crate::show::{self, Tone, actor, badge, memory_id, start, time};
 
 /// Characters of a summary in a table.
 const SUMMARY_CHARS: usize = 220;
@@ -62,7 +62,7 @@ fn row(
             td.log-who { (actor(ask, &entry.actor)) }
             td.log-where {
                 @if let Some(session) = &entry.session {
-                    (linked_session(ask, session, names.get(&**session).map(String::as_str)))
+                    (show::session(ask, session, names.get(&**session).map(String::as_str)))
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Conflicts: fields to which machines gave different values, side by side.
 
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::Result;
 use icm_api::{Conflict, ConflictOf, ConflictValue, ConflictsRequest};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,10 +19,7 @@ const LISTED_MAX: usize = 100;
 const ORIGIN_SHOWN: usize = 8;
 
 pub(super) fn section(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
-    let limit = ask.get("conflicts").map(str::parse::<usize>).transpose();
-    let limit = limit.map_err(|_| {
-        ServiceError::invalid_with("`conflicts` is no number", "go back to the first page")
-    })?;
+    let limit = ask.number("conflicts")?;
     let request = ConflictsRequest {
         topic: None,
         limit: Some(limit.unwrap_or(LISTED).min(LISTED_MAX)),

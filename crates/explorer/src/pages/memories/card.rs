@@ -16,23 +16,17 @@ pub(super) fn head(explorer: &Explorer, ask: &Ask, memory: &Memory, more: &Marku
         div.head {
             (show::topic_of(ask, memory))
             @if memory.importance != Importance::Medium { (show::importance(memory.importance)) }
-            (states(explorer, memory))
+            (special(explorer, memory))
             span.end { (more) }
         }
     }
 }
 
-/// Returns badges for what is special about a memory.
-fn states(explorer: &Explorer, memory: &Memory) -> Markup {
+/// Returns what is special about a memory: states, marks, time, key, scope.
+fn special(explorer: &Explorer, memory: &Memory) -> Markup {
     let marks = memory.marks.unwrap_or_default();
     html! {
-        @if memory.consolidated_into.is_some() { (show::badge(Tone::Warn, "consolidated")) }
-        @else if memory.forgotten { (show::badge(Tone::Bad, "forgotten")) }
-        @if memory.expired { (show::badge(Tone::Warn, "expired")) }
-        @if memory.undone { (show::badge(Tone::Warn, "undone")) }
-        @if memory.pinned_until.is_some() { (show::badge(Tone::Good, "pinned")) }
-        @if !memory.withheld.is_empty() { (show::badge(Tone::Bad, "withheld")) }
-        @if !memory.conflicts.is_empty() { (show::badge(Tone::Bad, "in conflict")) }
+        (show::states(memory))
         @if let Some(told) = marks.told() {
             (show::badge(if marks.wrong > marks.useful { Tone::Warn } else { Tone::Good }, &told))
         }

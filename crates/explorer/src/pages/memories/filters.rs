@@ -39,13 +39,6 @@ const NAMES: [(&str, &str); 17] = [
     ("project", "project"),
 ];
 
-const IMPORTANCES: [Importance; 4] = [
-    Importance::Critical,
-    Importance::High,
-    Importance::Medium,
-    Importance::Low,
-];
-
 /// The filters of a request.
 pub(super) struct Filters {
     pub(super) query: Option<String>,
@@ -88,8 +81,8 @@ impl Filters {
                 _ => Sort::Created,
             },
             state: text("state"),
-            importance: ask.get("importance").and_then(importance_named),
-            trust: ask.get("trust").and_then(trust_named),
+            importance: ask.get("importance").and_then(Importance::named),
+            trust: ask.get("trust").and_then(Trust::named),
             floor: ask.get("floor").and_then(|floor| floor.parse().ok()),
             no_links: ask.get("links") == Some("no"),
             offset: ask
@@ -208,8 +201,8 @@ fn set(ask: &Ask) -> impl Iterator<Item = (&str, &'static str, &str)> {
     ask.params().iter().filter_map(|(name, value)| {
         let label = NAMES.iter().find(|(known, _)| known == name)?.1;
         let counts = match name.as_str() {
-            "importance" => importance_named(value).is_some(),
-            "trust" => trust_named(value).is_some(),
+            "importance" => Importance::named(value).is_some(),
+            "trust" => Trust::named(value).is_some(),
             "floor" => value.parse::<f64>().is_ok(),
             "links" => value == "no",
             "sort" => matches!(value.as_str(), "weight" | "accessed"),
@@ -239,7 +232,7 @@ fn fields(ask: &Ask) -> Markup {
         }
         fieldset {
             legend { "In a search" }
-            (select(ask, "importance", "Importance at least", IMPORTANCES.map(|it| (it.name(), it.name())).as_slice()))
+            (select(ask, "importance", "Importance at least", Importance::ALL.map(|it| (it.name(), it.name())).as_slice()))
             (select(ask, "trust", "Trust at least", &[
                 ("user", "a person's"), ("agent", "an agent's"), ("external", "an outside source's"),
             ]))
@@ -294,13 +287,4 @@ fn listed(ask: &Ask, name: &str) -> Vec<String> {
     let values = ask.all(name).flat_map(|value| value.split(','));
     let values = values.map(str::trim).filter(|tag| !tag.is_empty());
     values.map(str::to_owned).collect()
-}
-
-fn importance_named(name: &str) -> Option<Importance> {
-    IMPORTANCES.into_iter().find(|each| each.name() == name)
-}
-
-fn trust_named(name: &str) -> Option<Trust> {
-    let mut all = [Trust::User, Trust::Agent, Trust::External].into_iter();
-    all.find(|each| each.name() == name)
 }

@@ -111,7 +111,7 @@ fn origin(explorer: &Explorer, ask: &Ask, memory: &Memory, known: &[Version]) ->
             @if let Some(value) = value { dt { (name) } dd { (show::line(value)) } }
         }
         @if let Some(project) = &source.project { dt { "Project" } dd { (show::line(project)) } }
-        @if let Some(session) = &source.session { dt { "Session" } dd { (show::session(ask, session)) } }
+        @if let Some(session) = &source.session { dt { "Session" } dd { (show::session(ask, session, None)) } }
         @if !refs.is_empty() {
             dt { "Based on" }
             dd {

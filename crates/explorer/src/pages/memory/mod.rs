@@ -47,7 +47,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
                 (state::conflicts(explorer, ask, &memory)?)
                 (facts::values(explorer, ask, &memory))
                 (around::links(explorer, ask, &memory))
-                (versions::section(explorer, ask, &known))
+                (versions::section(explorer, ask, &known)?)
                 (shown::later(ask, &memory))
                 (around::later(ask, &memory))
             }

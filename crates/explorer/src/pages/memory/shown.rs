@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::Explorer;
 use crate::ask::{Ask, encoded};
-use crate::pages::log::{linked_session, session_names};
+use crate::pages::log::session_names;
 use crate::show::{self, Tone};
 
 /// Recalls that are shown. Raised, the page takes longer to read.
@@ -87,7 +87,7 @@ fn table(explorer: &Explorer, ask: &Ask, all: &[&WhyRecall]) -> Result<Markup> {
                             @if recall.undone { " " (show::badge(Tone::Warn, "undone")) }
                         }
                         td.log-who { (show::actor(ask, &recall.actor)) }
-                        td.log-where { @if let Some(session) = &recall.session { (linked_session(ask, session, name(session))) } }
+                        td.log-where { @if let Some(session) = &recall.session { (show::session(ask, session, name(session))) } }
                         td.log-summary { (question(recall)) }
                         td.number { span.unit { "rank " } (recall.rank) }
                     }

@@ -1,8 +1,9 @@
 //! The versions of a memory, each with its differences to the one before.
 
+use icm_api::error::Result;
 use icm_api::expiry::came_true;
 use icm_api::shown_value::{shown_text, shown_value};
-use icm_api::{FACTS, Memory, Version};
+use icm_api::{FACTS, Memory, MemoryState, Version};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -16,12 +17,15 @@ use crate::{Explorer, act};
 const VERSIONS: usize = 20;
 
 /// Returns the versions up to the moment, newest first.
-pub(super) fn section(explorer: &Explorer, ask: &Ask, known: &[Version]) -> Markup {
-    let before: Option<u64> = ask.get("before").and_then(|before| before.parse().ok());
+///
+/// # Errors
+/// `Invalid` for a parameter `before` that is no number.
+pub(super) fn section(explorer: &Explorer, ask: &Ask, known: &[Version]) -> Result<Markup> {
+    let before: Option<u64> = ask.number("before")?;
     let end =
         known.partition_point(|version| before.is_none_or(|before| version.position < before));
     let start = end.saturating_sub(VERSIONS);
-    html! {
+    Ok(html! {
         section aria-labelledby="versions" {
             h2 #versions { "Versions " span.badge { (known.len()) } }
             ol.versions {
@@ -43,7 +47,7 @@ pub(super) fn section(explorer: &Explorer, ask: &Ask, known: &[Version]) -> Mark
                 }
             }
         }
-    }
+    })
 }
 
 /// Returns who did what when, with the ways to the event and to that moment.
@@ -170,7 +174,7 @@ fn fields(old: &Memory, new: &Memory, zone: &TimeZone) -> Vec<(&'static str, Str
         shown_text(field, text, zone)
     };
     let mut fields = vec![
-        ("state", state(old).to_owned(), state(new).to_owned()),
+        ("state", state(old), state(new)),
         ("topic", old.topic.clone(), new.topic.clone()),
         ("key", text(&old.key), text(&new.key)),
         (
@@ -214,13 +218,9 @@ fn fields(old: &Memory, new: &Memory, zone: &TimeZone) -> Vec<(&'static str, Str
     fields
 }
 
-fn state(memory: &Memory) -> &'static str {
-    match (memory.undone, &memory.consolidated_into, memory.forgotten) {
-        (true, ..) => "undone",
-        (_, Some(_), _) => "consolidated",
-        (.., true) => "forgotten",
-        _ => "living",
-    }
+fn state(memory: &Memory) -> String {
+    let state = memory.end().map_or("living", MemoryState::word);
+    state.to_owned()
 }
 
 fn json(memory: &Memory) -> String {

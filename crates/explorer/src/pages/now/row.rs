@@ -66,22 +66,13 @@ pub(super) fn rows(
                     (show::actor(ask, &entry.actor))
                     @if let Some(session) = &entry.session {
                         " in "
-                        @match name {
-                            Some(name) => { (session_named(ask, session, &name)) },
-                            None => { (show::session(ask, session)) },
-                        }
+                        (show::session(ask, session, name.as_deref()))
                     }
                 }
                 (clock(explorer, &entry.at, &today))
             }
         }
     })
-}
-
-/// Returns a session by its name, as a link to its page.
-pub(super) fn session_named(ask: &Ask, id: &str, name: &str) -> Markup {
-    let path = format!("/sessions/{id}");
-    html! { a.session href=(ask.link(&path, &[])) title=(clean_line(name)) { (show::start(name, 24)) } }
 }
 
 /// Returns the time of day of an event; its day, too, if that is another one.

@@ -6,7 +6,6 @@ use icm_api::{Alert, AlertsRequest, Stats};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::row::session_named;
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::heads::Shown;
@@ -130,7 +129,7 @@ fn one(explorer: &Explorer, ask: &Ask, session: &Session) -> Markup {
     html! {
         li data-row {
             p {
-                (session_named(ask, &session.id, &session.title()))
+                (show::session(ask, &session.id, session.name.as_deref()))
                 (show::time(explorer, ask, &session.last_at))
             }
             p.quiet {

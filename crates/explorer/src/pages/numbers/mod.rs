@@ -13,8 +13,8 @@ use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::get;
 use icm_api::error::Result;
+use icm_api::when::timestamp;
 use icm_api::{Stats, TopicsRequest};
-use jiff::Timestamp;
 use maud::{Markup, html};
 
 use self::chart::{Bar, Columns, FAMILY, OTHERS, Series};
@@ -156,18 +156,13 @@ fn counted(explorer: &Explorer, ask: &Ask) -> Result<(&'static str, RangeInclusi
     let last = service.day(&moment).parse().map_or(0, number_of);
     let range = last.saturating_sub(length.saturating_sub(1))..=last;
     let zone = service.zone();
-    let day_of = |ms| number_of(time_of(ms).to_zoned(zone.clone()).date());
+    let day_of = |ms| number_of(timestamp(ms).to_zoned(zone.clone()).date());
     let sums = explorer.heads.with(service.log_handle(), |seen| {
         seen.tally.sums(ask.basis.position, &range, day_of)
     })?;
     // No more days than there are, but a few.
     let first = sums.first.unwrap_or(last).min(last - DAYS_MIN + 1);
     Ok((chosen, first.max(*range.start())..=last, sums))
-}
-
-fn time_of(ms: u64) -> Timestamp {
-    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
 }
 
 /// The parts of the page that charts over time share.

@@ -1,6 +1,6 @@
 //! Reminders (alerts): for whom each is, when it is due, and to which session it was shown.
 
-use icm_api::error::{Result, ServiceError};
+use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{Alert, AlertsAnswer, AlertsRequest};
 use maud::{Markup, html};
@@ -8,9 +8,9 @@ use maud::{Markup, html};
 use crate::Explorer;
 use crate::ask::Ask;
 use crate::heads::{AlertSeen, Seen};
-use crate::pages::log::{linked_session, place};
+use crate::pages::log::place;
 use crate::show::{
-    Tone, actor, badge, count, full_time, line, number, start, text, time, withheld,
+    self, Tone, actor, badge, count, full_time, line, number, start, text, time, withheld,
 };
 
 /// Reminders that are listed, and with "show more".
@@ -30,11 +30,7 @@ struct Row {
 
 /// Returns all reminders up to the moment of the page, the newest first.
 pub(super) fn section(explorer: &Explorer, ask: &Ask) -> Result<Markup> {
-    let limit = ask.get("alerts").map(str::parse::<usize>).transpose();
-    let limit = limit.map_err(|_| {
-        ServiceError::invalid_with("`alerts` is no number", "go back to the first page")
-    })?;
-    let limit = limit.unwrap_or(LISTED).min(LISTED_MAX);
+    let limit = ask.number("alerts")?.unwrap_or(LISTED).min(LISTED_MAX);
     let log = explorer.service.log_handle();
     let (rows, total) = (explorer.heads).with(log, |seen| {
         let mut all = seen.alerts.until(ask.basis.position);
@@ -118,8 +114,8 @@ fn one(explorer: &Explorer, ask: &Ask, row: &Row, waiting: &[Alert]) -> Markup {
                         "session "
                         @match (&row.of, &alert.session_name) {
                             // Its page is found by the name alone until an event is of the session.
-                            (None, Some(name)) => (linked_session(ask, name, Some(name))),
-                            (name, _) => (linked_session(ask, &id.to_string(), name.as_deref())),
+                            (None, Some(name)) => (show::session(ask, name, None)),
+                            (name, _) => (show::session(ask, &id.to_string(), name.as_deref())),
                         }
                     }
                     (None, Some(project)) => { "project " (line(project)) }
@@ -137,7 +133,7 @@ fn state(explorer: &Explorer, ask: &Ask, row: &Row, waiting: &[Alert]) -> Markup
     html! {
         @if let Some(shown) = alert.shown {
             (badge(Tone::Plain, "shown")) " "
-            @if !shown.session.is_zero() { "to " (linked_session(ask, &shown.session.to_string(), row.shown_to.as_deref())) " " }
+            @if !shown.session.is_zero() { "to " (show::session(ask, &shown.session.to_string(), row.shown_to.as_deref())) " " }
             (time(explorer, ask, &rfc3339(shown.ms))) " " (place(ask, shown.position))
         } @else if alert.text.is_some() && pending.is_none() {
             (badge(Tone::Warn, "taken back"))

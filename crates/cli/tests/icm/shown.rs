@@ -41,7 +41,7 @@ fn the_log_tells_the_text_of_a_memory_that_goes_or_comes() {
     world.ok(format!("feedback mark {id} --wrong"));
     let said = |family: &str| {
         world
-            .events(&format!("--kind {family} --reverse"))
+            .events(format!("--kind {family} --reverse"))
             .texts("summary")
     };
     let text = "[plans] The demo is on Thursday";

@@ -51,7 +51,7 @@ mod system;
 mod upkeep;
 
 pub use embedding::{ChosenModel, Model};
-pub use history::diff::words as word_difference;
+pub use history::diff::shown_difference;
 pub use history::range::EventRange;
 pub use memory::store::Prepared;
 pub use portable::backup::restore;

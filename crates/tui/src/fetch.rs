@@ -8,8 +8,7 @@ use icm_api::{
     Basis, Caller, ListRequest, LogEntry, LogRequest, Memory, RecallHit, RecallRequest,
     TopicsRequest, Version,
 };
-use icm_guard::difference::around_difference;
-use icm_service::{Service, word_difference};
+use icm_service::{Service, shown_difference};
 
 use crate::ask::{Answer, Ask, AtWork, Counts, Events, Found, Known, Today, Wanted};
 use crate::clock::{Clock, ms_of};
@@ -21,10 +20,6 @@ const RECALLS: usize = 50;
 
 /// Versions whose words are compared. Raised, the page of a memory with many updates is slower.
 const VERSIONS: usize = 50;
-
-/// Bytes of a text whose words are compared; of a longer one the lines around the first difference are shown. Raised,
-/// a page of long texts takes seconds.
-const COMPARED_BYTES: usize = 8 * 1024;
 
 /// Linked memories whose first line is shown. Raised, the page of a memory with many links is slower.
 const LINKED: usize = 40;
@@ -201,7 +196,7 @@ fn with_differences(history: Vec<Version>) -> Vec<(Version, Vec<icm_api::DiffPie
         let content = version.memory.content.as_deref();
         let pieces = match (before.as_deref(), content) {
             (Some(old), Some(new)) if at >= skipped && old != new && !version.is_not_shown() => {
-                difference(old, new)
+                shown_difference(old, new)
             }
             _ => Vec::new(),
         };
@@ -211,16 +206,6 @@ fn with_differences(history: Vec<Version>) -> Vec<(Version, Vec<icm_api::DiffPie
         versions.push((version, pieces));
     }
     versions
-}
-
-fn difference(old: &str, new: &str) -> Vec<icm_api::DiffPiece> {
-    if old.len().max(new.len()) <= COMPARED_BYTES {
-        return word_difference(old, new);
-    }
-    word_difference(
-        &around_difference(old, new, COMPARED_BYTES / 4),
-        &around_difference(new, old, COMPARED_BYTES / 4),
-    )
 }
 
 /// Returns the events of the whole log, in order.

@@ -11,7 +11,7 @@ use super::link::{Edge, named};
 use super::row::{FIELDS, fields_of};
 use super::{Memoirs, concept, shown};
 use crate::history::basis::At;
-use crate::history::diff::words;
+use crate::history::diff::word_difference;
 use crate::memory::link::relation_text;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
@@ -199,7 +199,7 @@ fn change(before: &Version, after: &Version) -> Option<GraphChange> {
         before: Map::new(),
         after: Map::new(),
         text_diff: match (&before.content, &after.content) {
-            (Some(old), Some(new)) if old != new => words(old, new),
+            (Some(old), Some(new)) if old != new => word_difference(old, new),
             _ => Vec::new(),
         },
     };

@@ -1,16 +1,15 @@
 //! Differences of the memories between two moments.
 
 pub(crate) mod links;
+mod words;
 
 use std::collections::BTreeSet;
-use std::mem::take;
 use std::ops::ControlFlow;
 
 use icm_log::Position;
 use icm_projections::fold::{Schedule, Version};
 use icm_projections::{ALL_IDS, ViewError, Views, topic_fits};
 use serde_json::{Map, Value};
-use similar::{DiffableStr as _, TextDiff};
 
 use crate::history::basis::At;
 use crate::memory::present::{memory, planned_from};
@@ -18,10 +17,10 @@ use crate::service::Service;
 use crate::snapshot::QueryResult;
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
-use icm_api::{
-    Diff, DiffLeftOut, DiffOp, DiffPiece, DiffRequest, FeedbackDiff, GraphDiff, Memory,
-    MemoryChange,
-};
+use icm_api::{Diff, DiffLeftOut, DiffRequest, FeedbackDiff, GraphDiff, Memory, MemoryChange};
+
+pub use self::words::shown_difference;
+pub(crate) use self::words::word_difference;
 
 /// The fields by which two states of a memory are compared, as in its JSON.
 const FIELDS: [&str; 15] = [
@@ -275,7 +274,7 @@ fn change(old: &Memory, new: &Memory) -> Option<MemoryChange> {
     if let (Some(old), Some(new)) = (&old.content, &new.content)
         && old != new
     {
-        change.content_diff = words(old, new);
+        change.content_diff = word_difference(old, new);
     }
     Some(change).filter(|change| !change.fields.is_empty())
 }
@@ -307,97 +306,6 @@ fn differences(old: &Memory, new: &Memory) -> MemoryChange {
     change
 }
 
-/// Returns the difference between two texts, word by word. The pieces that are not inserted make up the old text; the
-/// pieces that are not deleted make up the new text.
-///
-/// Blanks are not compared: else they would be most of what two texts have in common.
-pub fn words(old: &str, new: &str) -> Vec<DiffPiece> {
-    let [(old_words, old_blanks), (new_words, new_blanks)] = [old, new].map(split);
-    let mut pieces = Pieces::default();
-    for change in TextDiff::from_slices(&old_words, &new_words).iter_all_changes() {
-        let old = change.old_index().map(|n| (old_words[n], old_blanks[n]));
-        let new = change.new_index().map(|n| (new_words[n], new_blanks[n]));
-        match (old, new) {
-            (Some((word, old)), Some((_, new))) => {
-                pieces.equal(word);
-                match old == new {
-                    true => pieces.equal(old),
-                    false => pieces.differ(old, new),
-                }
-            }
-            (old, new) => {
-                let ((old, old_blank), (new, new_blank)) =
-                    (old.unwrap_or_default(), new.unwrap_or_default());
-                pieces.differ(old, new);
-                pieces.differ(old_blank, new_blank);
-            }
-        }
-    }
-    pieces.settle();
-    pieces.list
-}
-
-/// Returns the words of a text, and the blanks after each. The first word is empty: its blanks are those that the text
-/// begins with.
-fn split(text: &str) -> (Vec<&str>, Vec<&str>) {
-    let (mut words, mut blanks) = (vec![""], Vec::new());
-    let (mut start, mut at) = (0, 0);
-    for token in text.tokenize_unicode_words() {
-        if !token.chars().all(char::is_whitespace) {
-            blanks.push(&text[start..at]);
-            words.push(token);
-            start = at + token.len();
-        }
-        at += token.len();
-    }
-    blanks.push(&text[start..]);
-    (words, blanks)
-}
-
-/// Pieces under construction: at most one deletion and one insertion between two equal pieces.
-#[derive(Default)]
-struct Pieces {
-    list: Vec<DiffPiece>,
-    old: String,
-    new: String,
-}
-
-impl Pieces {
-    fn equal(&mut self, text: &str) {
-        self.settle();
-        self.push(DiffOp::Equal, text);
-    }
-
-    fn differ(&mut self, old: &str, new: &str) {
-        self.old.push_str(old);
-        self.new.push_str(new);
-    }
-
-    fn settle(&mut self) {
-        let (old, new) = (take(&mut self.old), take(&mut self.new));
-        // A blank that ends both pieces is common.
-        let blank = &old[old.trim_end().len()..];
-        let common = match !blank.is_empty() && new[new.trim_end().len()..] == *blank {
-            true => blank,
-            false => "",
-        };
-        self.push(DiffOp::Delete, &old[..old.len() - common.len()]);
-        self.push(DiffOp::Insert, &new[..new.len() - common.len()]);
-        self.push(DiffOp::Equal, common);
-    }
-
-    fn push(&mut self, op: DiffOp, text: &str) {
-        match self.list.last_mut() {
-            _ if text.is_empty() => {}
-            Some(last) if last.op == op => last.text.push_str(text),
-            _ => self.list.push(DiffPiece {
-                op,
-                text: text.to_owned(),
-            }),
-        }
-    }
-}
-
 fn backwards(request: &DiffRequest, from: At, to: At) -> ServiceError {
     let later = request.to.as_deref().unwrap_or("now");
     ServiceError::invalid_with(
@@ -415,11 +323,6 @@ mod tests {
 
     use super::*;
     use crate::service::tests::service;
-
-    fn text(pieces: &[DiffPiece], without: DiffOp) -> String {
-        let kept = pieces.iter().filter(|piece| piece.op != without);
-        kept.map(|piece| piece.text.as_str()).collect()
-    }
 
     /// The lists with a limit are the beginnings of the lists without one; the rest is counted.
     #[test]
@@ -480,58 +383,5 @@ mod tests {
             revived: 0,
         };
         assert_eq!(first.left_out, left_out);
-    }
-
-    #[test]
-    fn pieces_make_up_both_texts() {
-        for (old, new, pieces) in [
-            (
-                "Invoices live in PostgreSQL",
-                "Invoices live in MySQL now",
-                3,
-            ),
-            ("a b c", "a c", 3),
-            ("", "new", 1),
-            ("old", "", 1),
-            ("Привет, мир", "Привет, весь мир", 3),
-            ("東京に住む", "大阪に住む", 3),
-            ("one\r\ntwo", "one\ntwo", 4),
-            // Blanks are nothing that two texts have in common.
-            ("one fact about plums", "plums are red now", 3),
-            ("one two three", "uno due tre", 2),
-            (" a  b ", "a b", 6),
-            ("我喜欢吃苹果", "我喜欢吃梨子", 3),
-            ("   ", " ", 2),
-            ("", "", 0),
-        ] {
-            let found = words(old, new);
-            assert_eq!(text(&found, DiffOp::Insert), old);
-            assert_eq!(text(&found, DiffOp::Delete), new);
-            assert_eq!(found.len(), pieces, "{found:?}");
-            assert!(found.windows(2).all(|two| two[0].op != two[1].op));
-        }
-    }
-
-    /// Two texts of the largest size that share their letters and little else. If each pair of words were compared,
-    /// this would not end.
-    #[test]
-    fn the_longest_texts_are_compared() {
-        let mut state = 1_u64;
-        let mut letters = || {
-            let mut text = String::new();
-            while text.len() < 64 * 1024 {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                text.push(char::from(b'a' + (state >> 33) as u8 % 26));
-                text.push(' ');
-            }
-            text
-        };
-        let (old, new) = (letters(), letters());
-        let found = words(&old, &new);
-        assert_eq!(text(&found, DiffOp::Insert), old);
-        assert_eq!(text(&found, DiffOp::Delete), new);
-        assert!(found.len() > 100);
     }
 }

@@ -66,6 +66,33 @@ fn a_step_passes_over_a_whole_command() {
 }
 
 #[test]
+fn facts_and_alerts_are_those_of_the_moment() {
+    let mut world = World::new((80, 24));
+    world.set_fact("2.0");
+    world.later(1);
+    world.set_fact("2.1 🚀");
+    world.set_alert("Look at the deployment 日本語");
+    world.tick();
+    world.press("3");
+    world.shows(&["alert.set", "Look at the deployment 日本語"]);
+    // Before the alert, before the second value, before the first one.
+    world.press("[");
+    world.lacks("alert.set");
+    world.press("2");
+    world.shows(&["facts/deploy", "2.1 🚀"]);
+    world.press("[");
+    world.shows(&["facts/deploy", "2.0"]);
+    world.lacks("2.1");
+    world.press("[");
+    world.lacks("facts/deploy");
+    world.press("n3/topic:facts/<Enter>");
+    world.shows(&["2 events", "memory.updated"]);
+    world.press("[[");
+    world.shows(&["1 event "]);
+    world.lacks("memory.updated");
+}
+
+#[test]
 fn a_memory_shows_nothing_of_later() {
     let mut world = World::new((80, 48));
     let undo = |world: &World, event: &str| {

@@ -25,6 +25,26 @@ fn an_undo_is_shown_before_it_is_done() {
 }
 
 #[test]
+fn facts_and_alerts_are_undone() {
+    let mut world = World::new((80, 24));
+    world.set_fact("2.0");
+    world.set_fact("2.1 🚀");
+    world.set_alert("Look at the deployment 日本語");
+    world.tick();
+    world.press("3/alert.set<Enter>u");
+    world.shows(&["1 alert gone", "- gone", "- Look at the deployment 日本語"]);
+    world.press("y");
+    world.shows(&["undone 1 event: 1 alert gone"]);
+    world.press("<Esc>/topic:facts/<Enter>u");
+    world.shows(&["deploy version", "- 2.1 🚀", "+ 2.0"]);
+    world.press("y");
+    world.shows(&["undone 1 event"]);
+    world.press("2");
+    world.shows(&["facts/deploy", "2.0"]);
+    world.lacks("2.1");
+}
+
+#[test]
 fn a_preview_that_no_longer_holds_is_shown_again() {
     let mut world = World::new((80, 24));
     world.press("3/memory.updated<Enter>u");

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use icm_api::{Caller, LinkRequest, RecallRequest, StoreRequest, UpdateRequest};
+use icm_api::{
+    AlertSetRequest, Caller, FactRequest, LinkRequest, RecallRequest, StoreRequest, UpdateRequest,
+};
 use icm_log::env::Env;
 use icm_service::{Ground, OpenOptions, Service};
 use icm_wait::bounds;
@@ -144,6 +146,20 @@ impl World {
             ..UpdateRequest::default()
         };
         self.service.update(&self.person, request).unwrap();
+    }
+
+    pub(super) fn set_fact(&self, value: &str) {
+        let request = FactRequest::new("deploy", "version", value);
+        self.service.set_fact(&self.person, request).unwrap();
+    }
+
+    pub(super) fn set_alert(&self, text: &str) {
+        let request = AlertSetRequest {
+            text: text.to_owned(),
+            session: Some("billing".to_owned()),
+            ..AlertSetRequest::default()
+        };
+        self.service.set_alert(&self.person, request).unwrap();
     }
 
     pub(super) fn later(&self, hours: u64) {

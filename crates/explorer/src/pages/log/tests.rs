@@ -16,7 +16,7 @@ use icm_api::{
 use icm_service::{ExportFile, OpenOptions, Service};
 use tempfile::TempDir;
 
-use super::super::{health, machines, sessions};
+use super::super::{health, machines, memory, sessions};
 use super::*;
 use crate::answer::Make;
 
@@ -528,4 +528,22 @@ fn every_golden_event_has_a_page() {
         bodies.into_iter().collect::<Vec<_>>(),
         ["damaged", "present"]
     );
+}
+
+#[test]
+fn a_parameter_that_is_no_number_is_named() {
+    let world = World::new();
+    let memory = format!("/memories/{}?before=x", world.store("apples", "red"));
+    for (make, address, name) in [
+        (sessions::page as Make, "/sessions?from=-1", "from"),
+        (sessions::page, "/sessions?alerts=many", "alerts"),
+        (machines::page, "/machines?conflicts=1.5", "conflicts"),
+        (health::page, "/health?stale=99999999999", "stale"),
+        (memory::page, &memory, "before"),
+    ] {
+        let error = world.try_page(make, address).expect_err(address);
+        let told = format!("`{name}` is no number that fits here");
+        assert_eq!(error.to_string(), told, "{address}");
+    }
+    world.page(sessions::page, "/sessions?from=%205%20&alerts=");
 }

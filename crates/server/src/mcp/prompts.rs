@@ -95,7 +95,10 @@ pub(super) fn messages(
     given: Option<&str>,
 ) -> Result<Vec<PromptMessage>> {
     let given = given.map(str::trim).filter(|given| !given.is_empty());
-    let then = for_offer("[; use icm_memory_recall once the task is known]", options);
+    let then = for_offer(
+        "[; use {icm_memory_recall} once the task is known]",
+        options,
+    );
     let topic = || {
         given.ok_or_else(|| {
             ServiceError::invalid_with("`topic` is missing", "name the topic; see icm://topics")
@@ -170,7 +173,7 @@ pub(super) fn messages(
             (
                 for_offer(
                     "Write one summary that keeps everything worth keeping of these memories, show it \
-                     to me, and once I agree store it with [icm_memory_consolidate or ]`icm consolidate` \
+                     to me, and once I agree store it with [{icm_memory_consolidate} or ]`icm consolidate` \
                      for their topic. The originals stay in history.",
                     options,
                 ),

@@ -46,6 +46,7 @@ use super::schema;
 use super::schema::{Args, Kind, Param};
 pub(super) use compatible::{FRONTS, as_named};
 use icm_api::error::ServiceError;
+use icm_api::ids::short_event as short;
 use icm_api::{Basis, Caller, Progress, TagFilter, expiry, when};
 use icm_guard::sanitize::{clean, clean_line};
 use icm_service::{Delivery, Service};
@@ -140,7 +141,7 @@ pub(crate) struct Tool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     /// At most 300 characters: what the tool does, when to call it, what it is not for. Parts that name other tools are in
-    /// brackets, see [`for_offer`].
+    /// brackets, and the names in braces, see [`for_offer`].
     pub(super) description: &'static str,
     pub(super) hints: Hints,
     /// Words that a model may search for when it wants this tool, and that its name lacks.
@@ -213,7 +214,7 @@ impl Call<'_> {
 
     /// Returns how the model reads a memory whole; if no tool on offer does that, the command for the user.
     fn way_to_the_whole(&self) -> String {
-        if_offered("icm_log with its id shows it whole", self.options)
+        if_offered("{icm_log} with its id shows it whole", self.options)
             .unwrap_or_else(|| "`icm get ID` (for the user to run) shows it whole".to_owned())
     }
 }
@@ -350,11 +351,6 @@ const SCOPE_TO_STORE: Param = Param {
 };
 
 pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
-
-/// Returns the first characters of an event id, enough to name the event.
-fn short(event: &str) -> &str {
-    &event[..event.floor_char_boundary(12)]
-}
 
 /// `1 memory`, `2 memories`.
 fn count(n: u64, one: &str, many: &str) -> String {

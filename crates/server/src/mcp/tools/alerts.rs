@@ -18,7 +18,7 @@ const SESSION: Param = Param {
 pub(super) static SET: Tool = Tool {
     name: "icm_alert_set",
     title: "Set a reminder",
-    description: "Set a reminder that is shown once to this session, its sub-agents, or without a session to the project. Call it before the context is compacted, or when something has to be done at a later time. Not for knowledge[: use icm_memory_store].",
+    description: "Set a reminder that is shown once to this session, its sub-agents, or without a session to the project. Call it before the context is compacted, or when something has to be done at a later time. Not for knowledge[: use {icm_memory_store}].",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -57,7 +57,7 @@ pub(super) static SET: Tool = Tool {
 pub(super) static DUE: Tool = Tool {
     name: "icm_alerts",
     title: "Show reminders",
-    description: "Return the reminders of this session, of its parents and of the project that are due. Each is returned once. Call it when a session starts or after the context was compacted. Not for knowledge[: use icm_memory_recall].",
+    description: "Return the reminders of this session, of its parents and of the project that are due. Each is returned once. Call it when a session starts or after the context was compacted. Not for knowledge[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

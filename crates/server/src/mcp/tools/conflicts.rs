@@ -15,7 +15,7 @@ const CONFLICTS_MAX: usize = 20;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_conflicts",
     title: "Conflicts",
-    description: "List fields for which machines wrote different values without knowing of each other. Call it after a sync or import.[ To settle one, icm_memory_update that field with the value that holds, even the shown one.] Not for memories that contradict each other[: use icm_memory_health].",
+    description: "List fields for which machines wrote different values without knowing of each other. Call it after a sync or import.[ To settle one, {icm_memory_update} that field with the value that holds, even the shown one.] Not for memories that contradict each other[: use {icm_memory_health}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -12,7 +12,7 @@ use icm_guard::sanitize::clean;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_consolidate",
     title: "Consolidate a topic",
-    description: "Store one summary in place of the memories of a topic; they stay in history[ and icm_undo brings them back]. Call it when a topic has grown long and you have read all of it. Not for correcting one memory[: use icm_memory_update].",
+    description: "Store one summary in place of the memories of a topic; they stay in history[ and {icm_undo} brings them back]. Call it when a topic has grown long and you have read all of it. Not for correcting one memory[: use {icm_memory_update}].",
     hints: Hints {
         read_only: false,
         destructive: true,

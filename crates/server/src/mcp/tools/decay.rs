@@ -8,7 +8,7 @@ use icm_api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_decay",
     title: "Let memories fade",
-    description: "Let memories fade up to today; the same rate again on one day changes nothing. Call it to set another rate for today. Not for forgetting[: icm_memory_prune does that]. Recalls do it once a day by themselves.",
+    description: "Let memories fade up to today; the same rate again on one day changes nothing. Call it to set another rate for today. Not for forgetting[: {icm_memory_prune} does that]. Recalls do it once a day by themselves.",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -55,7 +55,7 @@ pub(super) fn ahead(call: &Call<'_>, ticks: &[TickAhead]) -> String {
     };
     let events: Vec<_> = ticks.iter().map(|tick| short(&tick.event)).collect();
     let events = events.join(", ");
-    let way = match call.told("[icm_undo of]") {
+    let way = match call.told("[{icm_undo} of]") {
         undo if undo.is_empty() => format!("`icm undo` (for the user to run) of event {events}"),
         undo => format!("{undo} event {events}"),
     };

@@ -21,7 +21,7 @@ const LINK_BYTES: usize = 100;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_diff",
     title: "Compare two moments",
-    description: "Compare memories and memoirs at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between[: use icm_log].",
+    description: "Compare memories and memoirs at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between[: use {icm_log}].",
     hints: Hints {
         read_only: true,
         destructive: false,

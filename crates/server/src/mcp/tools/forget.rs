@@ -7,7 +7,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_forget",
     title: "Forget a memory",
-    description: "Forget one memory: it is no longer recalled, but can be brought back. Call it when the user asks for it or a memory is plainly wrong. Not for changed facts[ (icm_memory_update)], and no way to erase a secret.",
+    description: "Forget one memory: it is no longer recalled, but can be brought back. Call it when the user asks for it or a memory is plainly wrong. Not for changed facts[ ({icm_memory_update})], and no way to erase a secret.",
     hints: Hints {
         read_only: false,
         destructive: true,

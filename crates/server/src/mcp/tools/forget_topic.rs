@@ -16,7 +16,7 @@ const SHOWN_MAX_BYTES: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_forget_topic",
     title: "Forget a topic",
-    description: "Forget all memories of a topic[; icm_undo brings them back]. Call it when the user asks to drop a whole topic; without confirm it only previews. Not for one memory[: use icm_memory_forget].",
+    description: "Forget all memories of a topic[; {icm_undo} brings them back]. Call it when the user asks to drop a whole topic; without confirm it only previews. Not for one memory[: use {icm_memory_forget}].",
     hints: Hints {
         read_only: false,
         destructive: true,
@@ -73,7 +73,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 "forgotten {memories} in \"{topic}\" (event {}, @{}){}",
                 short(&last.event),
                 last.position,
-                call.told("[; icm_undo with that event brings all of them back]"),
+                call.told("[; {icm_undo} with that event brings all of them back]"),
             )
         }
         None => {

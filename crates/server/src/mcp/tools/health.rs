@@ -12,7 +12,7 @@ use icm_guard::sanitize::clean_line;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_health",
     title: "Memory health",
-    description: "Count stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts[: use icm_memory_recall].",
+    description: "Count stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -78,18 +78,18 @@ fn words(finding: FindingKind, n: u64) -> (&'static str, &'static str) {
     match finding {
         FindingKind::Stale => (
             "stale",
-            "update what still holds, icm_memory_forget the rest",
+            "update what still holds, {icm_memory_forget} the rest",
         ),
-        FindingKind::NearDuplicates => ("nearly the same", "icm_memory_forget one of each"),
+        FindingKind::NearDuplicates => ("nearly the same", "{icm_memory_forget} one of each"),
         FindingKind::Contradictions => (
             "contradicting each other",
-            "icm_memory_update or icm_memory_forget the wrong one",
+            "{icm_memory_update} or {icm_memory_forget} the wrong one",
         ),
-        FindingKind::NeverRecalled => ("never recalled", "icm_memory_forget what nobody needs"),
-        FindingKind::ExpireSoon => ("about to expire", "icm_memory_store again what must stay"),
+        FindingKind::NeverRecalled => ("never recalled", "{icm_memory_forget} what nobody needs"),
+        FindingKind::ExpireSoon => ("about to expire", "{icm_memory_store} again what must stay"),
         FindingKind::Crowded => match n {
-            1 => ("crowded topic", "icm_memory_consolidate"),
-            _ => ("crowded topics", "icm_memory_consolidate"),
+            1 => ("crowded topic", "{icm_memory_consolidate}"),
+            _ => ("crowded topics", "{icm_memory_consolidate}"),
         },
     }
 }

@@ -10,7 +10,7 @@ use icm_api::{Action, LinkRequest};
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_link",
     title: "Link two memories",
-    description: "Say how a memory relates to another one, or take that back. Call it when one replaces, contradicts or follows from another. Not for concepts[: use icm_memoir_link].",
+    description: "Say how a memory relates to another one, or take that back. Call it when one replaces, contradicts or follows from another. Not for concepts[: use {icm_memoir_link}].",
     hints: Hints {
         read_only: false,
         destructive: false,

@@ -18,7 +18,7 @@ const DEPTH_MAX: u64 = 64;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_list_topics",
     title: "List topics",
-    description: "List the topics as a tree, with counts. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact[: use icm_memory_recall].",
+    description: "List the topics as a tree, with counts. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -95,7 +95,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let shown_count = shown.len();
     let mut text = match (topics.total, &request.prefix) {
         (0, None) if as_of.is_some() => "no topics then".to_owned(),
-        (0, None) => call.told("no topics yet[: store something with icm_memory_store]"),
+        (0, None) => call.told("no topics yet[: store something with {icm_memory_store}]"),
         (0, Some(_)) => "no topics there: leave prefix out to see all".to_owned(),
         _ => format!("{}\ndays in {}", frame.finish(), call.service.zone_name()),
     };

@@ -5,7 +5,7 @@ use super::{Tool, compatible, offered, offered_as};
 use crate::mcp::McpOptions;
 
 /// Returns words of this program for a client. A part in brackets is kept, without the brackets, if each tool that it
-/// names is on offer.
+/// names is on offer. Braces stand around the name of a tool: `[: use {icm_log}]`.
 pub(in crate::mcp) fn for_offer(words: &str, options: McpOptions) -> String {
     let mut said = String::with_capacity(words.len());
     let mut rest = words;
@@ -22,18 +22,10 @@ pub(in crate::mcp) fn for_offer(words: &str, options: McpOptions) -> String {
 pub(in crate::mcp) fn if_offered(part: &str, options: McpOptions) -> Option<String> {
     let mut said = String::with_capacity(part.len());
     let mut rest = part;
-    while let Some(start) = rest.find(is_of_name) {
-        let (before, word) = rest.split_at(start);
-        let end = word.find(|c| !is_of_name(c)).unwrap_or(word.len());
-        let (word, after) = word.split_at(end);
-        // `store`, `list` and others are names and words of English, too.
-        let is_name = word.contains('_') || before == " " && said.ends_with("use");
-        let named = Tool::named(word).filter(|_| is_name);
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}')?;
         said.push_str(before);
-        said.push_str(match named {
-            Some(tool) => on_offer(tool, options)?,
-            None => word,
-        });
+        said.push_str(on_offer(Tool::named(name)?, options)?);
         rest = after;
     }
     Some(said + rest)
@@ -46,18 +38,48 @@ fn on_offer(tool: &'static Tool, options: McpOptions) -> Option<&'static str> {
     same.or_else(|| offered_as(options, compatible::own_name(tool.name)))
 }
 
-fn is_of_name(c: char) -> bool {
-    c.is_ascii_lowercase() || c == '_'
+/// Returns a part of words that names no tool, or a tool of icm without braces, and so would be shown wrongly.
+#[cfg(test)]
+fn wrongly_marked(words: &str) -> Option<&str> {
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
+    let mut names = words.split('{').skip(1);
+    let unknown = names.find_map(|after| {
+        let name = after.split('}').next()?;
+        Tool::named(name).is_none().then_some(name)
+    });
+    let mut bare = words.match_indices("icm_");
+    unknown.or_else(|| {
+        bare.find(|(at, _)| !words[..*at].ends_with('{'))
+            .map(|(at, _)| {
+                let end = words[at..].find(|c| !is_of_name(c));
+                &words[at..end.map_or(words.len(), |end| at + end)]
+            })
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::every;
     use super::*;
     use crate::mcp::Offer;
 
     #[test]
+    fn descriptions_mark_the_tools_that_they_name() {
+        for tool in every() {
+            let words = tool.description;
+            assert_eq!(wrongly_marked(words), None, "{}", tool.name);
+            assert!(
+                !words.contains(": use ") || words.contains(": use {"),
+                "{words}"
+            );
+        }
+        assert_eq!(wrongly_marked("use icm_log or not"), Some("icm_log"));
+        assert_eq!(wrongly_marked("use {icm_lag}"), Some("icm_lag"));
+    }
+
+    #[test]
     fn a_part_about_tools_is_kept_if_they_are_on_offer() {
-        let words = "Look here[: use icm_memory_recall or icm_log]. Keep it[ with icm_memory_store, and store it once].";
+        let words = "Look here[: use {icm_memory_recall} or {icm_log}]. Keep it[ with {icm_memory_store}, and store it once].";
         for (sets, said) in [
             (
                 &["core"][..],
@@ -84,7 +106,7 @@ mod tests {
             offer: Offer::of(&["sediment".to_owned()], &[], &["list".to_owned()]).expect("a set"),
             ..McpOptions::default()
         };
-        let words = "Not for it[: use list]. Not for that[: use recall].";
+        let words = "Not for it[: use {list}]. Not for that[: use {recall}].";
         assert_eq!(
             for_offer(words, sediment),
             "Not for it. Not for that: use recall."

@@ -19,7 +19,7 @@ const PAUSE_IDS_MAX: usize = 10;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_prune",
     title: "Forget what has faded",
-    description: "Forget the medium and low memories that have faded[; icm_undo brings them back]. Call it when the user asks to clean up; without confirm it only previews. Not for single memories[: use icm_memory_forget].",
+    description: "Forget the medium and low memories that have faded[; {icm_undo} brings them back]. Call it when the user asks to clean up; without confirm it only previews. Not for single memories[: use {icm_memory_forget}].",
     hints: Hints {
         read_only: false,
         destructive: true,
@@ -76,7 +76,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 count(memories, "memory", "memories"),
                 answer.threshold,
                 short(event),
-                call.told("[; icm_undo with that event brings all of them back]"),
+                call.told("[; {icm_undo} with that event brings all of them back]"),
             )
         }
         (None, _) => preview(&answer),

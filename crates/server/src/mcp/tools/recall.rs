@@ -39,7 +39,7 @@ const TEXT_MIN_BYTES: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall",
     title: "Recall memories",
-    description: "Return the memories that match best, with ids. Call it before a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing[: use icm_memory_list_topics or icm_log].",
+    description: "Return the memories that match best, with ids. Call it before a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing[: use {icm_memory_list_topics} or {icm_log}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -238,7 +238,7 @@ pub(super) fn told(
         true => text.push_str(&match &answer.nearest {
             Some(nearest) => nothing_fits(&nearest.id, nearest.fit),
             None => call.told(
-                "no memory matches; try other words or scope all[, or icm_memory_list_topics]",
+                "no memory matches; try other words or scope all[, or {icm_memory_list_topics}]",
             ),
         }),
         false => {

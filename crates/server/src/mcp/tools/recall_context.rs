@@ -21,7 +21,7 @@ const BUDGET_MAX: u64 = 15_000;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall_context",
     title: "Recall for a prompt",
-    description: "Return what memories say on a subject as text for a prompt, within a budget of tokens; what is superseded is left out. Call it to brief a new session or another agent. Not for finding ids[: use icm_memory_recall].",
+    description: "Return what memories say on a subject as text for a prompt, within a budget of tokens; what is superseded is left out. Call it to brief a new session or another agent. Not for finding ids[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

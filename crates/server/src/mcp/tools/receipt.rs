@@ -160,7 +160,7 @@ fn similar_text(
             format!("both are kept and linked; if this one replaces it, {forget} the old one")
         }
         (_, None) => call.told(
-            "both are kept and linked[; if this one replaces it, update it with icm_memory_update and forget \
+            "both are kept and linked[; if this one replaces it, update it with {icm_memory_update} and forget \
              the new one]",
         ),
     };

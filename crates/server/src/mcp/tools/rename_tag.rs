@@ -16,7 +16,7 @@ const SHOWN_MAX_BYTES: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_rename_tag",
     title: "Rename a keyword",
-    description: "Rename a keyword in all memories that have it, or merge it into another[; icm_undo takes it back]. Call it to tidy up keywords that mean the same; without confirm it only previews. Not for one memory[: use icm_memory_update].",
+    description: "Rename a keyword in all memories that have it, or merge it into another[; {icm_undo} takes it back]. Call it to tidy up keywords that mean the same; without confirm it only previews. Not for one memory[: use {icm_memory_update}].",
     hints: Hints {
         read_only: false,
         destructive: true,
@@ -81,7 +81,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 "changed {} (event {}, @{position}){}",
                 memories(&answer),
                 short(event),
-                call.told("[; icm_undo with that event takes it back]"),
+                call.told("[; {icm_undo} with that event takes it back]"),
             )
         }
         _ => preview(&answer),

@@ -7,7 +7,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_revive",
     title: "Revive a memory",
-    description: "Bring a forgotten or expired memory back, with a new condition to expire or with none. Call it when the user asks for it[, or icm_memory_list with expired shows what still holds]. Not for changing a text[: use icm_memory_update].",
+    description: "Bring a forgotten or expired memory back, with a new condition to expire or with none. Call it when the user asks for it[, or {icm_memory_list} with expired shows what still holds]. Not for changing a text[: use {icm_memory_update}].",
     hints: Hints {
         read_only: false,
         destructive: false,

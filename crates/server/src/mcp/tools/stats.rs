@@ -10,7 +10,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_stats",
     title: "Memory statistics",
-    description: "Show how much is stored: memories, topics, events of the log, bytes, and how far the indexes are. Call it when the user asks about the memory itself or something seems missing. Not for finding memories[: use icm_memory_recall].",
+    description: "Show how much is stored: memories, topics, events of the log, bytes, and how far the indexes are. Call it when the user asks about the memory itself or something seems missing. Not for finding memories[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

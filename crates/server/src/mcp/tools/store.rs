@@ -8,7 +8,7 @@ use icm_api::{StoreRequest, Trust};
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_store",
     title: "Store a memory",
-    description: "Store one fact for later sessions. Call it after a decision, a stated preference, a fixed error or a learned convention. Not for secrets, whole files or what only this task needs[; to correct a memory use icm_memory_update].",
+    description: "Store one fact for later sessions. Call it after a decision, a stated preference, a fixed error or a learned convention. Not for secrets, whole files or what only this task needs[; to correct a memory use {icm_memory_update}].",
     hints: Hints {
         read_only: false,
         destructive: false,

@@ -16,7 +16,7 @@ const PAGE: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_tags",
     title: "List keywords",
-    description: "List the keywords of the memories, with counts. Call it to see by which keywords memories can be filtered, or to pick some for a new memory. Not for finding a fact[: use icm_memory_recall].",
+    description: "List the keywords of the memories, with counts. Call it to see by which keywords memories can be filtered, or to pick some for a new memory. Not for finding a fact[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -54,11 +54,13 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         if frame.len_bytes() > call.room_bytes() {
             break;
         }
-        let expired = match tag.expired {
-            0 => String::new(),
-            expired => format!(", {expired} expired"),
-        };
-        let tail = format!(" ({}{expired})", tag.memories);
+        let mut tail = format!(" ({}", tag.memories);
+        for (count, word) in [(tag.expired, "expired"), (tag.planned, "planned")] {
+            if count > 0 {
+                tail.push_str(&format!(", {count} {word}"));
+            }
+        }
+        tail.push(')');
         frame.item("", &clean_line(&tag.tag), &tail, usize::MAX);
         shown += 1;
     }

@@ -8,7 +8,7 @@ use icm_api::error::ServiceError;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_update",
     title: "Update a memory",
-    description: "Change one memory: give what is new. Call it when it is wrong or out of date[; what it said stays in icm_log]. Not for new facts[: use icm_memory_store].",
+    description: "Change one memory: give what is new. Call it when it is wrong or out of date[; what it said stays in {icm_log}]. Not for new facts[: use {icm_memory_store}].",
     hints: Hints {
         read_only: false,
         destructive: false,

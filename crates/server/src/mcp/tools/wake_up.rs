@@ -14,7 +14,7 @@ const BUDGET_MAX: u64 = 15_000;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_wake_up",
     title: "Wake up",
-    description: "Return what this session should know before it begins: pinned, critical and high memories, preferences, and what changed since the last session of this project. Call it once, at the start. Not for a question[: use icm_memory_recall].",
+    description: "Return what this session should know before it begins: pinned, critical and high memories, preferences, and what changed since the last session of this project. Call it once, at the start. Not for a question[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -61,7 +61,7 @@ pub(super) static STORE: Tool = Tool {
 pub(super) static RECALL: Tool = Tool {
     name: "icm_recall",
     title: "Recall memories",
-    description: "Search the long-term memory and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing[: use icm_list_topics].",
+    description: "Search the long-term memory and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing[: use {icm_list_topics}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -150,7 +150,7 @@ pub(super) static CONSOLIDATE: Tool = Tool {
 pub(super) static LIST_TOPICS: Tool = Tool {
     name: "icm_list_topics",
     title: "List topics",
-    description: "List all topics with their numbers of memories. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact[: use icm_recall].",
+    description: "List all topics with their numbers of memories. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact[: use {icm_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -166,7 +166,7 @@ pub(super) static LIST_TOPICS: Tool = Tool {
 pub(super) static STATS: Tool = Tool {
     name: "icm_stats",
     title: "Memory statistics",
-    description: "Show how much is stored: memories, topics, events of the log, bytes. Call it when the user asks about the memory itself. Not for finding memories[: use icm_recall].",
+    description: "Show how much is stored: memories, topics, events of the log, bytes. Call it when the user asks about the memory itself. Not for finding memories[: use {icm_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -13,7 +13,7 @@ const FACTS_MAX: usize = 100;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_fact_get",
     title: "Get facts",
-    description: "Return the current value of a subject's attribute; without an attribute all of the subject, without a subject all facts. Call it to look up a value by its name. Not for a search by words[: use icm_memory_recall].",
+    description: "Return the current value of a subject's attribute; without an attribute all of the subject, without a subject all facts. Call it to look up a value by its name. Not for a search by words[: use {icm_memory_recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -12,7 +12,7 @@ use crate::mcp::schema::Args;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_fact_set",
     title: "Set a fact",
-    description: "Set the one current value of a subject's attribute, e.g. deploy, version, 2.1. Call it when a value that changes over time becomes known or changes; earlier values stay as history. Not for knowledge in sentences[: use icm_memory_store].",
+    description: "Set the one current value of a subject's attribute, e.g. deploy, version, 2.1. Call it when a value that changes over time becomes known or changes; earlier values stay as history. Not for knowledge in sentences[: use {icm_memory_store}].",
     hints: Hints {
         read_only: false,
         destructive: false,

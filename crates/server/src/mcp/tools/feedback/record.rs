@@ -9,7 +9,7 @@ use icm_api::{FeedbackRequest, Trust};
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_feedback_record",
     title: "Record a correction",
-    description: "Record what was predicted or done and what would have been right. Call it when the user corrects you or a prediction turns out wrong; later recalls about a like context show it. Not for facts[: use icm_memory_store].",
+    description: "Record what was predicted or done and what would have been right. Call it when the user corrects you or a prediction turns out wrong; later recalls about a like context show it. Not for facts[: use {icm_memory_store}].",
     hints: Hints {
         read_only: false,
         destructive: false,

@@ -13,7 +13,7 @@ use icm_guard::sanitize::clean_line;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_feedback_search",
     title: "Search corrections",
-    description: "Search what was predicted wrongly before, and what was right; without a query the newest. Call it before a prediction or decision of a kind that went wrong earlier. Not for memories[: use icm_memory_recall, which shows fitting corrections, too].",
+    description: "Search what was predicted wrongly before, and what was right; without a query the newest. Call it before a prediction or decision of a kind that went wrong earlier. Not for memories[: use {icm_memory_recall}, which shows fitting corrections, too].",
     hints: READS,
     search_hint: "mistakes, corrections, past errors",
     leaves_work: false,

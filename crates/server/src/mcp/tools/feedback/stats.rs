@@ -9,7 +9,7 @@ use icm_guard::sanitize::clean_line;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_feedback_stats",
     title: "Feedback statistics",
-    description: "Count the corrections by topic, and name the memories that were called wrong most often. Call it to see where predictions go wrong. Not for finding a correction[: use icm_feedback_search].",
+    description: "Count the corrections by topic, and name the memories that were called wrong most often. Call it to see where predictions go wrong. Not for finding a correction[: use {icm_feedback_search}].",
     hints: READS,
     search_hint: "mistakes, how often wrong",
     leaves_work: false,

@@ -9,7 +9,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_add_concept",
     title: "Add a concept",
-    description: "Add a concept with its definition to a memoir. Call it when a part of the subject has a name worth keeping. Not for changing one[ (icm_memoir_refine)].",
+    description: "Add a concept with its definition to a memoir. Call it when a part of the subject has a name worth keeping. Not for changing one[ ({icm_memoir_refine})].",
     hints: ADDS,
     search_hint: "knowledge graph, define, node",
     leaves_work: true,

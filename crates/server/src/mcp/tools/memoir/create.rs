@@ -8,7 +8,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_create",
     title: "Create a memoir",
-    description: "Create a memoir: a named graph of concepts. Call it for a subject whose parts and their links matter. Not for single facts[ (icm_memory_store)].",
+    description: "Create a memoir: a named graph of concepts. Call it for a subject whose parts and their links matter. Not for single facts[ ({icm_memory_store})].",
     hints: ADDS,
     search_hint: "knowledge graph, new",
     leaves_work: true,

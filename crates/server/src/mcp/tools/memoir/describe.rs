@@ -8,7 +8,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_describe",
     title: "Describe a memoir",
-    description: "Say anew what a memoir is about. Call it when its description is no longer right. Not for concepts[ (icm_memoir_refine)].",
+    description: "Say anew what a memoir is about. Call it when its description is no longer right. Not for concepts[ ({icm_memoir_refine})].",
     hints: Hints {
         idempotent: true,
         ..ADDS

@@ -16,7 +16,7 @@ const WHAT: &str = "an export";
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_export",
     title: "Export a memoir",
-    description: "Write a whole memoir out as text of a format. Call it to draw it, or to read all of it at once. Not for one concept[ (icm_memoir_inspect)].",
+    description: "Write a whole memoir out as text of a format. Call it to draw it, or to read all of it at once. Not for one concept[ ({icm_memoir_inspect})].",
     hints: READS,
     search_hint: "knowledge graph, mermaid, dot, json",
     leaves_work: false,

@@ -7,7 +7,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_forget",
     title: "Forget a concept or memoir",
-    description: "Hide a concept with its links, or a whole memoir, or bring it back. Call it when one is wrong or no longer matters. Not for changed definitions[ (icm_memoir_refine)].",
+    description: "Hide a concept with its links, or a whole memoir, or bring it back. Call it when one is wrong or no longer matters. Not for changed definitions[ ({icm_memoir_refine})].",
     hints: Hints {
         read_only: false,
         destructive: true,

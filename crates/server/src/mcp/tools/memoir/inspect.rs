@@ -20,7 +20,7 @@ const AROUND: usize = 200;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_inspect",
     title: "Inspect a concept",
-    description: "Show a concept, its earlier definitions, its links and what is around it. Call it before you build on a concept. Not for finding one[ (icm_memoir_search)].",
+    description: "Show a concept, its earlier definitions, its links and what is around it. Call it before you build on a concept. Not for finding one[ ({icm_memoir_search})].",
     hints: READS,
     search_hint: "knowledge graph, neighbours, definition",
     leaves_work: false,

@@ -11,7 +11,7 @@ use icm_guard::sanitize::clean_line;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_list",
     title: "List memoirs",
-    description: "List the memoirs and what they are about. Call it to see which there are. Not for their concepts[ (icm_memoir_show)].",
+    description: "List the memoirs and what they are about. Call it to see which there are. Not for their concepts[ ({icm_memoir_show})].",
     hints: READS,
     search_hint: "knowledge graphs, overview",
     leaves_work: false,
@@ -42,7 +42,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         shown += 1;
     }
     let mut text = match (shown, total) {
-        (0, 0) => call.told("no memoirs yet[: icm_memoir_create makes one]"),
+        (0, 0) => call.told("no memoirs yet[: {icm_memoir_create} makes one]"),
         (0, _) => "no memoirs after that".to_owned(),
         _ => frame.finish(),
     };

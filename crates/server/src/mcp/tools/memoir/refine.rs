@@ -9,7 +9,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_refine",
     title: "Refine a concept",
-    description: "Give a concept another definition, or more labels or sources; earlier definitions stay in its history, revision and confidence grow. Call it when you know better. Not for new concepts[ (icm_memoir_add_concept)].",
+    description: "Give a concept another definition, or more labels or sources; earlier definitions stay in its history, revision and confidence grow. Call it when you know better. Not for new concepts[ ({icm_memoir_add_concept})].",
     hints: ADDS,
     search_hint: "knowledge graph, redefine, correct",
     leaves_work: true,

@@ -7,7 +7,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_search",
     title: "Search a memoir",
-    description: "Find concepts of one memoir by words, meaning or label. Call it when the memoir is known. Not for memories[ (icm_memory_recall)].",
+    description: "Find concepts of one memoir by words, meaning or label. Call it when the memoir is known. Not for memories[ ({icm_memory_recall})].",
     hints: READS,
     search_hint: "knowledge graph, find concept",
     leaves_work: false,

@@ -7,7 +7,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_search_all",
     title: "Search all memoirs",
-    description: "Find concepts of all memoirs by words, meaning or label. Call it when you do not know the memoir. Not for memories[ (icm_memory_recall)].",
+    description: "Find concepts of all memoirs by words, meaning or label. Call it when you do not know the memoir. Not for memories[ ({icm_memory_recall})].",
     hints: READS,
     search_hint: "knowledge graphs, find concept",
     leaves_work: false,

@@ -17,7 +17,7 @@ const PAGE: usize = 100;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_show",
     title: "Show a memoir",
-    description: "Show a memoir: numbers, labels and its concepts by name, a page at a time. Call it to get an overview. Not for finding one concept[ (icm_memoir_search)].",
+    description: "Show a memoir: numbers, labels and its concepts by name, a page at a time. Call it to get an overview. Not for finding one concept[ ({icm_memoir_search})].",
     hints: READS,
     search_hint: "knowledge graph, concepts",
     leaves_work: false,

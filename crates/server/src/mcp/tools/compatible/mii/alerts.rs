@@ -10,7 +10,7 @@ use icm_api::{AlertSetRequest, Caller};
 pub(in crate::mcp::tools) static SET: Tool = Tool {
     name: "alert_set",
     title: "Set an alert",
-    description: "Set an alert for this session: it is returned once, [by alerts_get or ]when the session starts again. Call it before the context is compacted. Not for knowledge[: use memory_set].",
+    description: "Set an alert for this session: it is returned once, [by {alerts_get} or ]when the session starts again. Call it before the context is compacted. Not for knowledge[: use {memory_set}].",
     hints: Hints {
         read_only: false,
         destructive: false,
@@ -44,7 +44,7 @@ pub(in crate::mcp::tools) static SET: Tool = Tool {
 pub(in crate::mcp::tools) static GET: Tool = Tool {
     name: "alerts_get",
     title: "Get the alerts",
-    description: "Return the alerts of this session and of its parents that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge[: use memory_get].",
+    description: "Return the alerts of this session and of its parents that were not returned yet. Call it when a session starts and after the context was compacted. Not for knowledge[: use {memory_get}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -12,7 +12,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "list_tags",
     title: "List tags",
-    description: "List the tags of the memories, with counts. Call it to see what is known at all[, or to pick tags for memory_get and memory_set]. Not for finding a memory.",
+    description: "List the tags of the memories, with counts. Call it to see what is known at all[, or to pick tags for {memory_get} and {memory_set}]. Not for finding a memory.",
     hints: Hints {
         read_only: true,
         destructive: false,

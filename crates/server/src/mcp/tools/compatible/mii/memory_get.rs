@@ -17,7 +17,7 @@ const LIMIT_DEFAULT: u64 = 10;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "memory_get",
     title: "Retrieve memories",
-    description: "Retrieve the memories that fit a query, by words, meaning and tags. Call it before a task and whenever earlier decisions, preferences or facts may matter. Not for an overview[: use list_tags].",
+    description: "Retrieve the memories that fit a query, by words, meaning and tags. Call it before a task and whenever earlier decisions, preferences or facts may matter. Not for an overview[: use {list_tags}].",
     hints: Hints {
         read_only: true,
         destructive: false,

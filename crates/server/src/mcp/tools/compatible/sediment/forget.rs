@@ -11,7 +11,7 @@ use icm_api::error::ServiceError;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "forget",
     title: "Forget an item",
-    description: "Delete a stored item by its ID: it is no longer recalled, and the log keeps it so that it can be brought back. Call it when the user asks for it or an item is plainly wrong. Not for a changed fact[: use store with replace_id].",
+    description: "Delete a stored item by its ID: it is no longer recalled, and the log keeps it so that it can be brought back. Call it when the user asks for it or an item is plainly wrong. Not for a changed fact[: use {store} with replace_id].",
     hints: Hints {
         read_only: false,
         destructive: true,

@@ -18,7 +18,7 @@ const FURTHER: usize = 4;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "list",
     title: "List items",
-    description: "List stored items, newest first, with the start of each. Call it to see what is stored. Not for finding an item[: use recall].",
+    description: "List stored items, newest first, with the start of each. Call it to see what is stored. Not for finding an item[: use {recall}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -18,7 +18,7 @@ const LIMIT_DEFAULT: u64 = 5;
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "recall",
     title: "Recall items",
-    description: "Search stored content by meaning and words. Call it before a task and whenever earlier decisions, preferences or facts may matter. Items of other projects are marked cross_project. Not for browsing[: use list].",
+    description: "Search stored content by meaning and words. Call it before a task and whenever earlier decisions, preferences or facts may matter. Items of other projects are marked cross_project. Not for browsing[: use {list}].",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -103,8 +103,9 @@ fn planned(
     oldest: Option<&Version>,
 ) -> Markup {
     let goes_on = |older: &Version| {
+        // The events of a command stand together.
         later_value(older).is_some()
-            && older.at == version.at
+            && older.position + 1 == version.position
             && oldest.is_some_and(|it| it.memory.content == version.memory.content)
     };
     let is_new = older.is_none_or(|it| it.memory.occurred_at != version.memory.occurred_at);

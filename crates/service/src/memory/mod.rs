@@ -3,7 +3,7 @@
 mod authors;
 pub(crate) mod dated_statement;
 pub(crate) mod expiry;
-mod fact;
+pub(crate) mod fact;
 pub(crate) mod forget_revive;
 pub(crate) mod link;
 pub(crate) mod lookup;

@@ -1,5 +1,6 @@
 //! Tests that a fact has one current value, chosen by valid time, and keeps the earlier ones.
 
+mod imported;
 mod names;
 mod planned;
 mod stored_over;
@@ -91,13 +92,14 @@ fn shown(service: &Service, id: &str) -> String {
     icm_api::fact_value("deploy", "version", &text).to_owned()
 }
 
-fn undo(service: &Service, event: &str) {
+/// Undoes an event. Returns the event of the undo.
+fn undo(service: &Service, event: &str) -> String {
     let request = UndoRequest {
         events: vec![event.to_owned()],
         ..UndoRequest::default()
     };
     let done = service.undo(&Caller::default(), &request);
-    done.expect("it is undone");
+    done.expect("it is undone").event.expect("an event")
 }
 
 #[test]
@@ -183,8 +185,10 @@ fn a_value_of_the_future_is_not_valid_yet() {
     let error = asked(&service, &query()).expect_err("no value yet");
     assert!(matches!(error, ServiceError::Nothing { .. }), "{error:?}");
     let told = error.to_string();
-    assert!(told.contains("has no value yet: "), "{told}");
-    assert!(told.contains("planned, valid from 2"), "{told}");
+    let planned = "has no value yet: the first one is planned, valid from 2";
+    assert!(told.contains(planned), "{told}");
+    let hint = "that value is `3.0`; see `icm fact history deploy version`";
+    assert_eq!(error.hint().as_deref(), Some(hint));
     assert_eq!(valid_at(&service, FUTURE).as_deref(), Some("3.0"));
 
     let now = set(&service, "2.0", None);

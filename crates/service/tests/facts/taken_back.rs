@@ -1,7 +1,7 @@
 //! Values that an undo, a forgetting or a redaction takes back.
 
 use icm_api::error::ServiceError;
-use icm_api::{Action, Caller, FactQuery, FactRequest, UndoRequest};
+use icm_api::{Action, Caller, FactQuery, FactRequest, UndoRequest, UpdateRequest};
 use icm_service::Service;
 
 use crate::{FUTURE, PAST, asked, current, history, opened, query, set, shown, undo};
@@ -31,17 +31,56 @@ fn a_value_that_was_given_back_goes_with_its_statement() {
     let second = set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
     // The command of this value gives the memory the second one back.
     set(&service, "1.5", Some("2024-01-20T00:00:00Z"));
-    undo(&service, &second.receipt.event);
+    let first = ["1.0 2024-01-05 2024-01-20", "1.5 2024-01-20 -"];
+    let id = &second.receipt.id;
+    let undone = undo(&service, &second.receipt.event);
     assert_eq!(current(&service), "1.5");
+    assert_eq!(history(&service), first);
+    // The current value is the memory's text, too.
+    assert_eq!(shown(&service, id), "1.5");
+    let memory = service.get(id, None).expect("a memory");
+    assert_eq!(memory.occurred_at.as_deref(), Some("2024-01-20T00:00:00Z"));
+    assert_eq!(memory.conflicts, [""; 0]);
+    assert_eq!(set(&service, "1.5", None).receipt.action, Action::Unchanged);
+    // The undo of the undo brings both back.
+    undo(&service, &undone);
+    assert_eq!(shown(&service, id), "2.0");
+    assert_eq!(history(&service).len(), 3);
+    let memory = service.get(id, None).expect("a memory");
+    assert_eq!(memory.conflicts, [""; 0]);
+}
+
+#[test]
+fn what_an_undo_gives_back_goes_with_its_statement() {
+    let (_folder, service) = opened();
+    set(&service, "1.0", Some("2024-01-05T00:00:00Z"));
+    let second = set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
+    let late = set(&service, "1.5", Some("2024-01-20T00:00:00Z"));
+    let id = &second.receipt.id;
+    undo(&service, &second.receipt.event);
+    assert_eq!(shown(&service, id), "1.5");
+    undo(&service, &late.receipt.event);
+    assert_eq!(shown(&service, id), "1.0");
+    assert_eq!(history(&service), ["1.0 2024-01-05 -"]);
+}
+
+#[test]
+fn a_correction_stays_when_the_corrected_value_is_undone() {
+    let (_folder, service) = opened();
+    set(&service, "1.0", Some("2024-01-05T00:00:00Z"));
+    let second = set(&service, "2.O", Some("2024-02-05T00:00:00Z"));
+    let update = UpdateRequest {
+        id: second.receipt.id.clone(),
+        content: Some("2.0".to_owned()),
+        ..UpdateRequest::default()
+    };
+    service.update(&Caller::default(), update).expect("updated");
+    undo(&service, &second.receipt.event);
     assert_eq!(
         history(&service),
-        ["1.0 2024-01-05 2024-01-20", "1.5 2024-01-20 -"]
+        ["1.0 2024-01-05 2024-02-05", "2.0 2024-02-05 -"]
     );
-    // Set again, the current value is the memory's text, too.
-    let again = set(&service, "1.5", None);
-    assert_eq!(again.receipt.action, Action::Updated);
-    assert_eq!(shown(&service, &again.receipt.id), "1.5");
-    assert_eq!(history(&service).len(), 2);
+    assert_eq!(shown(&service, &second.receipt.id), "2.0");
 }
 
 #[test]
@@ -61,12 +100,42 @@ fn a_forgotten_fact_is_gone_until_it_is_set_again() {
     );
     assert_eq!(current(&service), "2.0");
     assert_eq!(history(&service), ["2.0 2024-02-05 -"]);
+    let warning = format!(
+        "the fact was forgotten, so it begins anew: the earlier value counts no more; undo this command and `icm revive {id}` \
+         to keep the history"
+    );
+    assert_eq!(back.receipt.warnings, [warning]);
     // An undo of that gives the forgotten fact back as it was, and so does a revival.
     undo(&service, &back.receipt.event);
     assert!(asked(&service, &query()).is_err());
     let revived = service.revive(&Caller::default(), &id);
     revived.expect("it is back");
     assert_eq!(history(&service), ["1.0 2024-01-05 -"]);
+}
+
+#[test]
+fn a_fact_that_was_moved_comes_back_with_its_history() {
+    let (_folder, service) = opened();
+    set(&service, "1.0", Some("2024-01-05T00:00:00Z"));
+    let second = set(&service, "2.0", Some("2024-02-05T00:00:00Z"));
+    let told = ["1.0 2024-01-05 2024-02-05", "2.0 2024-02-05 -"];
+    for topic in ["notes", "facts/build"] {
+        let update = UpdateRequest {
+            id: second.receipt.id.clone(),
+            topic: Some(topic.to_owned()),
+            ..UpdateRequest::default()
+        };
+        service.update(&Caller::default(), update).expect("moved");
+        assert!(asked(&service, &query()).is_err());
+        // The same value brings it back, too.
+        let back = set(&service, "2.0", None);
+        assert_eq!(back.receipt.action, Action::Updated);
+        let warning =
+            "the memory of this fact was in another topic or scope; it is back with its history";
+        assert_eq!(back.receipt.warnings, [warning]);
+        assert_eq!(history(&service), told, "{topic}");
+    }
+    assert_eq!(set(&service, "2.0", None).receipt.warnings, [""; 0]);
 }
 
 #[test]

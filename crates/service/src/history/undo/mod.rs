@@ -134,6 +134,9 @@ impl Service {
                 }
             });
             let appended = command.append(views, events.collect())?;
+            let written: Vec<EventId> = appended.iter().map(|undo| undo.event).collect();
+            let restored = self.restored_by_undo(views, &answer.facts, &undos, &written)?;
+            command.append_all(views, restored)?;
             answer.dry_run = false;
             answer.event = appended.last().map(|last| last.event.to_string());
             answer.position = appended.last().map(|last| last.position.0);

@@ -1,11 +1,12 @@
 //! The errors for questions that no fact answers.
 
 use icm_guard::shell;
+use icm_guard::terminal::{cut, one_line};
 use icm_log::Kind;
 use icm_projections::Views;
 use icm_projections::fold::{Family, Version};
 
-use super::read::{Asked, Kept};
+use super::read::{Asked, Kept, Later};
 use super::validity::{FactRow, subject_of};
 use crate::history::basis::At;
 use crate::memory::expiry::Expired;
@@ -14,19 +15,22 @@ use crate::snapshot::QueryResult;
 use icm_api::error::ServiceError;
 use icm_api::when::{self, rfc3339_signed};
 
+/// Columns of a value in a hint. Raised, hints are longer.
+const VALUE_COLUMNS: usize = 40;
+
 impl Service {
-    /// Returns the error for a question that no value answers. `later` is the first moment of a value that is not valid yet
-    /// at the time that was asked for, and that time; `None` for the moment of the basis.
+    /// Returns the error for a question that no value answers. `later` is the first value that is not valid yet at the time
+    /// that was asked for.
     pub(super) fn no_fact(
         &self,
         views: &Views,
         asked: &Asked,
         kept: &[Kept],
         at: &At,
-        later: Option<(i64, Option<i64>)>,
+        later: Option<Later>,
     ) -> QueryResult<ServiceError> {
-        if let Some((from_ms, valid_ms)) = later {
-            return Ok(self.not_valid_yet(asked, from_ms, valid_ms));
+        if let Some(later) = later {
+            return Ok(self.not_valid_yet(asked, &later));
         }
         if let Some(gone) = self.gone_fact(views, asked, at)? {
             return Ok(gone);
@@ -45,14 +49,22 @@ impl Service {
         Ok(ServiceError::nothing(message, hint))
     }
 
-    fn not_valid_yet(&self, asked: &Asked, from_ms: i64, valid_ms: Option<i64>) -> ServiceError {
+    fn not_valid_yet(&self, asked: &Asked, later: &Later) -> ServiceError {
         let (named, words) = (asked.named(), asked.words());
-        let hint = match &asked.attribute {
+        let see = match &asked.attribute {
             Some(_) => format!("see `icm fact history {words}`"),
             None => format!("see `icm fact get {words} --valid-at TIME`"),
         };
-        let from = self.local(from_ms);
-        let message = match valid_ms {
+        // Tools for agents show the message without a frame around text of memories.
+        let hint = match &later.value {
+            Some(value) => {
+                let value = cut(&one_line(value), VALUE_COLUMNS);
+                format!("that value is `{value}`; {see}")
+            }
+            None => see,
+        };
+        let from = self.local(later.from_ms);
+        let message = match later.valid_ms {
             Some(ms) => format!(
                 "{named} has no value at {}: the first one is valid from {from}",
                 self.local(ms)

@@ -4,12 +4,15 @@
 //! from the time of the event that it is about. The events in force are put in order of valid time, so a value that is
 //! learnt late takes its place among the others (`validity`).
 
+mod imported;
 mod missing;
 mod read;
 mod set;
 mod undone;
 mod valid;
 mod validity;
+
+pub(crate) use imported::{LineOfFact, restored};
 
 #[cfg(test)]
 mod tests;

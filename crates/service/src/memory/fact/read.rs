@@ -33,6 +33,25 @@ pub(super) struct Asked {
     pub(super) scopes: Vec<String>,
 }
 
+/// A value that is not valid yet at the time that was asked for.
+pub(super) struct Later {
+    pub(super) from_ms: i64,
+    /// `None` if its text is withheld.
+    pub(super) value: Option<String>,
+    /// The time that was asked for, in milliseconds since the epoch; `None` for the moment of the basis.
+    pub(super) valid_ms: Option<i64>,
+}
+
+impl Later {
+    fn of(first: Spell<'_>, valid_ms: Option<i64>) -> Later {
+        Later {
+            from_ms: first.statement.from_ms,
+            value: first.statement.value.clone(),
+            valid_ms,
+        }
+    }
+}
+
 impl Service {
     /// Returns the values of a subject, or of one of its attributes, that are valid at a time, by attribute. Of several
     /// scopes the nearest counts that has a value at that time. Attributes of a subject that have only planned values are
@@ -47,15 +66,18 @@ impl Service {
             let (moment_ms, valid_ms) = (moment_of(&at), self.valid_ms(query.valid_at.as_deref())?);
             let kept = self.shown_facts_in(views, &asked.topic, &at)?;
             let mut nearest: BTreeMap<String, (bool, usize, Fact)> = BTreeMap::new();
-            let mut later: Option<i64> = None;
+            let mut later: Option<Later> = None;
             for (rank, kept) in asked.seen(&kept) {
                 let statements = self.statements_kept(views, kept, at.position)?;
                 let names = &kept.names;
                 let valid = statements.fact_at(valid_ms.unwrap_or(moment_ms), moment_ms, names);
                 let is_planned = valid.is_none();
                 if is_planned {
-                    let first = statements.first().map(|first| first.statement.from_ms);
-                    later = later.into_iter().chain(first).min();
+                    let first = statements.first().map(|first| Later::of(first, valid_ms));
+                    later = later
+                        .into_iter()
+                        .chain(first)
+                        .min_by_key(|first| first.from_ms);
                 }
                 let shows_planned = valid_ms.is_none() && asked.attribute.is_none();
                 let planned = || statements.planned_fact(moment_ms, names);
@@ -72,9 +94,7 @@ impl Service {
                 }
             }
             match nearest.is_empty() {
-                true => Err(self
-                    .no_fact(views, &asked, &kept, &at, later.zip(Some(valid_ms)))?
-                    .into()),
+                true => Err(self.no_fact(views, &asked, &kept, &at, later)?.into()),
                 false => Ok(nearest.into_values().map(|(.., fact)| fact).collect()),
             }
         })

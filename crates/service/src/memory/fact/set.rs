@@ -20,16 +20,20 @@ use icm_api::{
     fact_topic, fact_value,
 };
 
+/// The warning if the memory of a fact was in another topic or scope.
+const MOVED_BACK: &str =
+    "the memory of this fact was in another topic or scope; it is back with its history";
+
 /// A value to be set.
-struct Wanted<'a> {
-    checked: &'a ValidatedStore,
-    value: &'a str,
+pub(super) struct Wanted<'a> {
+    pub(super) checked: &'a ValidatedStore,
+    pub(super) value: &'a str,
     /// First moment of its validity, in milliseconds since the epoch.
-    from_ms: i64,
+    pub(super) from_ms: i64,
     /// `true` if the caller gave that moment.
-    is_from_given: bool,
-    now_ms: i64,
-    actor: &'a str,
+    pub(super) is_from_given: bool,
+    pub(super) now_ms: i64,
+    pub(super) actor: &'a str,
 }
 
 impl Service {
@@ -69,14 +73,10 @@ impl Service {
                 now_ms,
                 actor: actor_of(caller),
             };
-            let told = self.decide_fact(command, views, &wanted)?;
-            Ok(FactReceipt {
-                receipt: Receipt {
-                    warnings: warnings.clone(),
-                    ..told.receipt
-                },
-                ..told
-            })
+            let mut told = self.decide_fact(command, views, &wanted)?;
+            let of_fact = std::mem::replace(&mut told.receipt.warnings, warnings.clone());
+            told.receipt.warnings.extend(of_fact);
+            Ok(told)
         })
     }
 
@@ -127,12 +127,18 @@ impl Service {
         let mut named = row.clone();
         named.topic = Some(wanted.checked.topic.clone());
         named.key.clone_from(&wanted.checked.key);
-        // A forgotten fact begins anew.
-        let mut statements = match row.is_alive() {
-            true => self.statements_of(views, entity, &named, views.tally().position)?,
-            false => Statements::default(),
-        };
+        let mut statements = self.statements_of(views, entity, &named, views.tally().position)?;
+        let mut warnings = Vec::new();
+        if !row.is_alive() {
+            warnings.extend(begins_anew(&statements, &id_text(row.id)));
+            statements = Statements::default();
+        }
         wanted.refuse_beside_withheld(&statements)?;
+        let is_moved = wanted.is_moved(row);
+        if is_moved {
+            warnings.push(MOVED_BACK.to_owned());
+        }
+        let wanted = &wanted.said_again(&statements, is_moved);
         let names = wanted.names(&id_text(row.id));
         let mut shown = (
             row.content.as_deref().map(|text| names.value_of(text)),
@@ -143,7 +149,7 @@ impl Service {
         let expired = Expired::now(self, views);
         let is_over = expired.is_over(row);
         expired.checked()?;
-        if !row.is_alive() || is_over || !wanted.holds(&statements) {
+        if !row.is_alive() || is_over || is_moved || !wanted.holds(&statements) {
             let change = Change {
                 // Set again, an expired fact is back.
                 expires: is_over.then_some(None),
@@ -182,12 +188,31 @@ impl Service {
                 None => last,
             });
         }
-        let receipt = receipt_of_set.unwrap_or_else(|| unchanged(row));
+        let receipt = Receipt {
+            warnings,
+            ..receipt_of_set.unwrap_or_else(|| unchanged(row))
+        };
         told(wanted, receipt, &statements)
     }
 }
 
 impl Wanted<'_> {
+    /// Returns `true` if the memory of the fact was moved to another topic or scope. A redaction may have taken the topic.
+    fn is_moved(&self, row: &Version) -> bool {
+        let is_other = |topic: &String| *topic != self.checked.topic;
+        row.topic.as_ref().is_some_and(is_other) || row.scope_text() != self.checked.scope.to_text()
+    }
+
+    /// Returns what is to be stated. A value that holds already, of a memory that was moved, is stated for its own moment.
+    fn said_again(&self, statements: &Statements, is_moved: bool) -> Wanted<'_> {
+        let holding = statements.valid_at(self.now_ms);
+        let holding = holding.filter(|_| is_moved && !self.is_from_given && self.holds(statements));
+        Wanted {
+            from_ms: holding.map_or(self.from_ms, |spell| spell.statement.from_ms),
+            ..*self
+        }
+    }
+
     /// Returns `true` if nothing new would be stated: the value holds from the given moment, or, without one, it is the
     /// current one.
     fn holds(&self, statements: &Statements) -> bool {
@@ -195,11 +220,21 @@ impl Wanted<'_> {
             .is_some_and(|value| value == self.value)
     }
 
+    /// Returns `true` if the value was stated for the given moment before; without one, for any moment. A value that was
+    /// corrected since counts.
+    pub(super) fn was_stated(&self, statements: &Statements) -> bool {
+        let is_same = |it: &Statement| {
+            let is_of_moment = !self.is_from_given || it.from_ms == self.from_ms;
+            is_of_moment && it.value.as_deref() == Some(self.value)
+        };
+        statements.0.iter().any(is_same)
+    }
+
     /// Checks that the memory can show the current value beside this one.
     ///
     /// # Errors
     /// `Invalid` if the current value is withheld, and this one is not the current one.
-    fn refuse_beside_withheld(&self, statements: &Statements) -> Result<()> {
+    pub(super) fn refuse_beside_withheld(&self, statements: &Statements) -> Result<()> {
         let current = statements
             .valid_at(self.now_ms)
             .map(|spell| spell.statement);
@@ -237,7 +272,7 @@ impl Wanted<'_> {
     }
 
     /// Returns the names of the fact, whose memory has this id.
-    fn names(&self, id: &str) -> FactRow {
+    pub(super) fn names(&self, id: &str) -> FactRow {
         FactRow {
             id: id.to_owned(),
             scope: self.checked.scope.to_text(),
@@ -246,7 +281,7 @@ impl Wanted<'_> {
         }
     }
 
-    fn statement(&self, event: String, position: u64, learned_ms: i64) -> Statement {
+    pub(super) fn statement(&self, event: String, position: u64, learned_ms: i64) -> Statement {
         Statement {
             value: Some(self.value.to_owned()),
             from_ms: self.from_ms,
@@ -258,9 +293,21 @@ impl Wanted<'_> {
     }
 }
 
+/// Returns the warning that a forgotten fact begins anew; `None` if it has no earlier values.
+fn begins_anew(statements: &Statements, id: &str) -> Option<String> {
+    let values = match statements.spells().len() {
+        0 => return None,
+        1 => "the earlier value counts".to_owned(),
+        several => format!("the {several} earlier values count"),
+    };
+    Some(format!(
+        "the fact was forgotten, so it begins anew: {values} no more; undo this command and `icm revive {id}` to keep the history"
+    ))
+}
+
 /// Returns an event that writes text and valid time, also unchanged ones: each statement stands for itself. `seen` are
 /// the events that it observed.
-fn stating(row: &Version, change: &Change, mut seen: Vec<EventId>) -> NewEvent {
+pub(super) fn stating(row: &Version, change: &Change, mut seen: Vec<EventId>) -> NewEvent {
     let mut bare = row.clone();
     bare.content = None;
     bare.occurred_at_ms = None;
@@ -277,7 +324,7 @@ fn stating(row: &Version, change: &Change, mut seen: Vec<EventId>) -> NewEvent {
 
 /// Returns the change that gives the memory the value that is valid at a time; `None` if it shows that value, or if that
 /// value is withheld.
-fn restoring(
+pub(super) fn restoring(
     statements: &Statements,
     now_ms: i64,
     shown: &(Option<String>, Option<i64>),

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use icm_log::{EventId, Kind, SubjectId};
+use icm_log::facts::LogUndone;
+use icm_log::{EventId, Kind, NewEvent, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{Family, InChain};
 
+use super::imported::restored;
+use super::set::restoring;
+use super::valid::moment_of;
 use super::validity::{FactRow, Statements};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
+use icm_api::ids::id_range;
 use icm_api::when::rfc3339_signed;
 use icm_api::{FACTS, UndoFact};
 
@@ -73,6 +78,50 @@ impl Service {
             }));
         }
         Ok(facts)
+    }
+
+    /// Returns the events that give memories of these facts their current values after undos, which are the `written`
+    /// events. Without them a memory could still repeat an undone value: a late or planned value had written it again.
+    pub(crate) fn restored_by_undo(
+        &self,
+        views: &Views,
+        facts: &[UndoFact],
+        undos: &[LogUndone],
+        written: &[EventId],
+    ) -> QueryResult<Vec<NewEvent>> {
+        if facts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let facts: BTreeSet<&str> = facts.iter().map(|fact| &*fact.id).collect();
+        let now_ms = moment_of(&self.now(views));
+        let newest = views.tally().position;
+        let after = views.undos()?.with(undos);
+        let is_undone = |at: &InChain| after.is_undone(at);
+        let rows = views.what_if_undone(&self.log, undos)?;
+        let mut events = Vec::new();
+        for id in facts {
+            let Some((id, _)) = id_range(id) else {
+                continue;
+            };
+            let entity = views.resolve(id)?;
+            let Some(before) = views.version_at(entity, newest)? else {
+                continue;
+            };
+            let change = rows.iter().find(|change| change.entity == entity);
+            let row = change.map_or(&before, |change| &change.after);
+            // Without any time of its own, each value of the memory is valid from its event on.
+            let Some(names) = FactRow::of(row).filter(|_| row.occurred_at_ms.is_some()) else {
+                continue;
+            };
+            let statements = self.statements_where(views, entity, row, newest, &is_undone)?;
+            let value = row.content.as_deref().map(|text| names.value_of(text));
+            let shown = (value, row.occurred_at_ms);
+            if let Some(change) = restoring(&statements, now_ms, &shown, &names) {
+                let seen = before.observed().into_iter().chain(written.iter().copied());
+                events.push(restored(row, &change, seen));
+            }
+        }
+        Ok(events)
     }
 }
 

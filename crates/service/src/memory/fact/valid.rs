@@ -6,7 +6,7 @@ use icm_log::facts::fields;
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, PLANNED, Version};
 
-use super::validity::{FactRow, Spell};
+use super::validity::{FactRow, Spell, Statements};
 use crate::command::Change;
 use crate::history::basis::At;
 use crate::service::Service;
@@ -17,17 +17,53 @@ impl Service {
     /// fact ever had a planned value. They are for answers at that basis. Reads the events about those facts; a store
     /// without any pays nothing.
     pub(crate) fn views_at<'v>(&self, views: &'v Views, at: &At) -> QueryResult<Cow<'v, Views>> {
-        if views.tally().planned == 0 {
-            return Ok(Cow::Borrowed(views));
-        }
         let moment_ms = moment_of(at);
+        let mut changed = Vec::new();
+        self.each_once_planned(views, at, &mut |entity, row, names, statements| {
+            // Before its first value a fact is planned, and has that value.
+            let spell = statements.valid_at(moment_ms).or(statements.first());
+            let valid = spell.map(|spell| with_value(&row, &names, &spell));
+            changed.extend(
+                valid
+                    .filter(|valid| *valid != row)
+                    .map(|valid| (entity, valid)),
+            );
+        })?;
+        match changed.is_empty() {
+            true => Ok(Cow::Borrowed(views)),
+            false => Ok(Cow::Owned(views.with_versions(changed)?)),
+        }
+    }
+
+    /// Returns the number of values of living facts that are not valid yet at the moment of a basis.
+    pub(crate) fn planned_values(&self, views: &Views, at: &At) -> QueryResult<u64> {
+        let moment_ms = moment_of(at);
+        let mut planned = 0;
+        self.each_once_planned(views, at, &mut |_, _, _, statements| {
+            let spells = statements.spells().into_iter();
+            let is_planned =
+                |it: &Spell<'_>| it.corrected_by.is_none() && it.statement.from_ms > moment_ms;
+            planned += spells.filter(is_planned).count() as u64;
+        })?;
+        Ok(planned)
+    }
+
+    /// Calls `each` for the living facts that ever had a planned value, as of a basis. Reads the events about them.
+    fn each_once_planned(
+        &self,
+        views: &Views,
+        at: &At,
+        each: &mut dyn FnMut(EntityId, Version, FactRow, Statements),
+    ) -> QueryResult<()> {
+        if views.tally().planned == 0 {
+            return Ok(());
+        }
         let mut entities = Vec::new();
         for id in views.members(PLANNED)? {
             entities.push(views.resolve(id)?);
         }
         entities.sort_unstable();
         entities.dedup();
-        let mut changed = Vec::new();
         for entity in entities {
             let Some(row) = views.version_at(entity, at.position)? else {
                 continue;
@@ -35,23 +71,12 @@ impl Service {
             let Some(names) = FactRow::of(&row) else {
                 continue;
             };
-            if !row.is_alive() || row.family() != Family::Memory {
-                continue;
-            }
-            let statements = self.statements_of(views, entity, &row, at.position)?;
-            // Before its first value a fact is planned, and has that value.
-            let Some(spell) = statements.valid_at(moment_ms).or(statements.first()) else {
-                continue;
-            };
-            let valid = with_value(&row, &names, &spell);
-            if valid != row {
-                changed.push((entity, valid));
+            if row.is_alive() && row.family() == Family::Memory {
+                let statements = self.statements_of(views, entity, &row, at.position)?;
+                each(entity, row, names, statements);
             }
         }
-        match changed.is_empty() {
-            true => Ok(Cow::Borrowed(views)),
-            false => Ok(Cow::Owned(views.with_versions(changed)?)),
-        }
+        Ok(())
     }
 
     /// Returns words for a living memory whose fact has only planned values: it comes by itself. `None` for another one.
@@ -73,28 +98,33 @@ impl Service {
         }))
     }
 
-    /// Returns a change of a fact's text as one that corrects the value that is valid now. If that is not the stored one,
-    /// the change names its first moment, and also if `open` says that this moment is in conflict. Reads the events about
-    /// the fact.
+    /// Returns a change of a fact's text as one that corrects the value that is valid now, and the fields that it writes
+    /// also if they are unchanged. The change names the first moment of that value, so it stays there if another value is
+    /// undone. `open` are the fields that are in conflict. Reads the events about the fact.
     pub(crate) fn of_valid_value(
         &self,
         views: &Views,
         change: Change,
         before: &Version,
         open: u32,
-    ) -> QueryResult<Change> {
+    ) -> QueryResult<(Change, u32)> {
         let is_of_text = change.content.is_some() && change.occurred_at_ms.is_none();
         // Without any time of its own, each value of the memory is valid from its event on.
         if !is_of_text || !before.is_fact() || before.occurred_at_ms.is_none() {
-            return Ok(change);
+            return Ok((change, open));
         }
         let entity = views.resolve(before.id)?;
         let from_ms = self.start_of_valid(views, entity, before)?;
-        let is_open = open & fields::OCCURRED_AT != 0;
-        Ok(Change {
-            occurred_at_ms: from_ms.filter(|_| is_open || from_ms != before.occurred_at_ms),
+        let is_other = change.content != before.content || from_ms != before.occurred_at_ms;
+        let settles = open & (fields::CONTENT | fields::OCCURRED_AT) != 0;
+        if from_ms.is_none() || !(is_other || settles) {
+            return Ok((change, open));
+        }
+        let change = Change {
+            occurred_at_ms: from_ms,
             ..change
-        })
+        };
+        Ok((change, open | fields::OCCURRED_AT))
     }
 
     /// Returns a row of a fact with a value as it is to be written to become the current one: it corrects the value that is

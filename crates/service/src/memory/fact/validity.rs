@@ -193,6 +193,8 @@ struct Written {
     command: CommandId,
     is_stored: bool,
     undone: bool,
+    /// `true` if the event saw an undo: an undo writes the current value again.
+    saw_undo: bool,
     refs: Vec<EventId>,
     /// `None` if the event did not write the text; the inner `None` is a text that is withheld.
     value: Option<Option<String>>,
@@ -204,7 +206,12 @@ struct Written {
 
 impl Written {
     /// Returns the text and the time; `None` if the event wrote neither.
-    fn of(event: &Event<'_>, row: &Version, undone: bool, actor: String) -> Option<Written> {
+    fn of(
+        event: &Event<'_>,
+        row: &Version,
+        (undone, saw_undo): (bool, bool),
+        actor: String,
+    ) -> Option<Written> {
         let wrote = written_by(event) & (fields::CONTENT | fields::OCCURRED_AT);
         if wrote == 0 {
             return None;
@@ -221,6 +228,7 @@ impl Written {
             command: event.head.command(),
             is_stored: event.head.kind() == Kind::MEMORY_STORED,
             undone,
+            saw_undo,
             refs: event.head.refs().collect(),
             value: has(fields::CONTENT).then(|| match (written.content, FactRow::of(row)) {
                 (Some(text), Some(names)) => Some(names.value_of(&text)),
@@ -283,7 +291,7 @@ fn in_order(written: Vec<Written>) -> Vec<Written> {
 /// - A text without a time keeps the time of the statement that its event saw: it corrects that one. A time without a
 ///   text keeps the text.
 /// - A text without any time is valid from the time of its event.
-/// - An event that repeats an earlier statement, after another one of its own command, states nothing.
+/// - An event that repeats an earlier statement, after another one of its own command or after an undo, states nothing.
 /// - As in the row, an update counts only after a `stored` in force.
 /// - A command that states a value and revives the memory (`anew`) begins the fact anew: earlier values count no more. A
 ///   revival alone brings them back.
@@ -311,7 +319,8 @@ fn statements(written: Vec<Written>, anew: &BTreeSet<CommandId>) -> Statements {
         let learned_ms = event.stamp.time.ms();
         let from_ms = given_ms.unwrap_or_else(|| i64::try_from(learned_ms).unwrap_or(i64::MAX));
         let repeated = |it: &Stated| it.statement.from_ms == from_ms && it.statement.value == value;
-        let restores = all.iter().any(|it| it.command == event.command) && all.iter().any(repeated);
+        let is_second = all.iter().any(|it| it.command == event.command);
+        let restores = (is_second || event.saw_undo) && all.iter().any(repeated);
         all.push(Stated {
             statement: Statement {
                 value,
@@ -365,13 +374,15 @@ impl Service {
         positions.retain(|it| *it <= position);
         let mut written = Vec::with_capacity(positions.len());
         let mut anew = BTreeSet::new();
+        let undos = views.undos()?;
         views.events_at(&self.log, &positions, &mut |event| {
             let undone = is_undone(&InChain::of(event));
             if event.head.kind() == Kind::MEMORY_REVIVED && !undone {
                 anew.insert(event.head.command());
             }
             let actor = self.actor_name(views, event.head.actor());
-            written.extend(Written::of(event, row, undone, actor));
+            let saw_undo = event.head.refs().any(|seen| undos.get(seen).is_some());
+            written.extend(Written::of(event, row, (undone, saw_undo), actor));
         })?;
         let mut own = Vec::with_capacity(written.len());
         for event in written {
@@ -477,6 +488,7 @@ mod tests {
             command: CommandId([n; 16]),
             is_stored: n == 1,
             undone: false,
+            saw_undo: false,
             refs: refs.iter().map(|n| EventId([*n; 32])).collect(),
             value: value.map(|value| Some(value.to_owned())),
             from_ms,

@@ -95,8 +95,8 @@ impl Service {
         self.refuse_taken_name(views, &before, name)?;
         let open = self.open_fields(views, &before, views.tally().position)?;
         let change = self.counted(views, change.clone(), &before)?;
-        let change = self.of_valid_value(views, change, &before, open)?;
-        match change.event_settling(&before, open) {
+        let (change, also) = self.of_valid_value(views, change, &before, open)?;
+        match change.event_settling(&before, also) {
             Some(event) => {
                 let topic = change.topic.clone();
                 let appended = command.append(views, vec![event])?;

@@ -8,7 +8,9 @@ use icm_projections::Views;
 use icm_projections::fold::{Family, Version};
 
 use crate::command::{Change, Command, NEWEST, ValidatedStore};
+use crate::memory::fact::{self, LineOfFact};
 use crate::snapshot::QueryResult;
+use icm_api::error::ServiceError;
 
 /// A valid line on its way into the log.
 pub(super) struct Line {
@@ -63,6 +65,15 @@ pub(super) enum Fate {
     Updated(SubjectId),
     /// `None` if several memories without a name have the line's text.
     Unchanged(Option<SubjectId>),
+    Refused(ServiceError),
+}
+
+/// A fact that gets its current value back after a line stated another one.
+struct Restored {
+    row: Version,
+    change: Change,
+    /// Place of the event that stated the other one, in its batch.
+    stated: Option<usize>,
 }
 
 /// Returns the versions of the memory that a line is about, and `true` if its name led there; `None` for a new memory.
@@ -104,6 +115,7 @@ pub(super) fn import_batch(
     unnamed: &mut Unnamed,
 ) -> QueryResult<Vec<Fate>> {
     let mut events: Vec<NewEvent> = Vec::new();
+    let mut restored: Vec<Restored> = Vec::new();
     let mut fates = Vec::with_capacity(lines.len());
     for line in lines {
         let Some((versions, by_name)) = known(views, line)? else {
@@ -125,11 +137,20 @@ pub(super) fn import_batch(
             fates.push(Fate::Added(hidden.id));
             continue;
         }
+        let alive = versions.last().filter(|version| version.is_alive());
+        if let Some(row) = alive
+            && let Some(of_fact) = command.service.line_of_fact(views, row, &line.checked)?
+        {
+            fates.push(match of_fact {
+                Ok(of_fact) => take_fact(of_fact, row, &mut events, &mut restored),
+                Err(refused) => Fate::Refused(refused),
+            });
+            continue;
+        }
         let known = versions
             .iter()
             .any(|version| version.content.as_deref() == Some(line.checked.content.as_str()));
-        let newest = versions.last().filter(|version| version.is_alive());
-        match (known, newest) {
+        match (known, alive) {
             (false, Some(before)) => match Change::of_store(&line.checked).event(before) {
                 Some(event) => {
                     events.push(event);
@@ -140,8 +161,38 @@ pub(super) fn import_batch(
             _ => fates.push(Fate::Unchanged(versions.last().map(|newest| newest.id))),
         }
     }
+    let mut appended = Vec::new();
     if !events.is_empty() {
-        command.append(views, events)?;
+        appended = command.append(views, events)?;
+    }
+    if !restored.is_empty() {
+        let event = |fact: &Restored| {
+            let stated = fact.stated.map(|place| appended[place].event);
+            fact::restored(&fact.row, &fact.change, stated)
+        };
+        command.append(views, restored.iter().map(event).collect())?;
     }
     Ok(fates)
+}
+
+/// Adds what a line about a known fact writes.
+fn take_fact(
+    of_fact: LineOfFact,
+    row: &Version,
+    events: &mut Vec<NewEvent>,
+    restored: &mut Vec<Restored>,
+) -> Fate {
+    let stated = of_fact.states.map(|event| {
+        events.push(event);
+        events.len() - 1
+    });
+    restored.extend(of_fact.restores.map(|change| Restored {
+        row: row.clone(),
+        change,
+        stated,
+    }));
+    match stated {
+        Some(_) => Fate::Updated(row.id),
+        None => Fate::Unchanged(Some(row.id)),
+    }
 }

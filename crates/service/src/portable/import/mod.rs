@@ -251,7 +251,7 @@ impl Service {
                         .push(self.rejected(entry.line, &name, &error)),
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
-                    self.import_lines(caller, command, &lines, &unnamed, (report, report_line))?;
+                    self.import_lines((caller, command, &name), &lines, &unnamed, (report, report_line))?;
                     lines.clear();
                     bytes = 0;
                 }
@@ -272,7 +272,7 @@ impl Service {
                     seen.ignored.extend(sections.ignored);
                 }
             }
-            self.import_lines(caller, command, &lines, &unnamed, (report, report_line))?;
+            self.import_lines((caller, command, &name), &lines, &unnamed, (report, report_line))?;
         }
         Ok(())
     }
@@ -292,8 +292,7 @@ impl Service {
 
     fn import_lines(
         &self,
-        caller: &Caller,
-        command: CommandId,
+        (caller, command, name): (&Caller, CommandId, &str),
         lines: &[Line],
         unnamed: &RefCell<Unnamed>,
         (report, report_line): (&mut ImportReport, &mut dyn FnMut(ImportedLine)),
@@ -315,6 +314,10 @@ impl Service {
             )?;
             for (line, fate) in batch.iter().zip(fates) {
                 let (count, id, unchanged) = match fate {
+                    Fate::Refused(error) => {
+                        (report.rejected).push(self.rejected(line.number, name, &error));
+                        continue;
+                    }
                     Fate::Added(id) => (&mut report.added, Some(id), false),
                     Fate::Updated(id) => (&mut report.updated, Some(id), false),
                     Fate::Unchanged(id) => (&mut report.unchanged, id, true),

@@ -93,6 +93,9 @@ pub struct TagCount {
     /// Expired memories that have it.
     #[serde(default, skip_serializing_if = "crate::memory::is_zero")]
     pub expired: u64,
+    /// Facts that have it and only planned values.
+    #[serde(default, skip_serializing_if = "crate::memory::is_zero")]
+    pub planned: u64,
     /// Newest change of one of these memories, RFC 3339.
     pub updated_at: String,
 }

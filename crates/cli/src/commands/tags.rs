@@ -2,7 +2,7 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use icm_api::{Caller, ReplaceTagAnswer, ReplaceTagRequest, Tags, TagsRequest};
+use icm_api::{Caller, ReplaceTagAnswer, ReplaceTagRequest, TagCount, Tags, TagsRequest};
 use icm_service::Service;
 
 use super::recall::{given, scopes};
@@ -21,8 +21,8 @@ const SHOWN: usize = 10;
 
 /// List the tags, with their numbers of memories
 ///
-/// Tags are the keywords of memories. The living memories of the scopes that a recall here sees are counted, expired ones
-/// apart. `icm recall` and `icm list` filter by tags: `--tag`, `--any-tag`, `--not-tag`. Exits with 1 if there is no tag.
+/// Tags are the keywords of memories. The living memories of the scopes that a recall here sees are counted; expired ones
+/// and planned facts apart. `icm recall` and `icm list` filter by tags: `--tag`, `--any-tag`, `--not-tag`. Exits with 1 if there is no tag.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -154,19 +154,15 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
 }
 
 fn print(app: &App, found: &Tags) -> Result<(), CliError> {
-    let is_any_expired = found.tags.iter().any(|tag| tag.expired > 0);
+    let is_any_hidden = (found.tags.iter()).any(|tag| tag.expired + tag.planned > 0);
     let rows = found.tags.iter().map(|tag| {
         let mut row = vec![
             Cell::new(&tag.tag).style(TOPIC),
             Cell::new(tag.memories.to_string()).right(),
             Cell::new(when::ago(app.ui.now, &tag.updated_at)).style(DIM),
         ];
-        if is_any_expired {
-            let expired = match tag.expired {
-                0 => String::new(),
-                expired => format!("{expired} expired"),
-            };
-            row.push(Cell::new(expired).style(DIM));
+        if is_any_hidden {
+            row.push(Cell::new(hidden(tag)).style(DIM));
         }
         row
     });
@@ -176,6 +172,14 @@ fn print(app: &App, found: &Tags) -> Result<(), CliError> {
         app.ui.remark(format_args!("… and {more} more"));
     }
     Ok(())
+}
+
+/// Returns the numbers of hidden memories: `2 expired, 1 planned`.
+fn hidden(tag: &TagCount) -> String {
+    let counts = [(tag.expired, "expired"), (tag.planned, "planned")];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, word)| format!("{count} {word}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 fn none(request: &TagsRequest) -> String {

@@ -336,3 +336,20 @@ fn a_moment_without_a_zone_is_local() {
     let receipt = run(set.env("TZ", "Asia/Tokyo"), b"").ok().json();
     receipt.has(json!({"/set/valid_from": "2024-01-05T00:00:00Z"}));
 }
+
+#[test]
+fn an_export_counts_the_planned_values_that_it_leaves_out() {
+    let world = World::new();
+    world.ok("fact set deploy version 1.0");
+    for (value, from) in [("2.0", "2090-01-05"), ("3.0", "2091-01-05")] {
+        world.ok(format!("fact set deploy version {value} --from {from}"));
+    }
+    for format in ["jsonl", "markdown"] {
+        let export = world.ok(format!("export {format}"));
+        export.err.says("2 planned values of facts were left out\n");
+        export.err.says("1 memory exported\n");
+        // At that time only one of them was planned.
+        let then = world.ok(format!("export {format} --at @3"));
+        then.err.lacks("planned");
+    }
+}

@@ -118,3 +118,30 @@ fn a_rename_is_asked_about() {
     yes.out.begins("renamed `api` to `sdk` in 2 memories");
     assert_eq!(world.json("list --tag sdk").count(), 2);
 }
+
+#[test]
+fn a_store_and_an_update_take_tags() {
+    let world = World::new();
+    let id = world.stored("-t notes -c 'The demo is near' --tag demo,talk -k near");
+    let keywords = || world.json(format!("get {id}"))["keywords"].clone();
+    assert_eq!(keywords(), json!(["demo", "talk", "near"]));
+    world.ok(format!("update {id} --tag far"));
+    assert_eq!(keywords(), json!(["far"]));
+}
+
+#[test]
+fn planned_facts_are_not_counted_as_expired() {
+    let world = World::new();
+    world.ok("fact set deploy version 2.0 --from 2090-01-05");
+    let id = world.json("fact list")[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    world.ok(format!("update {id} -k release"));
+    world.out("tags").finishes("  1 planned\n");
+    let tag = &world.json("tags")[0];
+    tag.has(json!({"tag": "release", "memories": 0, "planned": 1, "expired": null}));
+    let renamed = world.out("tags rename release shipped --yes");
+    renamed.says("in 1 memory ");
+    renamed.lacks("expired");
+}

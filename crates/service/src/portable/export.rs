@@ -188,6 +188,11 @@ impl Service {
             1 => self.notice("1 expired memory was left out".to_owned()),
             _ => self.notice(format!("{expired} expired memories were left out")),
         }
+        match self.with_views(|views| self.planned_values(views, at))? {
+            0 => {}
+            1 => self.notice("1 planned value of a fact was left out".to_owned()),
+            planned => self.notice(format!("{planned} planned values of facts were left out")),
+        }
         match withheld {
             0 => {}
             1 => self.notice("1 memory whose text is withheld was left out".to_owned()),

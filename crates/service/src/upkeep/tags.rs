@@ -26,12 +26,27 @@ use icm_api::{Caller, ReplaceTagAnswer, ReplaceTagRequest, TagCount, Tags, TagsR
 struct Count {
     memories: u64,
     expired: u64,
+    planned: u64,
     changed_ms: u64,
+}
+
+impl Count {
+    /// Counts one living memory.
+    fn of(version: &Version, expired: &Expired<'_>) -> Count {
+        let is_expired = expired.is_expired(version);
+        let is_planned = !is_expired && expired.hides(version);
+        Count {
+            memories: u64::from(!is_expired && !is_planned),
+            expired: u64::from(is_expired),
+            planned: u64::from(is_planned),
+            changed_ms: version.updated_ms,
+        }
+    }
 }
 
 impl Service {
     /// Returns the tags of the living memories in the scopes that the caller sees, by name, as of a moment. Expired
-    /// memories are counted apart. Reads every memory.
+    /// memories and planned facts are counted apart. Reads every memory.
     pub fn tags(&self, caller: &Caller, request: &TagsRequest) -> Result<Tags> {
         for (what, given, max) in [
             ("the filter", &request.filter, KEYWORD_LEN_MAX),
@@ -47,10 +62,10 @@ impl Service {
             let mut counts: BTreeMap<String, Count> = BTreeMap::new();
             views.each_at(ALL_IDS, at.position, false, &mut |_, version| {
                 if version.is_alive() && scopes.sees(&version.scope_text()) {
-                    let is_expired = expired.hides(version);
+                    let count = Count::of(version, &expired);
                     for tag in tags_of(version) {
                         if filter.is_none_or(|part| keyword_has(part, tag)) {
-                            count(&mut counts, tag, version, is_expired);
+                            add(&mut counts, tag, &count);
                         }
                     }
                 }
@@ -67,6 +82,7 @@ impl Service {
                 tag,
                 memories: count.memories,
                 expired: count.expired,
+                planned: count.planned,
                 updated_at: rfc3339(count.changed_ms),
             });
             Ok(Tags {
@@ -139,7 +155,7 @@ impl Service {
         let expired = Expired::now(self, views);
         let hidden = tagged
             .iter()
-            .filter(|version| expired.hides(version))
+            .filter(|version| expired.is_expired(version))
             .count();
         expired.checked()?;
         let answer = ReplaceTagAnswer {
@@ -164,14 +180,15 @@ fn tags_of(version: &Version) -> BTreeSet<&str> {
     keywords_of(version).collect()
 }
 
-fn count(counts: &mut BTreeMap<String, Count>, tag: &str, version: &Version, is_expired: bool) {
+fn add(counts: &mut BTreeMap<String, Count>, tag: &str, one: &Count) {
     let count = match counts.get_mut(tag) {
         Some(count) => count,
         None => counts.entry(tag.to_owned()).or_default(),
     };
-    count.memories += u64::from(!is_expired);
-    count.expired += u64::from(is_expired);
-    count.changed_ms = count.changed_ms.max(version.updated_ms);
+    count.memories += one.memories;
+    count.expired += one.expired;
+    count.planned += one.planned;
+    count.changed_ms = count.changed_ms.max(one.changed_ms);
 }
 
 /// Returns the tags of all living memories.

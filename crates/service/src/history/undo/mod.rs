@@ -156,8 +156,6 @@ impl Service {
         request: &UndoRequest,
         selector: &str,
     ) -> QueryResult<(UndoAnswer, Vec<LogUndone>)> {
-        let wanted = self.undo_wanted(views, request)?;
-        let Chosen {
         let in_force = views.undos()?;
         let ToUndo {
             picked,
@@ -207,6 +205,8 @@ impl Service {
         selector: &str,
         undos: &Undos,
     ) -> QueryResult<ToUndo> {
+        let wanted = self.undo_wanted(views, request)?;
+        let Chosen {
             mut picked,
             mut skipped,
             already,

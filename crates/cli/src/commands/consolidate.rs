@@ -48,7 +48,13 @@ pub(crate) struct ConsolidateArgs {
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Keywords, with commas or repeated [default: those of the originals]
-    #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
+    #[arg(
+        short,
+        long,
+        visible_alias = "tag",
+        value_name = "WORDS",
+        value_delimiter = ','
+    )]
     keywords: Vec<String>,
     /// Keep the originals as memories
     #[arg(long)]

@@ -29,7 +29,13 @@ pub(crate) struct StoreArgs {
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Keywords, with commas or repeated
-    #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
+    #[arg(
+        short,
+        long,
+        visible_alias = "tag",
+        value_name = "WORDS",
+        value_delimiter = ','
+    )]
     keywords: Vec<String>,
     /// Verbatim text behind the content
     #[arg(short, long, value_name = "TEXT")]

@@ -30,7 +30,13 @@ pub(crate) struct UpdateArgs {
     #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// New keywords, with commas or repeated; `-k ''` for none
-    #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
+    #[arg(
+        short,
+        long,
+        visible_alias = "tag",
+        value_name = "WORDS",
+        value_delimiter = ','
+    )]
     keywords: Option<Vec<String>>,
     /// Move it to this topic
     #[arg(short, long)]

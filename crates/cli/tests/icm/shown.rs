@@ -358,7 +358,8 @@ fn the_log_says_which_memory_and_what_of_it() {
     world.ok(format!("forget {id}"));
     let log = world.out("log -l 3");
     let lines: Vec<&str> = log.lines().collect();
-    assert!(lines[0].ends_with(&format!("  {id}")), "{log}");
+    let forgotten = format!("  {id} [prices] Prices are integer cents");
+    assert!(lines[0].ends_with(&forgotten), "{log}");
     assert!(
         lines[1].ends_with(&format!("{id} keywords: 1 taken away")),
         "{log}"

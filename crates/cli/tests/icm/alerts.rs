@@ -60,7 +60,7 @@ fn an_alert_is_shown_once_and_comes_as_an_event() {
         "{log}"
     );
     world.out("log --kind alert.set").says("Look at it (from ");
-    // What a session was shown is in the log with its text.
+    // The log lists the alerts of a session with their texts.
     within(&world, "s1", "alert set 'Call Mira'").ok();
     within(&world, "s1", "alerts").ok();
     let shown = world.ok("log --injected --session s1 --json").json_lines();

@@ -21,6 +21,7 @@ mod entry;
 mod error;
 mod global;
 mod input;
+mod limit_args;
 mod logging;
 mod memory_view;
 mod models;

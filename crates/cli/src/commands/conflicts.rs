@@ -7,13 +7,11 @@ use jiff::tz::TimeZone;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::limit_args::LimitArgs;
 use crate::memory_view::{print_quoted, print_receipt, short_event};
 use crate::text::{count, one_line};
 use crate::ui::{BOLD, DIM, TOPIC, Ui};
-use crate::values::how_many;
 use crate::when;
-
-const LIMIT_DEFAULT: usize = 50;
 
 /// Show fields that machines changed independently, and settle them
 ///
@@ -44,12 +42,8 @@ struct Filters {
     /// Only memories of this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
-    /// At most N [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = how_many)]
-    limit: Option<u32>,
-    /// Show all
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    limit: LimitArgs,
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -98,14 +92,9 @@ pub(super) fn remark_opened(ui: &Ui, opened: u64) {
 }
 
 fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
-    let limit = match (filters.all, filters.limit) {
-        (true, _) => None,
-        (false, Some(limit)) => Some(limit as usize),
-        (false, None) => Some(LIMIT_DEFAULT),
-    };
     let answer = app.service()?.conflicts(&ConflictsRequest {
         topic: filters.topic.clone(),
-        limit,
+        limit: filters.limit.most(),
         at: filters.at,
     })?;
     let shown = answer.conflicts.len() as u64;
@@ -134,11 +123,8 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
             }
         }
     }
-    if shown < answer.total && filters.limit.is_none() {
-        app.ui.note(&format!(
-            "only the first {shown} are shown; see the rest with `--all` or `-l N`"
-        ));
-    }
+    let limit = filters.limit;
+    limit.tell_left_out(&app.ui, shown < answer.total, &format!("first {shown}"));
     Ok(Outcome::Fine)
 }
 

@@ -10,8 +10,9 @@ use icm_api::{
 use super::recall;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::limit_args::LimitArgs;
 use crate::ui::{BOLD, DIM, TOPIC, Ui};
-use crate::values::{Results, how_many, share};
+use crate::values::{Results, share};
 use crate::{columns, memory_view, text, when};
 
 /// Keep corrections of wrong predictions, and call memories wrong or useful
@@ -90,12 +91,8 @@ struct ListArgs {
     /// Only this scope; for a session also those below it
     #[arg(long)]
     scope: Option<String>,
-    /// At most N [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = how_many)]
-    limit: Option<u32>,
-    /// Show all
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    limit: LimitArgs,
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -297,18 +294,14 @@ fn search(args: SearchArgs, app: &App) -> Result<Outcome, CliError> {
 /// Characters of each text of the nearest correction.
 const NEAREST_CHARS: usize = 40;
 
-/// Most corrections of a list without a limit.
-const LIST_DEFAULT: usize = 50;
-
 fn list(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
-    let limit = args.limit.map_or(LIST_DEFAULT, |limit| limit as usize);
     let list = app.service()?.feedback_list(&FeedbackListRequest {
         topic: recall::given(args.topic),
         scope: app
             .scope(recall::given(args.scope))?
             .filter(|scope| scope != "all"),
         offset: 0,
-        limit: (!args.all).then_some(limit),
+        limit: args.limit.most(),
         at: args.at,
     })?;
 
@@ -331,11 +324,8 @@ fn list(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
             ui.remark(format_args!("no corrections"));
         }
     }
-    if *more && args.limit.is_none() {
-        ui.note(&format!(
-            "only the newest {limit} of {total} are shown; see the rest with `--all` or `-l N`"
-        ));
-    }
+    let shown = format!("newest {} of {total}", feedback.len());
+    args.limit.tell_left_out(ui, *more, &shown);
     Ok(Outcome::Fine)
 }
 

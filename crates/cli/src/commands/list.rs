@@ -6,11 +6,9 @@ use icm_api::{ListRequest, Sort};
 use super::topics::below;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::limit_args::LimitArgs;
 use crate::tag_args::TagArgs;
-use crate::values::how_many;
 use crate::{memory_view, text};
-
-const LIMIT_DEFAULT: usize = 50;
 
 /// List memories, newest first
 #[derive(Debug, Args)]
@@ -28,12 +26,8 @@ pub(crate) struct ListArgs {
     /// Only this scope; for a session also those below it
     #[arg(long)]
     scope: Option<String>,
-    /// At most N [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = how_many)]
-    limit: Option<u32>,
-    /// Show all
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    limit: LimitArgs,
     /// Order: newest, heaviest or most recently recalled first
     #[arg(long, value_enum, default_value_t = SortArg::Created)]
     sort: SortArg,
@@ -56,15 +50,10 @@ enum SortArg {
 }
 
 pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
-    let limit = match args.limit {
-        Some(limit) => limit as usize,
-        None => LIMIT_DEFAULT,
-    };
     let request = ListRequest {
         topic: args.topic,
         tags: args.tags.filter(),
-        // One more than shown, to notice that some are left out.
-        limit: (!args.all).then(|| limit.saturating_add(1)),
+        limit: args.limit.asked(),
         sort: match args.sort {
             SortArg::Weight => Sort::Weight,
             SortArg::Created => Sort::Created,
@@ -79,10 +68,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
 
     let mut memories = app.service()?.list(&request)?;
 
-    let cut = !args.all && memories.len() > limit;
-    if cut {
-        memories.truncate(limit);
-    }
+    let is_cut = args.limit.cut(&mut memories);
     if app.ui.json {
         app.ui.json(&memories)?;
     } else {
@@ -106,10 +92,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
             _ => {}
         }
     }
-    if cut && args.limit.is_none() {
-        app.ui.note(&format!(
-            "only the first {limit} are shown; see the rest with `--all` or `-l N`"
-        ));
-    }
+    let shown = format!("first {}", memories.len());
+    args.limit.tell_left_out(&app.ui, is_cut, &shown);
     Ok(Outcome::Fine)
 }

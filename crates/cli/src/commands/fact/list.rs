@@ -7,9 +7,7 @@ use super::{STEPS, rows};
 use crate::app::App;
 use crate::columns;
 use crate::error::{CliError, Outcome};
-use crate::values::how_many;
-
-const LIMIT_DEFAULT: usize = 50;
+use crate::limit_args::LimitArgs;
 
 /// List facts with their current and next planned values, by subject and attribute
 #[derive(Debug, Args)]
@@ -21,12 +19,8 @@ pub(crate) struct ListArgs {
     /// Only this scope; for a session also those below it
     #[arg(long)]
     scope: Option<String>,
-    /// At most N [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = how_many)]
-    limit: Option<u32>,
-    /// Show all
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    limit: LimitArgs,
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -36,21 +30,16 @@ pub(crate) struct ListArgs {
 }
 
 pub(super) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
-    let limit = args.limit.map_or(LIMIT_DEFAULT, |limit| limit as usize);
     let request = FactListRequest {
         scope: app.scope(args.scope)?,
         at: args.at,
         valid_at: args.valid_at,
-        // One more than shown, to notice that some are left out.
-        limit: (!args.all).then(|| limit.saturating_add(1)),
+        limit: args.limit.asked(),
     };
 
     let mut facts = app.service()?.list_facts(&request)?;
 
-    let cut = !args.all && facts.len() > limit;
-    if cut {
-        facts.truncate(limit);
-    }
+    let is_cut = args.limit.cut(&mut facts);
     if app.ui.json {
         app.ui.json(&facts)?;
     } else {
@@ -61,10 +50,7 @@ pub(super) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
             app.ui.remark(format_args!("no facts"));
         }
     }
-    if cut && args.limit.is_none() {
-        app.ui.note(&format!(
-            "only the first {limit} are shown; see the rest with `--all` or `-l N`"
-        ));
-    }
+    let shown = format!("first {}", facts.len());
+    args.limit.tell_left_out(&app.ui, is_cut, &shown);
     Ok(Outcome::Fine)
 }

@@ -48,16 +48,16 @@ pub(crate) fn later(ask: &Ask, entry: &LogEntry) -> Markup {
     }
 }
 
-/// Returns the undos up to the moment whose ranges hold the event, oldest first: position and time of each.
+/// Returns the undos in force at the moment whose ranges hold the event, oldest first: position and time of each.
 pub(crate) fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Vec<(u64, u64)> {
     let Some(origin) = OriginId::parse_hex(&entry.origin) else {
         return Vec::new();
     };
     let log = explorer.service.log_handle();
     let found = explorer.heads.with(log, |seen| {
-        let undos = seen.undos_of(origin, Seq(entry.seq));
-        let until = undos.take_while(|(position, _)| *position <= ask.basis.position);
-        until.take(UNDOS).collect()
+        let mut undos = seen.undos_of(origin, Seq(entry.seq), ask.basis.position);
+        undos.truncate(UNDOS);
+        undos
     });
     // Damage elsewhere does not hide the event itself.
     found.unwrap_or_default()

@@ -47,8 +47,8 @@ pub(crate) struct Seen {
     pub(crate) ends: Vec<u64>,
     /// The first bytes of the id of each event, and its position.
     ids: Vec<(u64, u64)>,
-    /// Position and time of each undo, with what it took back.
-    undos: Vec<(u64, u64, Vec<UndoneRange>)>,
+    /// Each undo, in the order of positions.
+    undos: Vec<Undo>,
     /// Events by time and family.
     pub(crate) density: Density,
     /// Sessions and their actors.
@@ -177,7 +177,12 @@ impl Seen {
         if head.kind() == Kind::LOG_UNDONE
             && let Ok(Facts::Undone(facts)) = Facts::of(head)
         {
-            self.undos.push((event.position.0, ms, facts.ranges));
+            self.undos.push(Undo {
+                position: event.position.0,
+                ms,
+                place: (head.origin(), head.seq()),
+                ranges: facts.ranges,
+            });
         }
         if !event.own {
             self.learning.push(family);
@@ -200,11 +205,19 @@ impl Seen {
         found.map(|(_, position)| *position)
     }
 
-    /// Returns position and time of each undo that names an event, the oldest first.
-    pub(crate) fn undos_of(&self, origin: OriginId, seq: Seq) -> impl Iterator<Item = (u64, u64)> {
-        let undos = self.undos.iter();
-        let of = undos.filter(move |(.., ranges)| ranges.iter().any(|it| it.holds(origin, seq)));
-        of.map(|(position, ms, _)| (*position, *ms))
+    /// Returns position and time of each undo in force at `position` that names an event, the oldest first.
+    pub(crate) fn undos_of(&self, origin: OriginId, seq: Seq, position: u64) -> Vec<(u64, u64)> {
+        let known = self.undos.partition_point(|undo| undo.position <= position);
+        // An undo is in force unless a later one in force took it back.
+        let mut in_force: Vec<&Undo> = Vec::new();
+        for undo in self.undos[..known].iter().rev() {
+            let (origin, seq) = undo.place;
+            if !in_force.iter().any(|later| later.took(origin, seq)) {
+                in_force.push(undo);
+            }
+        }
+        let of = in_force.iter().rev().filter(|undo| undo.took(origin, seq));
+        of.map(|undo| (undo.position, undo.ms)).collect()
     }
 
     /// Returns the moments one command before and one command after a position.
@@ -214,6 +227,20 @@ impl Seen {
         let before = at.checked_sub(1);
         let end = |index: usize| self.ends.get(index).copied();
         (before.and_then(end), end(after))
+    }
+}
+
+/// A `log.undone`.
+struct Undo {
+    position: u64,
+    ms: u64,
+    place: (OriginId, Seq),
+    ranges: Vec<UndoneRange>,
+}
+
+impl Undo {
+    fn took(&self, origin: OriginId, seq: Seq) -> bool {
+        self.ranges.iter().any(|range| range.holds(origin, seq))
     }
 }
 

@@ -418,6 +418,16 @@ fn an_event_tells_of_its_command_and_of_its_undo() {
     );
     let then = world.page(event_page, &format!("{address}?at=%40{forgotten}"));
     assert!(!then.contains(">undone<"), "the undo came later: {then}");
+    let undo = UndoRequest {
+        last: Some(1),
+        ..UndoRequest::default()
+    };
+    world.service().undo(&world.caller, &undo).expect("an undo");
+    let again = world.page(event_page, &address);
+    assert!(
+        again.contains("/undo?event=") && !again.contains(">undone<"),
+        "its undo was taken back: {again}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Decay: a tick says how memories fade up to a day. Its cost does not depend on their number: the weight of a memory
 //! is computed when it is shown.
 
-use icm_log::facts::{Importance, MemoryDecayed};
+use icm_log::facts::MemoryDecayed;
 use icm_log::{Kind, NewEvent, SKEW_MAX_MS, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{Rates, day_of};
@@ -11,15 +11,9 @@ use crate::command::RequestKeyOf;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
-use icm_api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, TickAhead};
-
-/// Every importance.
-const IMPORTANCES: [Importance; 4] = [
-    Importance::Low,
-    Importance::Medium,
-    Importance::High,
-    Importance::Critical,
-];
+use icm_api::{
+    Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, Importance, TickAhead,
+};
 
 /// Returns the facts of a tick.
 fn facts_of(policy: &DecayPolicy, day: u32) -> MemoryDecayed {
@@ -129,11 +123,11 @@ fn tick(facts: MemoryDecayed) -> NewEvent {
 
 /// Returns how many living memories lose weight each day.
 fn fading(views: &Views, rates: &Rates) -> u64 {
-    let of = |importance: &Importance| {
-        let fades = rates.rate_ppm > 0 && rates.factor_ppm(*importance) > 0;
-        u64::from(fades) * views.tally().living(*importance)
+    let of = |importance: Importance| {
+        let fades = rates.rate_ppm > 0 && rates.factor_ppm(importance.into()) > 0;
+        u64::from(fades) * views.tally().living(importance.into())
     };
-    IMPORTANCES.iter().map(of).sum()
+    Importance::ALL.into_iter().map(of).sum()
 }
 
 /// Returns a share from 0 to 1 in parts per million.

@@ -79,7 +79,7 @@ pub(super) fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
 
 /// Returns the importance that a word names.
 pub(crate) fn parse_importance(word: &str) -> Result<Importance> {
-    serde_json::from_value(Value::String(word.trim().to_ascii_lowercase())).map_err(|_| {
+    Importance::named(&word.trim().to_ascii_lowercase()).ok_or_else(|| {
         ServiceError::invalid_with(
             format!("`{word}` is no importance"),
             "write low, medium, high or critical",
@@ -88,7 +88,7 @@ pub(crate) fn parse_importance(word: &str) -> Result<Importance> {
 }
 
 fn parse_trust(word: &str) -> Result<Trust> {
-    serde_json::from_value(Value::String(word.trim().to_ascii_lowercase())).map_err(|_| {
+    Trust::named(&word.trim().to_ascii_lowercase()).ok_or_else(|| {
         ServiceError::invalid_with(
             format!("`{word}` is no trust"),
             "write user, agent or external",

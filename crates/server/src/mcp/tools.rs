@@ -343,6 +343,14 @@ const ALLOW_SECRET: Param = Param {
     about: "store a secret too, if the user insists",
 };
 
+/// The answer to a preview: the change is made if it is still the one that was shown.
+const CONFIRM: Param = Param {
+    name: "confirm",
+    kind: Kind::Text,
+    required: false,
+    about: "the plan that the preview named",
+};
+
 const SCOPE_TO_STORE: Param = Param {
     name: "scope",
     kind: Kind::Text,

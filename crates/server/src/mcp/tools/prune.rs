@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::decay::ahead;
-use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
+use super::{CONFIRM, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{KEPT_AFTER_RECALL_DAYS, PruneAnswer, PruneRequest, PrunedPause};
@@ -34,12 +34,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "weight below which they go, 0 to 1; default 0.1",
         },
-        Param {
-            name: "confirm",
-            kind: Kind::Text,
-            required: false,
-            about: "the plan that the preview named",
-        },
+        CONFIRM,
     ],
     output: None,
     run,

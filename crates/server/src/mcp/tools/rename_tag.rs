@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
+use super::{CONFIRM, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
 use crate::mcp::schema::Args;
 use icm_api::error::ServiceError;
 use icm_api::{ReplaceTagAnswer, ReplaceTagRequest};
@@ -43,12 +43,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "true: the other keyword exists already",
         },
-        Param {
-            name: "confirm",
-            kind: Kind::Text,
-            required: false,
-            about: "the plan that the preview named",
-        },
+        CONFIRM,
     ],
     output: None,
     run,

@@ -19,8 +19,8 @@ use icm_event::segment::HEADER_LEN;
 
 impl Walk<'_> {
     /// Hands out every event at or before `from`, newest first. Of a damaged stretch, the records before the damage are
-    /// handed out, and then the error is returned: the records after the damage cannot be reached. A stretch is a
-    /// segment, or a part of one from a waypoint on.
+    /// handed out, and then the error is returned: the records after the damage cannot be reached. A stretch is a segment,
+    /// or the part of one between two waypoints; it ends at the first record later than `from`.
     pub(crate) fn backward(
         &self,
         from: Position,

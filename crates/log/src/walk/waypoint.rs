@@ -69,8 +69,8 @@ impl Waypoint {
         })
     }
 
-    /// Returns waypoints for a walk back from a position: the last one before it, and earlier ones at growing
-    /// distances.
+    /// Returns waypoints for a walk back from a position: the last one at or before it, and earlier ones at
+    /// growing distances.
     pub fn back_from(position: Position, known: &dyn Waypoints) -> Vec<Waypoint> {
         let (mut before, mut distance) = (position.0, 2 * Waypoint::EVERY);
         let mut found: Vec<Waypoint> = Vec::new();

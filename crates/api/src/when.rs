@@ -275,7 +275,7 @@ pub fn local(ms: u64, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns a time of the clock; beyond all calendars, the last one.
+/// Returns milliseconds since the epoch as a time; the last one that the calendar has if they lie beyond it.
 pub fn timestamp(ms: u64) -> Timestamp {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)

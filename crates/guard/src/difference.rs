@@ -41,8 +41,8 @@ pub fn around_difference<'t>(text: &'t str, other: &str, cap_bytes: usize) -> Co
 /// Characters that are not worth a mark in their place.
 const FEW_CHARS: usize = 80;
 
-/// Returns the first and the last `chars` characters of a text that two texts have in common, as far as a change stands
-/// before and behind it. `None` if it is shown whole.
+/// Returns the parts of an unchanged text that stand beside a change: its first `chars` characters if it `is_after` one,
+/// its last ones if it `is_before` one. `None` if the text is short enough to be shown whole.
 pub fn beside_change(
     text: &str,
     (is_after, is_before): (bool, bool),

@@ -54,7 +54,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
         "explorer",
         &["agents", "api", "guard", "log", "service", "wait"],
     ),
-    ("tui", &["agents", "api", "guard", "log", "service", "wait"]),
+    ("tui", &["api", "guard", "log", "service", "wait"]),
     (
         "cli",
         &[

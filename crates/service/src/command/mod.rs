@@ -64,7 +64,9 @@ impl Service {
         if self.options.read_only || self.log.refusal().is_some() {
             return false;
         }
-        let lock = OpenOptions::new().write(true).open(self.dir().join(LOCK_FILE));
+        let lock = OpenOptions::new()
+            .write(true)
+            .open(self.dir().join(LOCK_FILE));
         !lock.is_err_and(|error| {
             matches!(
                 error.kind(),

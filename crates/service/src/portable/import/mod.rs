@@ -251,7 +251,12 @@ impl Service {
                         .push(self.rejected(entry.line, &name, &error)),
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
-                    self.import_lines((caller, command, &name), &lines, &unnamed, (report, report_line))?;
+                    self.import_lines(
+                        (caller, command, &name),
+                        &lines,
+                        &unnamed,
+                        (report, report_line),
+                    )?;
                     lines.clear();
                     bytes = 0;
                 }
@@ -272,7 +277,12 @@ impl Service {
                     seen.ignored.extend(sections.ignored);
                 }
             }
-            self.import_lines((caller, command, &name), &lines, &unnamed, (report, report_line))?;
+            self.import_lines(
+                (caller, command, &name),
+                &lines,
+                &unnamed,
+                (report, report_line),
+            )?;
         }
         Ok(())
     }

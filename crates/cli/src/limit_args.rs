@@ -20,13 +20,13 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// Returns most entries that are shown; `None` for all.
+    /// Returns the most entries that are shown; `None` for all.
     pub(crate) fn most(&self) -> Option<usize> {
         let limit = self.limit.map_or(DEFAULT, |limit| limit as usize);
         (!self.all).then_some(limit)
     }
 
-    /// Returns most entries to ask for: one more than are shown, to notice that some are left out.
+    /// Returns the most entries to ask for: one more than are shown, to notice that some are left out.
     pub(crate) fn asked(&self) -> Option<usize> {
         self.most().map(|most| most.saturating_add(1))
     }
@@ -39,12 +39,17 @@ impl LimitArgs {
         is_cut
     }
 
-    /// Says which entries are shown if others are left out, unless the user chose how many.
+    /// Says which entries are shown (`shown` is `first 50`) if others are left out, unless the user chose how many.
     pub(crate) fn tell_left_out(&self, ui: &Ui, is_cut: bool, shown: &str) {
         if is_cut && self.limit.is_none() {
-            ui.note(&format!(
-                "only the {shown} are shown; see the rest with `--all` or `-l N`"
-            ));
+            tell_rest(ui, shown);
         }
     }
+}
+
+/// Says which entries are shown (`shown` is `first 50`), and how to see the rest.
+pub(crate) fn tell_rest(ui: &Ui, shown: &str) {
+    ui.note(&format!(
+        "only the {shown} are shown; see the rest with `--all` or `-l N`"
+    ));
 }

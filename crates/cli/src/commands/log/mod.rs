@@ -17,6 +17,7 @@ use icm_log::kind::verb_of;
 use crate::app::App;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
+use crate::limit_args::tell_rest;
 use crate::memory_view::{short_event, short_id_len};
 use crate::text::one_line;
 use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
@@ -171,9 +172,7 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
         let why = unknown.map_or(String::new(), |why| format!(": {}", one_line(&why)));
         app.ui.remark(format_args!("no events{why}"));
     } else if filters.limit.is_none() && Some(events) == limit.map(|limit| limit as u64) {
-        app.ui.remark(format_args!(
-            "only the first {events} are shown; see the rest with `--all` or `-l N`"
-        ));
+        tell_rest(&app.ui, &format!("first {events}"));
     }
     Ok(Outcome::Fine)
 }

@@ -1,10 +1,10 @@
 //! Values of facts that the lines of an import state.
 
-use icm_log::{EventId, NewEvent};
+use icm_log::NewEvent;
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
-use super::set::{Wanted, restoring, stating};
+use super::set::{Wanted, change_to_current, stating};
 use super::validity::{FactRow, subject_of};
 use crate::command::{Change, ValidatedStore};
 use crate::service::Service;
@@ -79,18 +79,7 @@ impl Service {
             states = Some(stating(row, &change, row.observed()));
             shown = (Some(wanted.value.to_owned()), Some(wanted.from_ms));
         }
-        let restores = restoring(&statements, now_ms, &shown, &names);
+        let restores = change_to_current(&statements, now_ms, &shown, &names);
         Ok(Some(Ok(LineOfFact { states, restores })))
     }
-}
-
-/// Returns the event that gives a memory its current value, after it has also seen these events.
-pub(crate) fn restored(
-    row: &Version,
-    change: &Change,
-    seen: impl IntoIterator<Item = EventId>,
-) -> NewEvent {
-    let mut all = row.observed();
-    all.extend(seen);
-    stating(row, change, all)
 }

@@ -12,7 +12,8 @@ mod undone;
 mod valid;
 mod validity;
 
-pub(crate) use imported::{LineOfFact, restored};
+pub(crate) use imported::LineOfFact;
+pub(crate) use set::event_to_current;
 
 #[cfg(test)]
 mod tests;

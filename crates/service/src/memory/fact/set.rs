@@ -175,7 +175,7 @@ impl Service {
             let topic = Some(wanted.checked.topic.clone());
             receipt_of_set = Some(receipt(row, stated, action, topic));
         }
-        if let Some(change) = restoring(&statements, wanted.now_ms, &shown, &names) {
+        if let Some(change) = change_to_current(&statements, wanted.now_ms, &shown, &names) {
             let appended = command.append(views, vec![stating(row, &change, seen)])?;
             let last = receipt(row, appended[0], Action::Updated, None);
             // The command is whole from its last event on: `--at` that position shows what holds after it.
@@ -322,9 +322,20 @@ pub(super) fn stating(row: &Version, change: &Change, mut seen: Vec<EventId>) ->
     }
 }
 
+/// Returns the event that gives a memory its current value, after it has also seen these events.
+pub(crate) fn event_to_current(
+    row: &Version,
+    change: &Change,
+    seen: impl IntoIterator<Item = EventId>,
+) -> NewEvent {
+    let mut all = row.observed();
+    all.extend(seen);
+    stating(row, change, all)
+}
+
 /// Returns the change that gives the memory the value that is valid at a time; `None` if it shows that value, or if that
 /// value is withheld.
-pub(super) fn restoring(
+pub(super) fn change_to_current(
     statements: &Statements,
     now_ms: i64,
     shown: &(Option<String>, Option<i64>),

@@ -7,8 +7,7 @@ use icm_log::{EventId, Kind, NewEvent, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{Family, InChain};
 
-use super::imported::restored;
-use super::set::restoring;
+use super::set::{change_to_current, event_to_current};
 use super::valid::moment_of;
 use super::validity::{FactRow, Statements};
 use crate::service::Service;
@@ -116,9 +115,9 @@ impl Service {
             let statements = self.statements_where(views, entity, row, newest, &is_undone)?;
             let value = row.content.as_deref().map(|text| names.value_of(text));
             let shown = (value, row.occurred_at_ms);
-            if let Some(change) = restoring(&statements, now_ms, &shown, &names) {
+            if let Some(change) = change_to_current(&statements, now_ms, &shown, &names) {
                 let seen = before.observed().into_iter().chain(written.iter().copied());
-                events.push(restored(row, &change, seen));
+                events.push(event_to_current(row, &change, seen));
             }
         }
         Ok(events)

@@ -168,7 +168,7 @@ pub(super) fn import_batch(
     if !restored.is_empty() {
         let event = |fact: &Restored| {
             let stated = fact.stated.map(|place| appended[place].event);
-            fact::restored(&fact.row, &fact.change, stated)
+            fact::event_to_current(&fact.row, &fact.change, stated)
         };
         command.append(views, restored.iter().map(event).collect())?;
     }

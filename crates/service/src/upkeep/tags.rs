@@ -153,7 +153,7 @@ impl Service {
         })?;
         tagged.sort_by_key(|version| version.id);
         let expired = Expired::now(self, views);
-        let hidden = tagged
+        let expired_count = tagged
             .iter()
             .filter(|version| expired.is_expired(version))
             .count();
@@ -164,7 +164,7 @@ impl Service {
             from,
             to,
             memories: tagged.len() as u64,
-            expired: hidden as u64,
+            expired: expired_count as u64,
             ids: tagged.iter().map(|version| id_text(version.id)).collect(),
             newest: self.last_of(views, &tagged, request.shown)?,
             warnings: warnings.to_vec(),

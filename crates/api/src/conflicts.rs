@@ -9,7 +9,7 @@ use super::memory::Receipt;
 use super::shown_value::shown_value;
 
 /// The name of a conflict's field if one machine forgot the row while another wrote it.
-const FORGOTTEN: &str = "forgotten";
+pub const FORGOTTEN: &str = "forgotten";
 
 /// A request for the conflicts of a store.
 #[derive(Debug, Clone, Default, PartialEq)]

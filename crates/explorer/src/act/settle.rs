@@ -23,7 +23,7 @@ pub(crate) fn for_conflict(explorer: &Explorer, ask: &Ask, conflict: &Conflict) 
         ("take", conflict.shown.event.as_str()),
     ];
     // A memory that one machine forgot comes back by reviving it.
-    if conflict.field == "forgotten" {
+    if conflict.is_about_forgetting() {
         return Ok(html! {
             div.buttons {
                 (button(explorer, "settle", &this, "It stays forgotten")?)

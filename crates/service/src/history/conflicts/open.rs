@@ -265,7 +265,7 @@ pub(super) fn bits(set: u32) -> impl Iterator<Item = u32> {
 /// Returns the name of a field of a memory, a memoir or a concept.
 pub(super) fn field_name(family: Family, field: u32) -> &'static str {
     match (family, field) {
-        (_, changed::ALIVE) => "forgotten",
+        (_, changed::ALIVE) => icm_api::FORGOTTEN,
         (Family::Memoir, fields::CONTENT) => "description",
         (Family::Concept, fields::CONTENT) => "definition",
         (_, fields::CONFIDENCE) => "confidence",

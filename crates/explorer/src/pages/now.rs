@@ -14,7 +14,7 @@ use axum::routing::get;
 use icm_api::error::Result;
 use maud::html;
 
-use self::feed::Place;
+use self::feed::LastSent;
 use crate::Explorer;
 use crate::act;
 use crate::answer::{Page, alone, html_answer, in_background};
@@ -40,7 +40,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
     let rows = row::rows(explorer, ask, &events, false)?;
     let is_live = ask.at.is_none();
     let main = html! {
-        div.now.then[!is_live] data-feed=[is_live.then_some("/now/feed")] data-after=[is_live.then(|| Place::of(position, &ask.basis.event))] {
+        div.now.then[!is_live] data-feed=[is_live.then_some("/now/feed")] data-after=[is_live.then(|| LastSent::of(position, &ask.basis.event))] {
             (state::state_or_later(explorer, ask)?)
             section.events aria-labelledby="events" {
                 div.heading {

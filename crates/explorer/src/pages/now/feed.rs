@@ -22,41 +22,41 @@ use crate::ask::Ask;
 /// page is noticed later.
 const QUIET_LOOKS: u32 = 150;
 
-/// Digits of an event's id that a place keeps.
+/// Digits that are kept of the last sent event's id.
 const EVENT_DIGITS: usize = 16;
 
 /// A page that listens.
 struct Listener {
     explorer: Arc<Explorer>,
     /// The newest event that it was sent; `None` if it has none: the first look sends nothing older than itself.
-    seen: Option<Place>,
-    _place: OwnedSemaphorePermit,
+    seen: Option<LastSent>,
+    _slot: OwnedSemaphorePermit,
 }
 
-/// The place of an event in the log, with the beginning of its id: `12-0dfea7a775390b1c`. Another log has another event
-/// there.
+/// The newest event that a page was sent, its position and the beginning of its id: `12-0dfea7a775390b1c`. Another log
+/// has another event there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LastSent {
     position: u64,
     event: String,
 }
 
-impl Place {
-    pub(super) fn of(position: u64, event: &str) -> Place {
+impl LastSent {
+    pub(super) fn of(position: u64, event: &str) -> LastSent {
         let digits = event.floor_char_boundary(EVENT_DIGITS);
-        Place {
+        LastSent {
             position,
             event: event[..digits].to_owned(),
         }
     }
 
-    fn parse(text: &str) -> Option<Place> {
+    fn parse(text: &str) -> Option<LastSent> {
         let (position, event) = text.split_once('-').unwrap_or((text, ""));
-        Some(Place::of(position.parse().ok()?, event))
+        Some(LastSent::of(position.parse().ok()?, event))
     }
 
     /// Returns `true` if the log of `newest` still has this event.
-    fn is_before(&self, explorer: &Explorer, newest: &Place) -> Result<bool> {
+    fn is_still_in(&self, explorer: &Explorer, newest: &LastSent) -> Result<bool> {
         if self.position >= newest.position {
             return Ok(self == newest || self.event.is_empty());
         }
@@ -70,32 +70,32 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for LastSent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}-{}", self.position, self.event)
     }
 }
 
 /// Answers with the events after `after`, or after the last one that the browser received, as they are appended. If all
-/// places are taken, it answers with nothing, and the browser does not ask again by itself.
+/// slots are taken, it answers with nothing, and the browser does not ask again by itself.
 pub(super) async fn feed(
     State(explorer): State<Arc<Explorer>>,
     Query(params): Query<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> Response {
-    let Ok(place) = Arc::clone(&explorer.feeds).try_acquire_owned() else {
+    let Ok(slot) = Arc::clone(&explorer.feeds).try_acquire_owned() else {
         let mut response = StatusCode::NO_CONTENT.into_response();
         guarded(response.headers_mut());
         return response;
     };
     let received = headers.get("last-event-id");
-    let received = received.and_then(|id| Place::parse(id.to_str().ok()?));
+    let received = received.and_then(|id| LastSent::parse(id.to_str().ok()?));
     let after = params.iter().find(|(name, _)| name == "after");
-    let after = after.and_then(|(_, place)| Place::parse(place));
+    let after = after.and_then(|(_, sent)| LastSent::parse(sent));
     let listener = Listener {
         explorer,
         seen: received.or(after),
-        _place: place,
+        _slot: slot,
     };
     let stream = stream::unfold(listener, |mut listener| async {
         let message = listener.next().await?;
@@ -139,17 +139,17 @@ impl Listener {
     }
 }
 
-/// Returns the place of the newest event, and the events since `seen` as a message, if there are any.
-fn look(explorer: &Explorer, seen: Option<&Place>) -> Result<(Place, Option<String>)> {
+/// Returns the newest event, and the events since `seen` as a message, if there are any.
+fn look(explorer: &Explorer, seen: Option<&LastSent>) -> Result<(LastSent, Option<String>)> {
     let log = explorer.service.log_handle();
     log.refresh()?;
-    let newest = log.tip().map_or(Place::of(0, ""), |tip| {
-        Place::of(tip.position.0, &tip.event.to_string())
+    let newest = log.tip().map_or(LastSent::of(0, ""), |tip| {
+        LastSent::of(tip.position.0, &tip.event.to_string())
     });
     let Some(seen) = seen.filter(|seen| **seen != newest) else {
         return Ok((newest, None));
     };
-    if !seen.is_before(explorer, &newest)? {
+    if !seen.is_still_in(explorer, &newest)? {
         // Another store lies in the folder: the page shows events of the old one.
         let message = message("replaced", &newest, "");
         return Ok((newest, Some(message)));
@@ -167,8 +167,8 @@ fn look(explorer: &Explorer, seen: Option<&Place>) -> Result<(Place, Option<Stri
 }
 
 /// Returns rows as an event of a stream. A line of the text is a line of the event, so no text ends it.
-fn message(event: &str, place: &Place, rows: &str) -> String {
-    let mut message = format!("id: {place}\nevent: {event}\n");
+fn message(event: &str, sent: &LastSent, rows: &str) -> String {
+    let mut message = format!("id: {sent}\nevent: {event}\n");
     for line in rows.split(['\n', '\r']) {
         message.push_str("data: ");
         message.push_str(line);
@@ -180,14 +180,14 @@ fn message(event: &str, place: &Place, rows: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, message};
+    use super::{LastSent, message};
 
     #[test]
     fn no_text_ends_an_event_of_the_stream() {
         assert_eq!(
             message(
                 "rows",
-                &Place::of(7, "0dfea7a775390b1c9f"),
+                &LastSent::of(7, "0dfea7a775390b1c9f"),
                 "<li>a\n\nevent: b\r\rdata: c</li>"
             ),
             "id: 7-0dfea7a775390b1c\nevent: rows\ndata: <li>a\ndata: \ndata: event: b\ndata: \ndata: data: c</li>\n\n"

@@ -267,18 +267,20 @@ pub(crate) fn badge(tone: Tone, text: &str) -> Markup {
 
 /// Returns the states of a memory as badges.
 pub(crate) fn states(memory: &Memory) -> Markup {
-    html! { @for state in memory.states() { (badge(tone_of(state), state.word())) } }
+    html! { @for one in memory.states() { (state(one)) } }
 }
 
-fn tone_of(state: MemoryState) -> Tone {
-    match state {
+/// Returns a state of a memory as a badge.
+pub(crate) fn state(state: MemoryState) -> Markup {
+    let tone = match state {
         MemoryState::Pinned => Tone::Good,
         MemoryState::Forgotten | MemoryState::Withheld | MemoryState::InConflict => Tone::Bad,
         MemoryState::Undone
         | MemoryState::Consolidated
         | MemoryState::Expired
         | MemoryState::Planned => Tone::Warn,
-    }
+    };
+    badge(tone, state.word())
 }
 
 /// Returns the importance as a badge.

@@ -1,14 +1,14 @@
 //! Facts that have only values for later: no list and no search finds their memories before.
 
 use icm_api::error::Result;
-use icm_api::{FACTS, Fact, FactListRequest, FactState};
+use icm_api::{FACTS, Fact, FactListRequest, FactState, MemoryState};
 use maud::{Markup, html};
 
 use super::filters::Filters;
 use super::{MEMORIES, card};
 use crate::Explorer;
 use crate::ask::Ask;
-use crate::show::{self, Tone};
+use crate::show;
 
 /// Returns a page of the facts that have no value at the moment, by subject and attribute, each with its first value.
 pub(super) fn list(explorer: &Explorer, ask: &Ask, filters: &Filters) -> Result<Markup> {
@@ -61,7 +61,7 @@ fn row(explorer: &Explorer, ask: &Ask, fact: &Fact) -> Markup {
         li.card data-row="" {
             div.head {
                 span { (show::line(&fact.subject)) " · " (show::line(&fact.attribute)) }
-                (show::badge(Tone::Plain, "planned"))
+                (show::state(MemoryState::Planned))
                 @if fact.scope != "global" { span.quiet { (show::scope(&fact.scope)) } }
             }
             p.said { a.open href=(show::memory_path(ask, &fact.id)) { (value(fact.value.as_deref())) } }

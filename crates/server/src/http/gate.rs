@@ -204,8 +204,8 @@ impl Gate {
     /// Checks that `Host` names this server and that the request comes from no foreign web page. Returns the origin of
     /// the page, if there is one.
     ///
-    /// A browser counts all ports of this machine as one site. So pages for a person are answered to pages of this very
-    /// host and port alone: the cookie does not tell them apart.
+    /// For a browser all ports of this machine are one site, so the cookie comes with requests of any of them. Pages for
+    /// a person are therefore sent only to pages of this very host and port.
     fn admit(
         &self,
         uri: &Uri,

@@ -1,4 +1,4 @@
-//! The differences between two texts, word by word.
+//! The differences between two texts, word by word, or line by line if they are long.
 
 use icm_api::DiffOp;
 use icm_guard::difference::beside_change;

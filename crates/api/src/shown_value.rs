@@ -10,7 +10,7 @@ use super::when::local_time;
 pub fn shown_text(field: &str, text: &str, zone: &TimeZone) -> String {
     match field {
         "expires" => in_zone(text, zone),
-        "pinned" if text == "unpinned" => "until it is unpinned".to_owned(),
+        "pinned" | "pinned_until" if text == "unpinned" => "until it is unpinned".to_owned(),
         "occurred_at" | "pinned" | "pinned_until" => local_time(text, zone),
         _ => text.to_owned(),
     }
@@ -22,5 +22,23 @@ pub fn shown_value(field: &str, value: &Value, zone: &TimeZone) -> String {
         Value::Null => "(none)".to_owned(),
         Value::String(text) => shown_text(field, text, zone),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pin_is_shown_with_its_end() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-8));
+        for (field, text, shown) in [
+            ("pinned", "unpinned", "until it is unpinned"),
+            ("pinned_until", "unpinned", "until it is unpinned"),
+            ("pinned_until", "2027-01-15T08:00:00Z", "2027-01-15 00:00"),
+            ("content", "unpinned", "unpinned"),
+        ] {
+            assert_eq!(shown_text(field, text, &zone), shown, "{field}");
+        }
     }
 }

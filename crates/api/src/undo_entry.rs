@@ -204,9 +204,12 @@ impl UndoChange {
                 _ => UndoTarget::Row(&self.id),
             },
             place: self.topic.clone(),
-            note: match self.expired() {
-                Some(condition) => format!("expired: {}", in_zone(condition, zone)),
-                None => self.fields.join(", "),
+            note: match (self.expired(), self.action) {
+                (Some(condition), UndoAction::Back) => {
+                    format!("was expired: {}", in_zone(condition, zone))
+                }
+                (Some(condition), _) => format!("expired: {}", in_zone(condition, zone)),
+                (None, _) => self.fields.join(", "),
             },
             values: self.values(zone),
         }
@@ -496,6 +499,8 @@ mod tests {
         let expired = json!({ "expires": "time 2027-01-20T08:00:00Z", "expired": true });
         let expires = change(UndoAction::Gone, "", &json!({}), &expired);
         assert_eq!(expires.entry(&zone()).note, "expired: time 2027-01-19");
+        let back = change(UndoAction::Back, "", &expired, &json!({}));
+        assert_eq!(back.entry(&zone()).note, "was expired: time 2027-01-19");
     }
 
     #[test]

@@ -19,13 +19,20 @@ pub(in crate::mcp) fn for_offer(words: &str, options: McpOptions) -> String {
 }
 
 /// Returns the part of a sentence with each tool under its name on offer; `None` if one of them is not on offer.
+///
+/// # Panics
+/// In debug builds, if a name in braces is no tool's, or a brace is missing.
 pub(in crate::mcp) fn if_offered(part: &str, options: McpOptions) -> Option<String> {
     let mut said = String::with_capacity(part.len());
     let mut rest = part;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}')?;
+        let named = after.split_once('}');
+        debug_assert!(named.is_some(), "no `}}` after a name in `{part}`");
+        let (name, after) = named?;
+        let tool = Tool::named(name);
+        debug_assert!(tool.is_some(), "no tool {name} in `{part}`");
         said.push_str(before);
-        said.push_str(on_offer(Tool::named(name)?, options)?);
+        said.push_str(on_offer(tool?, options)?);
         rest = after;
     }
     Some(said + rest)
@@ -38,43 +45,55 @@ fn on_offer(tool: &'static Tool, options: McpOptions) -> Option<&'static str> {
     same.or_else(|| offered_as(options, compatible::own_name(tool.name)))
 }
 
-/// Returns a part of words that names no tool, or a tool of icm without braces, and so would be shown wrongly.
-#[cfg(test)]
-fn wrongly_marked(words: &str) -> Option<&str> {
-    let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
-    let mut names = words.split('{').skip(1);
-    let unknown = names.find_map(|after| {
-        let name = after.split('}').next()?;
-        Tool::named(name).is_none().then_some(name)
-    });
-    let mut bare = words.match_indices("icm_");
-    unknown.or_else(|| {
-        bare.find(|(at, _)| !words[..*at].ends_with('{'))
-            .map(|(at, _)| {
-                let end = words[at..].find(|c| !is_of_name(c));
-                &words[at..end.map_or(words.len(), |end| at + end)]
-            })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::every;
     use super::*;
     use crate::mcp::Offer;
 
+    /// Returns a part of words that names no tool, or a tool of icm without braces, and so would be shown wrongly.
+    fn wrongly_marked(words: &str) -> Option<&str> {
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
+        let mut names = words.split('{').skip(1);
+        let unknown = names.find_map(|after| {
+            let name = after.split('}').next()?;
+            Tool::named(name).is_none().then_some(name)
+        });
+        let mut bare = words.match_indices("icm_");
+        unknown.or_else(|| {
+            bare.find(|(at, _)| !words[..*at].ends_with('{'))
+                .map(|(at, _)| {
+                    let end = words[at..].find(|c| !is_of_name(c));
+                    &words[at..end.map_or(words.len(), |end| at + end)]
+                })
+        })
+    }
+
     #[test]
     fn descriptions_mark_the_tools_that_they_name() {
         for tool in every() {
             let words = tool.description;
             assert_eq!(wrongly_marked(words), None, "{}", tool.name);
-            assert!(
-                !words.contains(": use ") || words.contains(": use {"),
-                "{words}"
-            );
+            for named in words.split(": use ").skip(1) {
+                assert!(named.starts_with('{'), "{words}");
+            }
         }
         assert_eq!(wrongly_marked("use icm_log or not"), Some("icm_log"));
         assert_eq!(wrongly_marked("use {icm_lag}"), Some("icm_lag"));
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "no tool icm_lag in `: use {icm_lag}`")]
+    fn a_part_with_a_mistyped_name_is_noticed() {
+        for_offer("Not for it[: use {icm_lag}].", McpOptions::default());
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "no `}` after a name in `: use {icm_log`")]
+    fn a_part_without_its_brace_is_noticed() {
+        for_offer("Not for it[: use {icm_log].", McpOptions::default());
     }
 
     #[test]

@@ -41,20 +41,23 @@ struct Filter {
 impl Service {
     /// Calls `each` for every event that fits, until it returns `false`. Returns how many events were given out.
     pub fn log(&self, request: &LogRequest, each: &mut dyn FnMut(LogEntry) -> bool) -> Result<u64> {
-        let after = request.cursor.unwrap_or(0);
-        let back_from = Position(after.saturating_sub(1));
-        let (filter, names, from, waypoints) = self.with_views(|views| {
+        let cursor = request.cursor.unwrap_or(0);
+        let (filter, names, from, back_from) = self.with_views(|views| {
             let filter = self.resolve_filter(views, request)?;
             // A waypoint of the views saves a pass over the segment.
             let from = match request.oldest_first {
                 true => Some(
                     self.log
-                        .cursor_before(Position(after.saturating_add(1)), views)?,
+                        .cursor_before(Position(cursor.saturating_add(1)), views)?,
                 ),
                 false => None,
             };
-            let waypoints = Waypoint::back_from(back_from, views);
-            Ok((filter, views.tally().actors.clone(), from, waypoints))
+            let newest_first = request.cursor.filter(|_| !request.oldest_first);
+            let back_from = newest_first.map(|cursor| {
+                let position = Position(cursor.saturating_sub(1));
+                (position, Waypoint::back_from(position, views))
+            });
+            Ok((filter, views.tally().actors.clone(), from, back_from))
         })?;
         let limit = request.limit.map_or(u64::MAX, |limit| limit as u64);
         let mut given = 0;
@@ -77,13 +80,13 @@ impl Service {
         };
         if let Some(from) = from {
             self.log
-                .scan(&from, &mut |event| match event.position.0 > after {
+                .scan(&from, &mut |event| match event.position.0 > cursor {
                     true => visit(event),
                     false => ControlFlow::Continue(()),
                 })?;
-        } else if request.cursor.is_some() {
+        } else if let Some((position, waypoints)) = back_from {
             self.log
-                .scan_back_from((back_from, &waypoints), &mut visit)?;
+                .scan_back_from((position, &waypoints), &mut visit)?;
         } else {
             self.log.scan_back(None, &mut visit)?;
         }

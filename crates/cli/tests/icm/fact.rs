@@ -273,7 +273,8 @@ fn an_undo_of_an_earlier_value_shows_it() {
     world.ok("fact set deploy version 2.0 --from 2024-02-05T00:00:00Z");
     world.ok("fact set deploy version 1.0 --from 2024-01-05T00:00:00Z");
     let preview = world.ok("undo --last 1 --dry-run").out;
-    preview.says("1 value of a fact changed");
+    preview.says("1 command: 1 value of a fact changed");
+    preview.lacks("created_at");
     preview.says("from 2024-01-05 00:00 until 2024-02-05 00:00");
     preview.says("    - 1.0\n    + (no value)");
     let done = world.json("undo --last 1 --yes");

@@ -72,7 +72,8 @@ impl Service {
             }
             _ => Vec::new(),
         };
-        if action == UndoAction::Changed && fields.is_empty() {
+        let is_created_anew = before.created_ms != after.created_ms;
+        if action == UndoAction::Changed && fields.is_empty() && is_created_anew {
             fields.push("created_at".to_owned());
         }
         Ok(Some(UndoChange {

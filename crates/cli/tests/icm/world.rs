@@ -124,7 +124,7 @@ impl World {
         path
     }
 
-    /// Returns `icm` with an empty environment, except for folders of this world.
+    /// Returns `icm` with an empty environment, except for folders of this world and UTC for its zone.
     #[track_caller]
     pub(crate) fn command(&self, args: impl Args) -> Command {
         let home = self.dir.path();
@@ -135,6 +135,7 @@ impl World {
             .env_clear()
             .env("HOME", home)
             .env("TMPDIR", home)
+            .env("TZ", "UTC")
             .env("ICM_DB", self.store())
             .current_dir(home.join("work"))
             .stdin(Stdio::null())
@@ -143,7 +144,7 @@ impl World {
         command
     }
 
-    /// Returns `sh` with the environment of `command`, except that the store is the default one and days are those of UTC.
+    /// Returns `sh` with the environment of `command`, except that the store is the default one.
     #[cfg(all(unix, feature = "bench", feature = "http", feature = "models"))]
     pub(crate) fn shell(&self) -> Command {
         let home = self.dir.path();

@@ -202,6 +202,7 @@ fn the_zeros_of_an_earlier_version_are_read_and_the_next_append_cuts_them() {
         origin: log.origin().expect("an origin"),
         fingerprint: icm_log::to_hex(&digest.as_bytes()[..16]),
         secret: log.secret().expect("a secret"),
+        here: Vec::new(),
         continues: None,
         older: Vec::new(),
     };

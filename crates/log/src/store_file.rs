@@ -24,6 +24,8 @@ pub struct StoreFile {
     pub fingerprint: String,
     /// Secret of keyed hashes; never leaves the store.
     pub secret: [u8; 32],
+    /// Older origins that were minted for the same machine and folder, oldest first.
+    pub here: Vec<OriginId>,
     /// The place from which the origin continues an older one. Its first event says the same, once written.
     pub continues: Option<Continues>,
     /// The same of older origins of this machine, in case their first events are lost.
@@ -36,6 +38,8 @@ struct Text {
     origin: String,
     fingerprint: String,
     secret: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    here: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     continues: Option<ContinuesText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -106,6 +110,7 @@ impl StoreFile {
             origin: self.origin.to_string(),
             fingerprint: self.fingerprint.clone(),
             secret: to_hex(&self.secret),
+            here: self.here.iter().map(OriginId::to_string).collect(),
             continues: self.continues.as_ref().map(ContinuesText::of),
             older: (self.older.iter())
                 .map(|(by, continues)| OlderText {
@@ -156,6 +161,8 @@ impl StoreFile {
             })
         };
         let continues = values.continues.as_ref().map(continues_of).transpose()?;
+        let here = values.here.iter().map(|text| origin(text));
+        let here = here.collect::<std::result::Result<Vec<_>, Problem>>()?;
         let older = values.older.iter();
         let older = older.map(|text| Ok((origin(&text.by)?, continues_of(&text.continues)?)));
         let older = older.collect::<std::result::Result<Vec<_>, Problem>>()?;
@@ -165,6 +172,7 @@ impl StoreFile {
             secret: from_hex(&values.secret)
                 .and_then(|bytes| bytes.try_into().ok())
                 .ok_or_else(|| bad("bad secret"))?,
+            here,
             continues,
             older,
         })
@@ -196,6 +204,7 @@ mod tests {
             origin: OriginId([3; 16]),
             fingerprint: "machine".into(),
             secret: [5; 32],
+            here: vec![OriginId([7; 16]), OriginId([1; 16])],
             continues: Some(Continues {
                 origin: OriginId([1; 16]),
                 seq: Seq(4),

@@ -59,10 +59,19 @@ impl Log {
             (None, Some(older)) => secret = older,
             (None, None) => env.fill_random(&mut secret),
         }
+        let same_place = state
+            .store
+            .as_ref()
+            .filter(|it| it.fingerprint == fingerprint);
+        let here = same_place.map(|older| {
+            let before = older.here.iter().copied();
+            before.chain([older.origin]).collect()
+        });
         let store = StoreFile {
             origin: icm_event::OriginId(random_16(env)),
             fingerprint,
             secret,
+            here: here.unwrap_or_default(),
             continues: Log::continues(state),
             older: older(&state.parts),
         };
@@ -78,6 +87,24 @@ impl Log {
         state.store = Some(store);
         state.store_bytes.clear();
         Ok(())
+    }
+
+    /// Returns the origins that were minted for this machine and folder; none if the store is a copy that nothing was
+    /// written to yet.
+    ///
+    /// # Errors
+    /// If the store's folder cannot be read.
+    pub fn origins_here(&self, env: &dyn Env) -> Result<Vec<OriginId>> {
+        let fingerprint = self.fingerprint(env)?;
+        let state = self.lock_state();
+        let store = state
+            .store
+            .as_ref()
+            .filter(|it| it.fingerprint == fingerprint);
+        Ok(store.map_or_else(Vec::new, |store| {
+            let older = store.here.iter().copied();
+            older.chain([store.origin]).collect()
+        }))
     }
 
     /// Makes the event that a new origin continues durable before anything names it.

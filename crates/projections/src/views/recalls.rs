@@ -10,17 +10,17 @@ use crate::error::Result;
 use crate::fold::{EntityId, InChain};
 
 impl Views {
-    /// Returns `true` if `enough` recalls in force at `position` showed a memory since `event` of the time `since`: their
-    /// time is later, or their refs name the event. The time of an author who knew the event may be earlier, as clocks are
-    /// set back. Reads the log only for recalls that are not later by a millisecond, and if an undo affects which recalls
-    /// count.
-    pub fn has_recalls_since(
+    /// Returns the number of recalls in force at `position` that showed a memory since `event` of the time `since`: those
+    /// with a later time, and those whose refs name the event. The second kind may have an earlier time, if the clock of an
+    /// author who knew the event was set back. Is exact only below `most`: only then the log is read for recalls that are
+    /// not later, or if an undo affects which recalls count.
+    pub fn recalls_since(
         &self,
         log: &Log,
         (entity, position): (EntityId, Position),
         (since, event): (Time, EventId),
-        enough: u64,
-    ) -> Result<bool> {
+        most: u64,
+    ) -> Result<u64> {
         let ids = self.ids_at(entity, position)?;
         let mut counted = 0;
         let mut count = |recall: &Event<'_>| {
@@ -30,16 +30,16 @@ impl Views {
         };
         let Some(times) = self.recall_times(&ids, position)? else {
             self.each_recall_in_force(log, &ids, position, &mut count)?;
-            return Ok(counted >= enough);
+            return Ok(counted);
         };
         let (later, others): (Vec<_>, Vec<_>) =
             (times.into_iter()).partition(|(_, ms)| *ms > since.ms());
         let later = later.len() as u64;
-        if later < enough {
+        if later < most {
             let others: Vec<Position> = others.into_iter().map(|(position, _)| position).collect();
             self.events_at(log, &others, &mut count)?;
         }
-        Ok(later + counted >= enough)
+        Ok(later + counted)
     }
 
     /// Returns position and time, in milliseconds since the epoch, of the recalls up to `position` that showed one of the

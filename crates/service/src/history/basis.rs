@@ -27,6 +27,8 @@ pub(crate) struct At {
     pub(crate) names_moment: bool,
     /// `true` if this is the newest moment.
     pub(crate) is_now: bool,
+    /// `true` if nobody named a moment. An answer at a named one is the same at any time, so it looks at no file.
+    pub(crate) looks_at_files: bool,
 }
 
 impl At {
@@ -60,6 +62,7 @@ impl At {
             moment_ms: moment_ms.unwrap_or(tip.time.ms()),
             names_moment: views.tally().depends_on_moment(),
             is_now: tip.position == views.tally().position,
+            looks_at_files: false,
         }
     }
 }
@@ -110,6 +113,7 @@ impl Service {
             moment_ms: ms,
             names_moment: false,
             is_now: true,
+            looks_at_files: false,
         }
     }
 
@@ -127,6 +131,7 @@ impl Service {
                 moment_ms: self.now_ms(),
                 names_moment: tally.depends_on_moment(),
                 is_now: true,
+                looks_at_files: true,
             },
             _ => Self::nothing(self.now_ms()),
         }

@@ -115,7 +115,7 @@ impl<'a> Expired<'a> {
         if self.is_expired(version) {
             return true;
         }
-        let by_file = self.at.is_now && self.service.is_expired_by_file(version);
+        let by_file = self.at.looks_at_files && self.service.is_expired_by_file(version);
         if by_file {
             match self.is_mute() {
                 true => self.service.tell_of_file(version),
@@ -137,7 +137,7 @@ impl<'a> Expired<'a> {
     /// # Errors
     /// If a memory cannot be read.
     pub(crate) fn finds_gone(&self, ids: &[SubjectId]) -> QueryResult<bool> {
-        if !self.is_possible() || !self.at.is_now {
+        if !self.is_possible() || !self.at.looks_at_files {
             return Ok(false);
         }
         let mut found = false;
@@ -199,7 +199,8 @@ impl<'a> Expired<'a> {
         if self.gone.borrow().contains(&version.id) {
             return true;
         }
-        let is_gone = self.at.is_now && self.is_mute() && self.service.is_expired_by_file(version);
+        let is_gone =
+            self.at.looks_at_files && self.is_mute() && self.service.is_expired_by_file(version);
         if is_gone {
             self.service.tell_of_file(version);
             self.gone.borrow_mut().insert(version.id);
@@ -227,9 +228,8 @@ impl<'a> Expired<'a> {
             return Ok(true);
         };
         let since = (writer.stamp.time, set_by);
-        let is_over =
-            (self.views).has_recalls_since(log, (entity, position), since, facts.first)?;
-        Ok(is_over)
+        let at = (entity, position);
+        Ok(self.views.recalls_since(log, at, since, facts.first)? >= facts.first)
     }
 
     fn look_up(&self, entity: EntityId, from: Position) -> QueryResult<bool> {
@@ -251,7 +251,9 @@ impl LooksCloser for Expired<'_> {
 }
 
 impl Service {
-    /// Returns `true` if the file of a condition that this origin set made a memory expire.
+    /// Returns `true` if the file of a condition that was set here made a memory expire. A condition was set here if its
+    /// origin was minted for this machine and folder: the clock may have been set back since. Nobody looks at the files of
+    /// a copy or of a restored store.
     fn is_expired_by_file(&self, version: &Version) -> bool {
         let Some(expiry) = version.expiry.as_deref() else {
             return false;
@@ -262,8 +264,11 @@ impl Service {
         let is_open = version.expired != Some(expiry.set_by) && expiry.facts.condition.is_of_file();
         let mut writers = version.writers.iter();
         let writer = writers.find(|writer| writer.stamp.event == expiry.set_by);
-        let is_own = writer.is_some_and(|writer| Some(writer.stamp.origin) == self.log.origin());
-        is_open && is_own && came_true(expiry)
+        let Some(writer) = writer.filter(|_| is_open) else {
+            return false;
+        };
+        let here = self.log.origins_here(&*self.ground.env);
+        here.is_ok_and(|here| here.contains(&writer.stamp.origin)) && came_true(expiry)
     }
 
     /// Says that this process hides a memory whose file is changed or gone.
@@ -307,22 +312,24 @@ impl Service {
         });
     }
 
-    /// Writes the `memory.expired` events of answers that are out. An event is dropped if something was written since its
-    /// memory was read, or another process keeps the lock: the next answer looks again.
-    pub(crate) fn record_expiries(&self) {
+    /// Writes the `memory.expired` events of files that were looked at. Returns `true` if it wrote some. An event is dropped
+    /// if something was written since its memory was read, or another process keeps the lock: the next answer looks again.
+    pub(crate) fn record_expiries(&self) -> bool {
         let mut pending = std::mem::take(&mut *locked(&self.pending_expiries));
         if pending.is_empty() {
-            return;
+            return false;
         }
         let newest = self.newest_position().map(Position);
         pending.retain(|pending| newest.as_ref().is_ok_and(|at| *at == pending.position));
         let Some(read) = pending.first().map(|first| first.read.clone()) else {
-            return;
+            return false;
         };
         let events = pending.into_iter().map(|pending| pending.event).collect();
-        if let Err(error) = self.append_lazily(&Caller::default(), events, &read, RECORD_WAIT) {
+        let written = self.append_lazily(&Caller::default(), events, &read, RECORD_WAIT);
+        written.unwrap_or_else(|error| {
             tracing::debug!(%error, "an expired memory was not recorded");
-        }
+            false
+        })
     }
 }
 

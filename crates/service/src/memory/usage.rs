@@ -27,21 +27,17 @@ impl Service {
         let least = (facts.second.saturating_add(facts.first)).saturating_sub(recalls);
         let mut writers = version.writers.iter();
         let set = writers.find(|writer| writer.stamp.event == expiry.set_by);
-        let mut left = least.min(facts.first);
-        if let Some(set) = set {
-            // Some of the recalls may be older than the condition, which counts none of those.
-            let since = (set.stamp.time, expiry.set_by);
-            while left < facts.first
-                && !views.has_recalls_since(
-                    &self.log,
-                    (entity, position),
-                    since,
-                    facts.first - left,
-                )?
-            {
-                left += 1;
+        // Some of the recalls may be older than the condition, which counts none of those.
+        let since = match set {
+            Some(set) => {
+                let since = (set.stamp.time, expiry.set_by);
+                views.recalls_since(&self.log, (entity, position), since, facts.first)?
             }
-        }
+            None => facts.first,
+        };
+        let left = least
+            .max(facts.first.saturating_sub(since))
+            .min(facts.first);
         Ok(Some(left).filter(|left| *left > 0))
     }
 }

@@ -258,7 +258,7 @@ fn module(
     })?;
     module.register_method("recall", |params, host, _| {
         host.read(&params, |service, caller, request: RecallRequest| {
-            service.recall(caller, &request)
+            service.recall_for_peer(caller, &request)
         })
     })?;
     module.register_subscription(

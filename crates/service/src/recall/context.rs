@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::recall::query::ShownResults;
+use crate::recall::record::ShownBy;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::found_by::{also_in, found_by};
@@ -82,7 +83,7 @@ impl Service {
             zone: self.zone(),
         };
         let mut filled = None;
-        let answer = self.recall_shown(caller, &recall, |answer| {
+        let answer = self.recall_shown(caller, &recall, ShownBy::This, |answer| {
             let text = fill(answer, *budget, *markdown, &now);
             let filled = filled.insert(text);
             ShownResults {

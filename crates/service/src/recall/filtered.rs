@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use super::query::tokens_of;
 use super::question::notes;
+use crate::recall::record::ShownBy;
 use crate::recall::scopes::Scopes;
 use crate::service::{PendingRecall, Service};
 use icm_api::error::{Result, ServiceError};
@@ -58,7 +59,7 @@ impl Service {
             Ok(answer)
         };
         let counts = request.record && request.front.is_asked();
-        let (mut answer, turn) = self.in_turn(counts, find, ids_of)?;
+        let (mut answer, turn) = self.in_turn((counts, ShownBy::This), find, ids_of)?;
         if request.record && answer.basis.position > 0 && !self.options.read_only {
             let mut pending = self.pending_recall(caller, request, &answer)?;
             pending.read = read;

@@ -9,7 +9,7 @@ use icm_log::{EventId, Kind, NewEvent, SubjectId, facts, payload};
 use crate::command::RECORD_WAIT;
 use crate::recall::tag_filter::not_tags;
 use crate::service::{PendingRecall, Service, locked};
-use icm_api::error::Result;
+use icm_api::error::{Result, ServiceError};
 use icm_api::{Importance, Trust};
 
 /// Name of the lock file. It is not in the folder of deletable files: a redaction deletes that folder.
@@ -17,6 +17,15 @@ const LOCK: &str = "usage.lock";
 /// The beginning of the note of an answer whose recall is not counted yet. The record may follow it.
 const UNCOUNTED: &str =
     "this recall is not counted for `usage` yet, so a memory may be shown more often";
+
+/// The process that shows an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShownBy {
+    /// This one.
+    This,
+    /// The one that asked this one.
+    Peer,
+}
 
 /// The turn of an answer that shows a memory which expires by recalls. Until it is dropped, no other such answer of the
 /// store is made.
@@ -32,20 +41,29 @@ impl Service {
     /// its turn, so that it knows the records of the turns before.
     ///
     /// # Errors
-    /// Any error of `find`. A turn that cannot be taken is no error.
+    /// Any error of `find`. `Invalid` if a peer shows an answer that needs a turn. A turn that cannot be taken is no error.
     pub(super) fn in_turn<T>(
         &self,
-        counts: bool,
+        (counts, by): (bool, ShownBy),
         mut find: impl FnMut() -> Result<T>,
         ids: impl Fn(&T) -> Result<Vec<SubjectId>>,
     ) -> Result<(T, Option<Turn>)> {
         let mut found = find()?;
+        // The basis of an answer that hides the memory of a changed file is after the event that says so.
+        if self.record_expiries() {
+            self.read_log()?;
+            found = find()?;
+        }
         if !counts || self.options.read_only {
             return Ok((found, None));
         }
         let mut conditions = self.usage_conditions(&ids(&found)?)?;
         if conditions.is_empty() {
             return Ok((found, None));
+        }
+        if by == ShownBy::Peer {
+            let why = "whoever shows a memory that expires by recalls records it";
+            return Err(ServiceError::invalid(why));
         }
         let claim = self.claim(LOCK, "a recall cannot be counted");
         if claim.is_ok() {

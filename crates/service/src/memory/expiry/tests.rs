@@ -12,6 +12,7 @@ use icm_api::{
 };
 
 mod file;
+mod peer;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 const TEXT: &str = "The demo of the payments service is on Thursday";

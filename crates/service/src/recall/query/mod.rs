@@ -19,6 +19,7 @@ use crate::memory::expiry::Expired;
 use crate::recall::corrections;
 use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::recall::question::notes;
+use crate::recall::record::ShownBy;
 use crate::recall::repeats::{self, Page};
 use crate::recall::replaced;
 use crate::recall::scopes::Scopes;
@@ -83,11 +84,21 @@ impl Service {
             return Ok(answer);
         }
         self.read_log()?;
-        self.recall_shown(caller, request, |answer| ShownResults {
-            places: (0..answer.results.len()).collect(),
-            corrections: answer.corrections.len(),
-            tokens: tokens_of(&answer.results),
-        })
+        self.recall_shown(caller, request, ShownBy::This, all_of)
+    }
+
+    /// Answers the recall of another process as [`Service::recall`] does.
+    ///
+    /// # Errors
+    /// `Invalid` if the answer has a memory that expires by recalls. The process that shows the answer records it: it may
+    /// have given up waiting for this one.
+    pub fn recall_for_peer(
+        &self,
+        caller: &Caller,
+        request: &RecallRequest,
+    ) -> Result<RecallAnswer> {
+        self.read_log()?;
+        self.recall_shown(caller, request, ShownBy::Peer, all_of)
     }
 
     /// Recalls as [`Service::recall`] does. `shown` returns the results that are shown: only those are recorded.
@@ -95,6 +106,7 @@ impl Service {
         &self,
         caller: &Caller,
         request: &RecallRequest,
+        by: ShownBy,
         shown: impl FnOnce(&RecallAnswer) -> ShownResults,
     ) -> Result<RecallAnswer> {
         let limit = checked_limit(request)?;
@@ -129,7 +141,7 @@ impl Service {
         };
         let counts = request.record && request.front.is_asked();
         let ((request, found), turn) =
-            self.in_turn(counts, find, |(_, found)| Ok(found.ids.clone()))?;
+            self.in_turn((counts, by), find, |(_, found)| Ok(found.ids.clone()))?;
         let request = &request;
         let InView {
             mut answer,
@@ -446,6 +458,14 @@ fn next_offset(page: &Page, shown: &[Shown]) -> Option<usize> {
         None => page.next,
     };
     next.filter(|next| *next < RECALL_LIMIT_MAX)
+}
+
+fn all_of(answer: &RecallAnswer) -> ShownResults {
+    ShownResults {
+        places: (0..answer.results.len()).collect(),
+        corrections: answer.corrections.len(),
+        tokens: tokens_of(&answer.results),
+    }
 }
 
 /// Checks the numbers and the lengths of a request. Returns the most results of this page.

@@ -1,7 +1,7 @@
 //! Queries that look up memories: one, a list, or the history of one.
 
 use icm_log::{ActorId, Kind, Position, SubjectId};
-use icm_projections::fold::{self, EntityId, InChain};
+use icm_projections::fold::{self, EntityId};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::Map;
 
@@ -285,32 +285,6 @@ impl Service {
             }
             Ok(history)
         })
-    }
-
-    /// Names for each event that was undone at `newest` the undo. An undo that changes no row leaves no version.
-    fn mark_undone(
-        &self,
-        views: &Views,
-        newest: Position,
-        history: &mut [Version],
-    ) -> QueryResult<()> {
-        if views.tally().undos == 0 {
-            return Ok(());
-        }
-        let undos = views.undos()?.as_of(newest);
-        let mut positions: Vec<Position> = history
-            .iter()
-            .map(|version| Position(version.position))
-            .collect();
-        positions.dedup();
-        views.events_at(&self.log, &positions, &mut |event| {
-            let undo = undos.in_force(&InChain::of(event)).next();
-            let Some(undo) = undo else { return };
-            let id = event.id.to_string();
-            let of_event = history.iter_mut().filter(|version| version.event == id);
-            of_event.for_each(|version| version.undone_at = Some(undo.position.0));
-        })?;
-        Ok(())
     }
 
     /// Adds an entry for each event up to `newest` whose values no version shows.

@@ -3,6 +3,7 @@
 mod alerts;
 mod choice;
 mod effect;
+mod in_force;
 mod named;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 
 use icm_api::error::Result;
 use icm_api::{EventDetail, LogEntry};
-use icm_log::{EventId, OriginId, Seq};
+use icm_log::EventId;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -48,19 +48,13 @@ pub(crate) fn later(ask: &Ask, entry: &LogEntry) -> Markup {
     }
 }
 
-/// Returns the undos in force at the moment whose ranges hold the event, oldest first: position and time of each.
+/// Returns the undos in force at the moment that name the event, in the order of learning: position and time of each.
 pub(crate) fn undos(explorer: &Explorer, ask: &Ask, entry: &LogEntry) -> Vec<(u64, u64)> {
-    let Some(origin) = OriginId::parse_hex(&entry.origin) else {
-        return Vec::new();
-    };
-    let log = explorer.service.log_handle();
-    let found = explorer.heads.with(log, |seen| {
-        let mut undos = seen.undos_of(origin, Seq(entry.seq), ask.basis.position);
-        undos.truncate(UNDOS);
-        undos
-    });
+    let undos = explorer.service.undos_of(entry, ask.basis.position);
     // Damage elsewhere does not hide the event itself.
-    found.unwrap_or_default()
+    let mut undos = undos.unwrap_or_default();
+    undos.truncate(UNDOS);
+    undos
 }
 
 /// Returns the words before the summary of an event that gives a fact a value for later, and of the event that writes

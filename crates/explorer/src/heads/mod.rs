@@ -18,8 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use icm_agents::sessions::Sessions;
 use icm_api::error::Result;
-use icm_log::facts::{Facts, UndoneRange};
-use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, OriginId, Position, Rewritten, Seq};
+use icm_log::{Cursor, Event, EventId, Log, LogError, Position, Rewritten};
 
 pub(crate) use alerts::{AlertSeen, Alerts};
 pub(crate) use chains::{Chain, Chains};
@@ -47,8 +46,6 @@ pub(crate) struct Seen {
     pub(crate) ends: Vec<u64>,
     /// The first bytes of the id of each event, and its position.
     ids: Vec<(u64, u64)>,
-    /// Each undo, in the order of positions.
-    undos: Vec<Undo>,
     /// Events by time and family.
     pub(crate) density: Density,
     /// Sessions and their actors.
@@ -77,7 +74,6 @@ impl Default for Seen {
             span_ms: None,
             ends: Vec::new(),
             ids: Vec::new(),
-            undos: Vec::new(),
             density: Density::default(),
             sessions: Sessions::default(),
             chains: Chains::default(),
@@ -174,16 +170,6 @@ impl Seen {
         self.alerts.take(event);
         self.tally.take(event, family, &self.sessions);
         let ms = head.time().ms();
-        if head.kind() == Kind::LOG_UNDONE
-            && let Ok(Facts::Undone(facts)) = Facts::of(head)
-        {
-            self.undos.push(Undo {
-                position: event.position.0,
-                ms,
-                place: (head.origin(), head.seq()),
-                ranges: facts.ranges,
-            });
-        }
         if !event.own {
             self.learning.push(family);
             return;
@@ -205,21 +191,6 @@ impl Seen {
         found.map(|(_, position)| *position)
     }
 
-    /// Returns position and time of each undo in force at `position` that names an event, the oldest first.
-    pub(crate) fn undos_of(&self, origin: OriginId, seq: Seq, position: u64) -> Vec<(u64, u64)> {
-        let known = self.undos.partition_point(|undo| undo.position <= position);
-        // An undo is in force unless a later one in force took it back.
-        let mut in_force: Vec<&Undo> = Vec::new();
-        for undo in self.undos[..known].iter().rev() {
-            let (origin, seq) = undo.place;
-            if !in_force.iter().any(|later| later.took(origin, seq)) {
-                in_force.push(undo);
-            }
-        }
-        let of = in_force.iter().rev().filter(|undo| undo.took(origin, seq));
-        of.map(|undo| (undo.position, undo.ms)).collect()
-    }
-
     /// Returns the moments one command before and one command after a position.
     pub(crate) fn around(&self, position: u64) -> (Option<u64>, Option<u64>) {
         let at = self.ends.partition_point(|end| *end < position);
@@ -227,20 +198,6 @@ impl Seen {
         let before = at.checked_sub(1);
         let end = |index: usize| self.ends.get(index).copied();
         (before.and_then(end), end(after))
-    }
-}
-
-/// A `log.undone`.
-struct Undo {
-    position: u64,
-    ms: u64,
-    place: (OriginId, Seq),
-    ranges: Vec<UndoneRange>,
-}
-
-impl Undo {
-    fn took(&self, origin: OriginId, seq: Seq) -> bool {
-        self.ranges.iter().any(|range| range.holds(origin, seq))
     }
 }
 

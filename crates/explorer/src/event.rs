@@ -2,7 +2,7 @@
 //! two by which a fact gets a value for later.
 
 use icm_api::error::Result;
-use icm_api::{EventDetail, LogEntry};
+use icm_api::{EventDetail, FACTS, LogEntry};
 use icm_log::EventId;
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -63,10 +63,10 @@ pub(crate) fn planned(explorer: &Explorer, entry: &LogEntry, others: &[LogEntry]
     let is_behind = |other: &LogEntry| {
         other.position + 1 == entry.position
             && (&other.command, &other.subject) == (&entry.command, &entry.subject)
-            && later_value(other).is_some()
+            && planned_from(explorer, other).is_some()
     };
     html! {
-        @if let Some(from) = later_value(entry) {
+        @if let Some(from) = planned_from(explorer, entry) {
             "planned from " (full_time(explorer, &from.to_string())) ": "
         } @else if others.iter().any(is_behind) {
             "the current value stays: "
@@ -74,12 +74,28 @@ pub(crate) fn planned(explorer: &Explorer, entry: &LogEntry, others: &[LogEntry]
     }
 }
 
-/// Returns the time from which the value of an event is valid; `None` if it was valid when it was written.
-fn later_value(entry: &LogEntry) -> Option<Timestamp> {
+/// Returns the time from which the value of a fact is valid that an event wrote; `None` if it was valid at once.
+fn planned_from(explorer: &Explorer, entry: &LogEntry) -> Option<Timestamp> {
     let from_ms = entry.payload.get("occurred_at_ms")?.as_i64()?;
     let from = Timestamp::from_millisecond(from_ms).ok()?;
-    let is_later = entry.at.parse::<Timestamp>().is_ok_and(|at| at < from);
-    (is_later && entry.kind.starts_with("memory.")).then_some(from)
+    let subject = entry.subject.as_deref();
+    let id = subject.filter(|_| entry.kind.starts_with("memory."))?;
+    // An event that leaves the topic as it is does not name it.
+    let topic = || match entry.payload.get("topic").and_then(Value::as_str) {
+        Some(topic) => Some(topic.to_owned()),
+        None => explorer.service.get(id, None).ok().map(|it| it.topic),
+    };
+    later_value(topic, from, &entry.at)
+}
+
+/// Returns the time from which the value of a memory is valid, if the memory is a fact and was written before.
+pub(crate) fn later_value(
+    topic: impl FnOnce() -> Option<String>,
+    from: Timestamp,
+    written: &str,
+) -> Option<Timestamp> {
+    let is_later = written.parse::<Timestamp>().is_ok_and(|at| at < from);
+    (is_later && topic()?.starts_with(FACTS)).then_some(from)
 }
 
 /// The events that an undo took back.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::Uri;
-use icm_api::{Caller, FactRequest, FeedbackRequest, StoreRequest, UpdateRequest};
+use icm_api::{Caller, FactRequest, FeedbackRequest, NoProgress, StoreRequest, UpdateRequest};
 use icm_service::{OpenOptions, Service};
 use maud::html;
 
@@ -164,7 +164,7 @@ fn a_moment_shows_the_text_of_that_moment() {
     };
     let old = at(stored);
     assert!(
-        old.contains("the port is 8080") && !old.contains("9090"),
+        old.contains("the port is 8080") && !old.contains("the port is 9090"),
         "{old}"
     );
     assert!(old.contains("it changed 2 times"), "{old}");
@@ -309,7 +309,7 @@ fn facts_with_only_planned_values_are_listed_by_themselves() {
         let set = explorer.service.set_fact(&explorer.caller, request);
         set.expect("it is set").receipt
     };
-    set("port", "8080", None);
+    set("port", "not planned", None);
     let first = set("version", "3.0", Some("2100-01-01T00:00:00Z"));
     let list = |params: &[(&str, &str)]| shown(&explorer, page, "/memories", params);
     let nothing = list(&[("topic", "facts/deploy"), ("tag", "none")]);
@@ -319,7 +319,7 @@ fn facts_with_only_planned_values_are_listed_by_themselves() {
         let html = list(&[("state", "planned"), ("topic", topic)]);
         assert_eq!(results(&html), [first.id.as_str()], "{topic}: {html}");
         assert!(html.contains("3.0") && html.contains("4.0"), "{html}");
-        assert!(!html.contains("8080"), "{html}");
+        assert!(!html.contains("not planned"), "{html}");
     }
     assert!(results(&list(&[("state", "planned"), ("topic", "facts/dep")])).is_empty());
     let then = format!("@{}", first.position - 1);
@@ -352,6 +352,25 @@ fn a_value_for_later_is_told_as_such_in_the_versions_and_the_log() {
     let log = shown(&explorer, crate::pages::log::page, "/log", &[("id", &id)]);
     assert_eq!(log.matches("planned from").count(), 1, "{log}");
     assert_eq!(log.matches("the current value stays").count(), 1, "{log}");
+}
+
+#[test]
+fn a_memory_of_what_happens_later_is_no_planned_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explorer = explorer(folder.path());
+    let line = r#"{"topic":"travel","content":"The fair opens in Lisbon","occurred_at":"2090-01-05T00:00:00Z"}"#;
+    let file = ("lines".to_owned(), Box::new(line.as_bytes()) as Box<_>);
+    let service = &explorer.service;
+    let imported = service.import_jsonl(&explorer.caller, vec![file], false, &NoProgress);
+    assert_eq!(imported.expect("an import").added, 1);
+    for (make, address) in [
+        (crate::pages::log::page as Make, "/log"),
+        (crate::pages::now::page, "/"),
+    ] {
+        let html = shown(&explorer, make, address, &[]);
+        assert!(html.contains("The fair opens in Lisbon"), "{html}");
+        assert!(!html.contains("planned from"), "{html}");
+    }
 }
 
 #[test]

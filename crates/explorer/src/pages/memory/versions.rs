@@ -10,6 +10,7 @@ use maud::{Markup, html};
 
 use super::words::differences;
 use crate::ask::Ask;
+use crate::event::later_value;
 use crate::show::{self, Tone};
 use crate::{Explorer, act};
 
@@ -104,26 +105,25 @@ fn planned(
 ) -> Markup {
     let goes_on = |older: &Version| {
         // The events of a command stand together.
-        later_value(older).is_some()
+        planned_from(older).is_some()
             && older.position + 1 == version.position
             && oldest.is_some_and(|it| it.memory.content == version.memory.content)
     };
     let is_new = older.is_none_or(|it| it.memory.occurred_at != version.memory.occurred_at);
     html! {
-        @if let (true, Some(from)) = (is_new, later_value(version)) {
-            p.quiet { "A value for later: valid from " (show::full_time(explorer, from)) "." }
+        @if let (true, Some(from)) = (is_new, planned_from(version)) {
+            p.quiet { "A value for later: valid from " (show::full_time(explorer, &from.to_string())) "." }
         } @else if older.is_some_and(goes_on) {
             p.quiet { "The current value stays until the one for later is valid." }
         }
     }
 }
 
-/// Returns the time from which the value of a fact is valid; `None` if it was valid when it was written.
-fn later_value(version: &Version) -> Option<&str> {
-    let time = |text: &str| text.parse::<Timestamp>().ok();
-    let from = version.memory.occurred_at.as_deref()?;
-    let is_later = time(from)? > time(&version.at)?;
-    (is_later && version.memory.topic.starts_with(FACTS)).then_some(from)
+/// Returns the time from which the value of a version is valid; `None` if it was valid when it was written.
+fn planned_from(version: &Version) -> Option<Timestamp> {
+    let memory = &version.memory;
+    let from = memory.occurred_at.as_deref()?.parse().ok()?;
+    later_value(|| Some(memory.topic.clone()), from, &version.at)
 }
 
 /// Returns the changes of a version: fields with old and new value, then the text.

@@ -85,8 +85,11 @@ pub(crate) fn for_memory(explorer: &Explorer, ask: &Ask, memory: &Memory) -> Res
 
 /// Returns the link to the preview of a redaction, if a text is left to redact.
 fn redact_link(explorer: &Explorer, memory: &Memory) -> Markup {
-    // A later event of a redacted memory can hold a text. Only a plan tells that, and it reads the whole log.
-    let is_text_left = memory.withheld.is_empty() || redact::reaches(explorer, &memory.id);
+    // A later event of a redacted memory can hold a text. Only a plan tells that, and it reads the whole log. A content
+    // that is shown can be taken out.
+    let is_text_left = memory.withheld.is_empty()
+        || memory.content.is_some()
+        || redact::reaches(explorer, &memory.id);
     html! {
         @if is_text_left {
             a.button.danger href={ "/redact?target=" (encoded(&memory.id)) } { "Redact…" }

@@ -14,10 +14,14 @@ use crate::show::{count, event_id_path, memory_path};
 /// Most memories and events that a plan names.
 const NAMED: usize = 50;
 
-/// Returns `true` if a redaction would take a text out.
+/// Returns `true` if a redaction may take a text out. If the plan fails, its page tells the error.
 pub(super) fn reaches(explorer: &Explorer, target: &str) -> bool {
     let plan = (explorer.service).redact(&explorer.caller, &request(target, None, true));
-    plan.is_ok_and(|plan| !is_idle(&plan))
+    match plan {
+        Ok(plan) => !is_idle(&plan),
+        Err(ServiceError::Nothing { .. }) => false,
+        Err(_) => true,
+    }
 }
 
 fn is_idle(plan: &RedactAnswer) -> bool {
@@ -112,5 +116,38 @@ fn request(target: &str, plan: Option<String>, dry_run: bool) -> RedactRequest {
         reason: None,
         dry_run,
         plan,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use icm_api::{Caller, StoreRequest};
+    use icm_service::{OpenOptions, Service};
+
+    use super::*;
+
+    #[test]
+    fn a_redaction_is_offered_unless_nothing_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = Service::open(OpenOptions {
+            dir: folder.path().join("store"),
+            lock_wait: Duration::from_secs(10),
+            read_only: false,
+        });
+        let service = Arc::new(service.expect("a store"));
+        let explorer = Explorer::new(service, Caller::default(), false).expect("an explorer");
+        let stored = StoreRequest::new("t", "the gate is open");
+        let stored = explorer.service.store(&explorer.caller, stored);
+        let id = stored.expect("it stores").id;
+        assert!(reaches(&explorer, &id));
+        let request = request(&id, None, false);
+        let redacted = explorer.service.redact(&explorer.caller, &request);
+        redacted.expect("a redaction");
+        assert!(!reaches(&explorer, &id));
+        // The page of the redaction tells the error.
+        assert!(reaches(&explorer, "no id"));
     }
 }

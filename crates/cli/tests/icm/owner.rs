@@ -28,8 +28,23 @@ impl Owner {
         owner
     }
 
-    fn maybe(world: &World) -> Owner {
+    /// Returns the owner for clients in this process. An owner answers only processes with its own `TZ`.
+    fn of_this_process(world: &World) -> Owner {
         let mut command = world.command("serve");
+        match std::env::var_os("TZ") {
+            Some(zone) => command.env("TZ", zone),
+            None => command.env_remove("TZ"),
+        };
+        let owner = Owner::started(command);
+        owner.await_role(world);
+        owner
+    }
+
+    fn maybe(world: &World) -> Owner {
+        Owner::started(world.command("serve"))
+    }
+
+    fn started(mut command: Command) -> Owner {
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         Owner(command.stderr(Stdio::null()).spawn().expect("it starts"))
     }
@@ -197,7 +212,7 @@ fn nothing_is_lost_or_doubled_when_owners_are_killed() {
     world.ok("store -t first -c 'there is a store'");
     let (stored, _) = under_load(&world, false, || {
         for _ in 0..20 {
-            let owner = Owner::of(&world);
+            let owner = Owner::of_this_process(&world);
             std::thread::sleep(Duration::from_millis(30));
             owner.signal(Signal::KILL);
         }
@@ -209,7 +224,7 @@ fn nothing_is_lost_or_doubled_when_owners_are_killed() {
 fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
     let world = World::new();
     world.ok("store -t first -c 'there is a store'");
-    let owner = Owner::of(&world);
+    let owner = Owner::of_this_process(&world);
     let (stored, refused) = under_load(&world, true, || {
         for _ in 0..10 {
             std::thread::sleep(Duration::from_millis(30));

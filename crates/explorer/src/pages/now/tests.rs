@@ -114,14 +114,15 @@ fn a_page_of_the_past_has_the_sessions_and_tokens_of_then() {
         session: Some("night shift".to_owned()),
         ..Caller::default()
     };
+    let request = StoreRequest::new("chairs", "two chairs");
+    explorer.service.store(&night, request).expect("it stores");
     let asked = RecallRequest {
         record: true,
+        limit: Some(1),
         ..RecallRequest::new("lamp")
     };
     explorer.service.recall(&night, &asked).expect("it recalls");
     explorer.service.record_recalls();
-    let request = StoreRequest::new("lamps", "two chairs");
-    explorer.service.store(&night, request).expect("it stores");
     let then = explorer.service.newest_position().expect("a position");
     store(&explorer, "three doors");
     let shown = |address: &str| {

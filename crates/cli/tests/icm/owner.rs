@@ -217,7 +217,7 @@ fn nothing_is_lost_or_doubled_when_owners_are_killed() {
             owner.signal(Signal::KILL);
         }
     });
-    assert!(stored > 100, "{stored}");
+    assert!(stored > 20, "{stored}");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
         }
         std::thread::sleep(Duration::from_millis(100));
     });
-    assert!(stored > 100, "{stored}");
+    assert!(stored > 20, "{stored}");
     // Under such a load the stopped process holds the lock most of the time.
     assert!(refused > 0);
 }

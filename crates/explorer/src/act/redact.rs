@@ -2,6 +2,7 @@
 
 use icm_api::error::{Result, ServiceError};
 use icm_api::{RedactAnswer, RedactRequest};
+use icm_guard::sanitize::clean_line;
 use maud::html;
 
 use super::form::{Fields, form};
@@ -60,7 +61,7 @@ pub(crate) fn page(explorer: &Explorer, ask: &Ask) -> Result<Page> {
         ul {
             @for memory in plan.memories.iter().take(NAMED) {
                 li {
-                    a href=(memory_path(ask, &memory.id)) { (memory.id) } " in " bdi { (memory.topic) } ": "
+                    a href=(memory_path(ask, &memory.id)) { (memory.id) } " in " bdi { (clean_line(&memory.topic)) } ": "
                     @if memory.whole { "all of it" } @else { (count(memory.events, "event", "events")) }
                 }
             }

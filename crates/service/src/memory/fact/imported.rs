@@ -12,7 +12,9 @@ use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::{fact_value, ids::id_text};
 
-/// The events of a line about a known fact. They are those of [`Service::set_fact`].
+/// The events of a line about a known fact. They are those of [`Service::set_fact`]; a value that was stated before writes
+/// none.
+#[derive(Default)]
 pub(crate) struct LineOfFact {
     /// The event that states the value; `None` if the value was stated before.
     pub(crate) states: Option<NewEvent>,
@@ -23,7 +25,7 @@ pub(crate) struct LineOfFact {
 impl Service {
     /// Returns what a line writes that states a value of the fact `row`; `None` if the line is not about this fact.
     ///
-    /// A value that was stated for the same moment before states nothing, also if it was corrected since. The other fields of
+    /// A value that was stated for the same moment before writes nothing, also if it was corrected since. The other fields of
     /// the line count if its value is the current one.
     ///
     /// # Errors
@@ -53,32 +55,28 @@ impl Service {
         if let Err(refused) = wanted.refuse_beside_withheld(&statements) {
             return Ok(Some(Err(refused)));
         }
-        let mut shown = (
-            row.content.as_deref().map(|text| names.value_of(text)),
-            row.occurred_at_ms,
-        );
-        let mut states = None;
-        if !wanted.was_stated(&statements) {
-            statements
-                .0
-                .push(wanted.statement(String::new(), 0, now_ms));
-            let of_value = Change {
-                content: Some(checked.content.clone()),
-                occurred_at_ms: Some(wanted.from_ms),
-                ..Change::default()
-            };
-            let is_current = (statements.valid_at(now_ms))
-                .is_some_and(|spell| spell.statement.from_ms == wanted.from_ms);
-            let change = match is_current {
-                true => Change {
-                    occurred_at_ms: of_value.occurred_at_ms,
-                    ..Change::of_store(checked)
-                },
-                false => of_value,
-            };
-            states = Some(stating(row, &change, row.observed()));
-            shown = (Some(wanted.value.to_owned()), Some(wanted.from_ms));
+        if wanted.was_stated(&statements) {
+            return Ok(Some(Ok(LineOfFact::default())));
         }
+        statements
+            .0
+            .push(wanted.statement(String::new(), 0, now_ms));
+        let of_value = Change {
+            content: Some(checked.content.clone()),
+            occurred_at_ms: Some(wanted.from_ms),
+            ..Change::default()
+        };
+        let is_current = (statements.valid_at(now_ms))
+            .is_some_and(|spell| spell.statement.from_ms == wanted.from_ms);
+        let change = match is_current {
+            true => Change {
+                occurred_at_ms: of_value.occurred_at_ms,
+                ..Change::of_store(checked)
+            },
+            false => of_value,
+        };
+        let states = Some(stating(row, &change, row.observed()));
+        let shown = (Some(wanted.value.to_owned()), Some(wanted.from_ms));
         let restores = change_to_current(&statements, now_ms, &shown, &names);
         Ok(Some(Ok(LineOfFact { states, restores })))
     }

@@ -112,3 +112,40 @@ fn a_line_of_a_forgotten_or_withheld_fact_changes_nothing() {
     assert_eq!(counts(&report), [0, 0, 0, 1]);
     assert!(report.rejected[0].why.contains("is withheld"), "{report:?}");
 }
+
+#[test]
+fn a_line_without_a_time_says_its_value_once() {
+    let (_folder, service) = opened();
+    let mut timeless = line("1.0", "");
+    timeless["occurred_at"] = Value::Null;
+    let lines = std::slice::from_ref(&timeless);
+    assert_eq!(counts(&import(&service, lines)), [1, 0, 0, 0]);
+    let position = service.newest_position().expect("a position");
+    assert_eq!(counts(&import(&service, lines)), [0, 0, 1, 0]);
+    assert_eq!(service.newest_position().expect("a position"), position);
+    assert_eq!(history(&service).len(), 1);
+    // Another value makes the first one an earlier one, also if it is stated again.
+    set(&service, "2.0", None);
+    let position = service.newest_position().expect("a position");
+    assert_eq!(counts(&import(&service, lines)), [0, 0, 1, 0]);
+    assert_eq!(service.newest_position().expect("a position"), position);
+    assert_eq!(current(&service), "2.0");
+}
+
+#[test]
+fn a_line_with_an_attribute_that_looks_like_another_is_refused() {
+    let (_folder, service) = opened();
+    set(&service, "1.0", None);
+    let mut twin = line("2.0", FUTURE);
+    twin["key"] = json!("version\u{202e}");
+    let mut note = twin.clone();
+    note["topic"] = json!("notes");
+    let report = import(&service, &[line("3.0", FUTURE), twin, note]);
+    assert_eq!(counts(&report), [1, 1, 0, 1]);
+    let rejected = &report.rejected[0];
+    assert_eq!(rejected.line, 2);
+    let why = "the attribute has an invisible character in it";
+    assert_eq!(rejected.why, why);
+    let facts = service.list_facts(&icm_api::FactListRequest::default());
+    assert_eq!(facts.expect("a list").len(), 1);
+}

@@ -8,7 +8,7 @@ use icm_api::limits;
 use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX};
 use icm_api::when;
 use icm_api::when::DayMeans;
-use icm_api::{Caller, StoreRequest, UpdateRequest};
+use icm_api::{Caller, FACTS, StoreRequest, UpdateRequest, fact_key};
 
 impl Service {
     pub(super) fn check_update(&self, request: &UpdateRequest) -> Result<Change> {
@@ -55,7 +55,9 @@ impl Service {
         if let Some(text) = &raw_excerpt {
             limits::optional_text("the raw excerpt", text, RAW_EXCERPT_LEN_MAX)?;
         }
+        let topic = limits::topic(&request.topic)?;
         let key = match &request.key {
+            Some(key) if topic.starts_with(FACTS) => Some(fact_key(key)?),
             Some(key) => Some(limits::name("the key", key, KEY_LEN_MAX)?),
             None => None,
         };
@@ -72,7 +74,7 @@ impl Service {
             None => None,
         };
         Ok(ValidatedStore {
-            topic: limits::topic(&request.topic)?,
+            topic,
             content: request.content.clone(),
             importance: request.importance.map(Into::into),
             keywords: limits::keywords(&request.keywords)?,

@@ -11,7 +11,7 @@
 mod told;
 mod week;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use icm_log::facts::{Condition, Expiry};
 use jiff::civil::Date;
@@ -33,7 +33,7 @@ const FORMS: &str = "write `time 30d`, `usage 3`, `file-exists PATH`, `file-pris
 pub struct GivenExpiry {
     /// The kind of condition and its numbers.
     pub facts: Expiry,
-    /// The file, without `.` and `..`.
+    /// The file, without `.`.
     pub path: Option<String>,
     /// The time zone of weekly hours: an IANA name, or an offset.
     pub zone: Option<String>,
@@ -158,24 +158,14 @@ fn of_file(condition: Condition, path: &str) -> GivenExpiry {
     }
 }
 
-/// Returns a path without `.`, and without `..` behind a name. Looks at no file, so a link counts as a folder. The rest of
-/// the path is kept as it was written.
+/// Returns a path without `.`. A `..` stays: the folder that it leads to depends on links. The rest of the path is kept as
+/// it was written.
 fn without_dots(path: &str) -> String {
-    let has_dots = |part: Component<'_>| matches!(part, Component::CurDir | Component::ParentDir);
-    if !Path::new(path).components().any(has_dots) && !path.contains("/.") {
+    if !path.split(is_separator).any(|part| part == ".") {
         return path.to_owned();
     }
-    let mut parts = PathBuf::new();
-    for part in Path::new(path).components() {
-        match (part, parts.components().next_back()) {
-            (Component::CurDir, _) => {}
-            (Component::ParentDir, Some(Component::Normal(_))) => {
-                parts.pop();
-            }
-            (Component::ParentDir, Some(Component::RootDir)) => {}
-            (part, _) => parts.push(part),
-        }
-    }
+    let parts = Path::new(path).components();
+    let parts: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
     match parts.to_str() {
         Some(parts) if !parts.is_empty() => parts.to_owned(),
         _ => path.to_owned(),
